@@ -1,0 +1,34 @@
+import { RegistryError, type PlanName, type Scope } from '@skillstead/protocol'
+
+/** Nobody in particular: everything public, nothing else. */
+export interface Guest {
+  readonly kind: 'guest'
+}
+
+/** A signed-in user, with what the key in use allows. */
+export interface UserCaller {
+  readonly kind: 'user'
+  readonly userId: string
+  readonly username: string
+  readonly plan: PlanName
+  readonly role: 'user' | 'admin'
+  readonly scopes: readonly Scope[]
+}
+
+/** Who asks. Every rule about what may be seen or done takes one of these. */
+export type Caller = Guest | UserCaller
+
+export const guest: Guest = { kind: 'guest' }
+
+/** The caller's user id, or null for a guest. */
+export function callerId(caller: Caller): string | null {
+  return caller.kind === 'user' ? caller.userId : null
+}
+
+/** Narrows to a signed-in caller; throws `unauthorized` for a guest. */
+export function requireUser(caller: Caller): UserCaller {
+  if (caller.kind === 'guest') {
+    throw new RegistryError('unauthorized', 'Send an API key: `Authorization: Bearer ssk_...`.')
+  }
+  return caller
+}

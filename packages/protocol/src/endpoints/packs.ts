@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { NoContent, SkillName, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Pack, PackMember } from '../schemas/pack.ts'
+import { Visibility } from '../schemas/skill.ts'
+
+const slug = { slug: v.string() }
+const skills = v.pipe(v.array(PackMember), v.maxLength(limits.packSkillsMax))
+
+/** Packs: curated collections of skills (specification 4.2). */
+export const packEndpoints = {
+  listPacks: {
+    method: 'GET',
+    path: '/packs',
+    auth: 'none',
+    tag: 'Packs',
+    summary: 'List packs',
+    input: v.object({ q: v.optional(v.pipe(v.string(), v.maxLength(1000)), ''), page, limit: limit() }),
+    output: v.object({ packs: v.array(Pack), ...pageFields }),
+  },
+  getPack: {
+    method: 'GET',
+    path: '/packs/:slug',
+    auth: 'none',
+    tag: 'Packs',
+    summary: 'Show a pack with its skills',
+    input: v.object(slug),
+    output: Pack,
+  },
+  createPack: {
+    method: 'POST',
+    path: '/packs',
+    auth: 'key',
+    scope: 'publish',
+    status: 201,
+    tag: 'Packs',
+    summary: 'Make a pack',
+    input: v.strictObject({
+      name: text(100),
+      slug: v.optional(SkillName),
+      description: text(2000, 0),
+      skills,
+      visibility: v.optional(Visibility, 'public'),
+    }),
+    output: Pack,
+  },
+  updatePack: {
+    method: 'PATCH',
+    path: '/packs/:slug',
+    auth: 'key',
+    scope: 'publish',
+    tag: 'Packs',
+    summary: 'Change a pack',
+    input: v.strictObject({
+      ...slug,
+      name: v.optional(text(100)),
+      description: v.optional(text(2000, 0)),
+      skills: v.optional(skills),
+      visibility: v.optional(Visibility),
+    }),
+    output: Pack,
+  },
+  deletePack: {
+    method: 'DELETE',
+    path: '/packs/:slug',
+    auth: 'key',
+    scope: 'publish',
+    status: 204,
+    tag: 'Packs',
+    summary: 'Delete a pack',
+    input: v.strictObject(slug),
+    output: NoContent,
+  },
+} as const satisfies Endpoints

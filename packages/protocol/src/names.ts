@@ -1,0 +1,22 @@
+import { limits } from './limits.ts'
+
+/** Short names of skills, slugs of packs and usernames: lower-case letters, digits and single inner hyphens. */
+export const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** Owners share the root of the node's addresses with its own pages, so these can belong to nobody. */
+export const reservedOwners: ReadonlySet<string> = new Set([
+  ...['account', 'admin', 'agents', 'api', 'assets', 'blobs', 'categories', 'clawhub', 'discovery', 'docs', 'external'],
+  ...['favicon-ico', 'feed', 'healthz', 'login', 'logout', 'mcp', 'metrics', 'openapi', 'openapi-json', 'packs'],
+  ...['readyz', 'reputation', 'requests', 'search', 'session', 'setup', 'skills', 'static', 't', 'trending', 'users'],
+  ...['well-known', 'me'],
+])
+
+/** Whether this may be the short name of a skill. */
+export function isSkillName(text: string): boolean {
+  return text.length <= limits.skillNameCharactersMax && namePattern.test(text)
+}
+
+/** Whether this may be a username, reserved or not. */
+export function isUsername(text: string): boolean {
+  return text.length <= limits.usernameCharactersMax && namePattern.test(text)
+}

@@ -1,0 +1,16 @@
+/** The plans, lowest first, with the requests a minute that specification section 8 gives them. */
+export const plans = {
+  free: { requestsPerMinute: 60 },
+  pro: { requestsPerMinute: 300 },
+  team: { requestsPerMinute: 600 },
+  enterprise: { requestsPerMinute: 6000 },
+} as const
+
+export type PlanName = keyof typeof plans
+
+export const planNames = Object.keys(plans) as PlanName[]
+
+/** Whether a plan includes what `required` includes. */
+export function includesPlan(plan: PlanName, required: PlanName): boolean {
+  return planNames.indexOf(plan) >= planNames.indexOf(required)
+}

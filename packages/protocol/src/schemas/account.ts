@@ -1,0 +1,60 @@
+import * as v from 'valibot'
+import { planNames } from '../plans.ts'
+import { Count, Id, Timestamp } from './fields.ts'
+
+export const scopes = ['read', 'publish', 'manage'] as const
+export const Scope = v.picklist(scopes)
+/** What a key may be used for: reading, publishing, or everything that its user may do. */
+export type Scope = v.InferOutput<typeof Scope>
+
+export const Plan = v.picklist(planNames)
+export const Role = v.picklist(['user', 'admin'])
+
+export const ApiKey = v.object({
+  id: Id,
+  name: v.string(),
+  prefix: v.string(),
+  scopes: v.array(Scope),
+  createdAt: Timestamp,
+  lastUsedAt: v.nullable(Timestamp),
+  expiresAt: v.nullable(Timestamp),
+})
+export type ApiKey = v.InferOutput<typeof ApiKey>
+
+/** A key just made: the only time that it is shown. */
+export const NewApiKey = v.object({ ...ApiKey.entries, key: v.string() })
+
+const userFields = { id: Id, username: v.string(), displayName: v.string(), avatarUrl: v.string(), createdAt: Timestamp }
+
+export const VerificationMethod = v.picklist(['github', 'domain', 'manual'])
+
+/** The caller himself, as `GET /users/me` shows him. */
+export const Me = v.object({
+  ...userFields,
+  plan: Plan,
+  role: Role,
+  verified: v.array(VerificationMethod),
+  counts: v.object({ skills: Count, packs: Count, webhooks: Count, followers: Count, following: Count }),
+})
+export type Me = v.InferOutput<typeof Me>
+
+/** A user as administrators see him. */
+export const User = v.object({ ...userFields, plan: Plan, role: Role, disabled: v.boolean(), claimed: v.boolean() })
+export type User = v.InferOutput<typeof User>
+
+/** A user as everybody sees him. */
+export const Profile = v.object({
+  ...userFields,
+  verified: v.array(VerificationMethod),
+  counts: v.object({ skills: Count, packs: Count, followers: Count, following: Count }),
+})
+export type Profile = v.InferOutput<typeof Profile>
+
+export const AuditEntry = v.object({
+  id: Id,
+  at: Timestamp,
+  actor: v.nullable(v.string()),
+  action: v.string(),
+  subject: v.string(),
+  data: v.record(v.string(), v.unknown()),
+})

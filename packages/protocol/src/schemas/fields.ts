@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import { limits } from '../limits.ts'
+import { namePattern } from '../names.ts'
+import { isVersion } from '../versions.ts'
+
+/** ISO 8601 in UTC with milliseconds, as in `2026-01-31T12:00:00.000Z`. */
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp())
+export const Id = v.pipe(v.string(), v.uuid())
+/** `sha256:` and 64 lower-case hexadecimal digits. */
+export const Digest = v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 hexadecimal digits'))
+export const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+export const Version = v.pipe(
+  v.string(),
+  v.check(isVersion, 'must be three dot-separated whole numbers such as 1.4.0, without leading zeros'),
+)
+export const SkillName = v.pipe(
+  v.string(),
+  v.maxLength(limits.skillNameCharactersMax),
+  v.regex(namePattern, 'must be lower-case letters, digits and single inner hyphens'),
+)
+export const Username = v.pipe(
+  v.string(),
+  v.maxLength(limits.usernameCharactersMax),
+  v.regex(namePattern, 'must be lower-case letters, digits and single inner hyphens'),
+)
+
+/** A skill as it is named in a path or a list: `owner/name`, or a short name, which means its holder. */
+export const SkillRef = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
+
+/** Text that has something in it, and no lone surrogates, which no UTF-8 could carry. */
+export function text(charactersMax: number, charactersMin = 1) {
+  return v.pipe(
+    v.string(),
+    v.minLength(charactersMin),
+    v.maxLength(charactersMax),
+    v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+    v.check((value) => !value.includes('\0'), 'must not hold NUL characters'),
+  )
+}
+
+/** A whole number that may arrive as a query parameter's text. */
+export function wholeNumber(min: number, max: number) {
+  return v.pipe(
+    v.union(
+      [v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))],
+      'must be a whole number',
+    ),
+    v.integer('must be a whole number'),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  )
+}
+
+/** `true` or `false`, also as a query parameter's text. */
+export const Flag = v.union(
+  [v.boolean(), v.pipe(v.picklist(['true', 'false']), v.transform((value) => value === 'true'))],
+  'must be true or false',
+)
+
+/** A list that may arrive as one comma-separated query parameter. */
+export function commaList(itemsMax: number) {
+  return v.pipe(
+    v.union([v.array(v.string()), v.pipe(v.string(), v.transform((value) => value.split(',').map((item) => item.trim())))]),
+    v.maxLength(itemsMax),
+  )
+}
+
+export const page = v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1)
+
+export function limit(initial = 20, max: number = limits.pageSizeMax) {
+  return v.optional(wholeNumber(1, max), initial)
+}
+
+/** The part that every paged list shares. */
+export const pageFields = { total: Count, page: v.pipe(v.number(), v.integer(), v.minValue(1)), totalPages: Count }
+
+/** An operation without input, and one without output (204). */
+export const Nothing = v.strictObject({})
+export const NoContent = v.undefined()
+
+/** Bytes with a media type; see `Content`. */
+export const ContentBody = v.custom<import('../endpoint.ts').Content>(
+  (value) => typeof value === 'object' && value !== null && 'contentType' in value && 'body' in value,
+)

@@ -1,0 +1,26 @@
+import * as v from 'valibot'
+import { Count, Timestamp } from './fields.ts'
+import { Skill, Visibility } from './skill.ts'
+
+export const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
+
+export const Pack = v.object({
+  slug: v.string(),
+  name: v.string(),
+  description: v.string(),
+  curator: v.object({ username: v.string() }),
+  skills: v.array(PackSkill),
+  skillCount: Count,
+  visibility: Visibility,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  /** Whether the names and descriptions fit what hosts give to their list of skills. */
+  budget: v.object({ listingCharacters: Count, fits: v.boolean() }),
+})
+export type Pack = v.InferOutput<typeof Pack>
+
+export const PackMember = v.union([
+  v.string(),
+  v.strictObject({ name: v.string(), version: v.optional(v.string()), note: v.optional(v.pipe(v.string(), v.maxLength(1000))) }),
+])
+

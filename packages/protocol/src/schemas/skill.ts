@@ -1,0 +1,113 @@
+import * as v from 'valibot'
+import { Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
+
+export const Author = v.object({ id: Id, username: v.string(), avatarUrl: v.string() })
+
+/** Specification 2.1: an item of a search result. */
+export const Skill = v.object({
+  id: Id,
+  name: v.string(),
+  fullName: v.string(),
+  description: v.string(),
+  latestVersion: v.string(),
+  downloads: Count,
+  stars: Count,
+  securityScore: v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(100))),
+  verified: v.boolean(),
+  deprecated: v.boolean(),
+  category: v.string(),
+  license: v.string(),
+  author: Author,
+  publishedAt: Timestamp,
+})
+export type Skill = v.InferOutput<typeof Skill>
+
+/** How one skill matched a query, with `explain=true`. */
+export const Match = v.object({ score: v.number(), fields: v.array(v.string()), terms: v.array(v.string()) })
+
+export const skillSorts = ['downloads', 'recent', 'stars'] as const
+
+/** Specification 2.2: the envelope of a search. */
+export const SearchResult = v.object({
+  skills: v.array(v.object({ ...Skill.entries, match: v.optional(Match) })),
+  ...pageFields,
+  filters: v.object({
+    q: v.string(),
+    includeStubs: v.boolean(),
+    category: v.optional(v.string()),
+    license: v.optional(v.string()),
+    owner: v.optional(v.string()),
+    verified: v.optional(v.boolean()),
+    deprecated: v.optional(v.boolean()),
+    keyword: v.optional(v.string()),
+    minSecurityScore: v.optional(v.number()),
+  }),
+})
+export type SearchResult = v.InferOutput<typeof SearchResult>
+
+export const visibilities = ['public', 'internal', 'private'] as const
+export const Visibility = v.picklist(visibilities)
+export type Visibility = v.InferOutput<typeof Visibility>
+
+export const File = v.object({ path: v.string(), size: Count, digest: Digest })
+
+/** What a scan found; the rules and their findings are specified with the scanner. */
+export const Security = v.object({
+  score: v.number(),
+  verdict: v.picklist(['safe', 'caution', 'dangerous']),
+  findings: v.array(v.record(v.string(), v.unknown())),
+})
+
+export const VersionSummary = v.object({
+  version: Version,
+  publishedAt: Timestamp,
+  digest: Digest,
+  changelog: v.string(),
+  yanked: v.boolean(),
+})
+
+export const SkillVersion = v.object({
+  ...VersionSummary.entries,
+  size: Count,
+  files: v.array(File),
+  portable: v.boolean(),
+  security: v.nullable(Security),
+  publisher: v.object({ id: Id, username: v.string() }),
+})
+export type SkillVersion = v.InferOutput<typeof SkillVersion>
+
+export const SkillDetails = v.object({
+  ...Skill.entries,
+  displayName: v.string(),
+  keywords: v.array(v.string()),
+  visibility: Visibility,
+  stub: v.boolean(),
+  deprecationMessage: v.string(),
+  repository: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  digest: v.nullable(Digest),
+  size: Count,
+  files: v.array(File),
+  versions: v.array(VersionSummary),
+  forkedFrom: v.nullable(v.object({ fullName: v.string(), version: v.string() })),
+  forks: Count,
+  frontmatter: v.record(v.string(), v.unknown()),
+  summary: v.string(),
+  contract: v.nullable(v.object({ inputs: v.unknown(), outputs: v.unknown() })),
+  capabilities: v.array(v.string()),
+  security: v.nullable(Security),
+  origin: v.object({
+    kind: v.picklist(['local', 'mirror', 'external']),
+    upstream: v.nullable(v.string()),
+    syncedAt: v.nullable(Timestamp),
+  }),
+})
+export type SkillDetails = v.InferOutput<typeof SkillDetails>
+
+export const Warning = v.object({
+  code: v.string(),
+  message: v.string(),
+  line: v.optional(v.pipe(v.number(), v.integer())),
+})
+export type Warning = v.InferOutput<typeof Warning>

@@ -1,0 +1,43 @@
+const versionPattern = /^(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})$/
+
+/** The three numbers of a version such as `1.10.0`. */
+export type VersionParts = readonly [major: number, minor: number, patch: number]
+
+/**
+ * Reads a version: three dot-separated non-negative integers without leading zeros, of at most ten digits each.
+ * Anything else, pre-releases of Semantic Versioning included, is undefined.
+ */
+export function parseVersion(text: string): VersionParts | undefined {
+  const match = versionPattern.exec(text)
+  return match ? [Number(match[1]), Number(match[2]), Number(match[3])] : undefined
+}
+
+/** Whether the text is a version that a registry can publish. */
+export function isVersion(text: string): boolean {
+  return versionPattern.test(text)
+}
+
+/** Orders two versions numerically: negative when `a` is lower. Throws a TypeError on what is not a version. */
+export function compareVersions(a: string, b: string): number {
+  const [first, second] = [getParts(a), getParts(b)]
+  return first[0] - second[0] || first[1] - second[1] || first[2] - second[2]
+}
+
+/** The version after this one when nothing but its last number grows. Throws a TypeError on what is not a version. */
+export function nextPatch(version: string): string {
+  const [major, minor, patch] = getParts(version)
+  return `${major}.${minor}.${patch + 1}`
+}
+
+/** A text that sorts by code unit as the version sorts numerically, for databases. */
+export function toVersionSortKey(version: string): string {
+  return getParts(version)
+    .map((part) => String(part).padStart(10, '0'))
+    .join('.')
+}
+
+function getParts(version: string): VersionParts {
+  const parts = parseVersion(version)
+  if (!parts) throw new TypeError(`'${version}' is not a three-part version.`)
+  return parts
+}
