@@ -1,1 +1,1 @@
-export {}
+export { createClient, type ClientOptions } from './create-client.ts'

@@ -32,3 +32,13 @@ export function requireUser(caller: Caller): UserCaller {
   }
   return caller
 }
+
+/** The operator at the machine itself: commands on a data folder act as this. It owns nothing and cannot sign in. */
+export const systemCaller: UserCaller = {
+  kind: 'user',
+  userId: '00000000-0000-0000-0000-000000000000',
+  username: 'system',
+  plan: 'enterprise',
+  role: 'admin',
+  scopes: ['read', 'publish', 'manage'],
+}

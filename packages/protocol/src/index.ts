@@ -1,4 +1,16 @@
-export type { Api, Content, Endpoint, Endpoints, Input, Operations, Output, Parsed, Reply, Result, SuccessStatus } from './endpoint.ts'
+export type {
+  Api,
+  Content,
+  Endpoint,
+  Endpoints,
+  Input,
+  Operations,
+  Output,
+  Parsed,
+  Reply,
+  Result,
+  SuccessStatus,
+} from './endpoint.ts'
 export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills.ts'
 export { RegistryError, errorTable, toProblem, toProblemType } from './errors.ts'

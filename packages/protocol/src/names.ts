@@ -8,7 +8,7 @@ export const reservedOwners: ReadonlySet<string> = new Set([
   ...['account', 'admin', 'agents', 'api', 'assets', 'blobs', 'categories', 'clawhub', 'discovery', 'docs', 'external'],
   ...['favicon-ico', 'feed', 'healthz', 'login', 'logout', 'mcp', 'metrics', 'openapi', 'openapi-json', 'packs'],
   ...['readyz', 'reputation', 'requests', 'search', 'session', 'setup', 'skills', 'static', 't', 'trending', 'users'],
-  ...['well-known', 'me'],
+  ...['system', 'well-known', 'me'],
 ])
 
 /** Whether this may be the short name of a skill. */

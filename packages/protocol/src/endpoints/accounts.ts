@@ -13,7 +13,17 @@ import {
   User,
   VerificationMethod,
 } from '../schemas/account.ts'
-import { ContentBody, Count, NoContent, Username, limit, page, pageFields, text, wholeNumber } from '../schemas/fields.ts'
+import {
+  ContentBody,
+  Count,
+  NoContent,
+  Username,
+  limit,
+  page,
+  pageFields,
+  text,
+  wholeNumber,
+} from '../schemas/fields.ts'
 
 const username = { username: v.string() }
 const Avatar = v.strictObject({

@@ -197,7 +197,11 @@ export const communityEndpoints = {
     input: v.strictObject({
       installedSkills: v.pipe(
         v.array(
-          v.strictObject({ skillName: SkillRef, version: v.pipe(v.string(), v.maxLength(64)), digest: v.optional(v.string()) }),
+          v.strictObject({
+            skillName: SkillRef,
+            version: v.pipe(v.string(), v.maxLength(64)),
+            digest: v.optional(v.string()),
+          }),
         ),
         v.maxLength(1000),
       ),

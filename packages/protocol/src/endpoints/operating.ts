@@ -1,6 +1,17 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { ContentBody, Count, Flag, NoContent, SkillRef, Timestamp, limit, page, text, wholeNumber } from '../schemas/fields.ts'
+import {
+  ContentBody,
+  Count,
+  Flag,
+  NoContent,
+  SkillRef,
+  Timestamp,
+  limit,
+  page,
+  text,
+  wholeNumber,
+} from '../schemas/fields.ts'
 
 const id = { id: v.string() }
 const Unspecified = v.record(v.string(), v.unknown())

@@ -18,14 +18,7 @@ import {
   text,
   wholeNumber,
 } from '../schemas/fields.ts'
-import {
-  SearchResult,
-  SkillDetails,
-  SkillVersion,
-  Visibility,
-  Warning,
-  skillSorts,
-} from '../schemas/skill.ts'
+import { SearchResult, SkillDetails, SkillVersion, Visibility, Warning, skillSorts } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
@@ -46,12 +39,22 @@ const metadataFields = {
   visibility: v.optional(Visibility),
   deprecated: v.optional(Flag),
   deprecationMessage: v.optional(text(1000, 0)),
-  repository: v.optional(v.union([v.literal(''), v.pipe(v.string(), v.maxLength(500), v.regex(/^https?:\/\//, 'must be an http or https address'), v.url())])),
+  repository: v.optional(
+    v.union([
+      v.literal(''),
+      v.pipe(v.string(), v.maxLength(500), v.regex(/^https?:\/\//, 'must be an http or https address'), v.url()),
+    ]),
+  ),
 }
 
 const PublishInput = v.strictObject({
   skillMd: v.optional(v.pipe(v.string(), v.maxLength(limits.fileBytesMax))),
-  name: v.optional(v.union([SkillName, v.pipe(v.string(), v.regex(/^[a-z0-9-]+\/[a-z0-9-]+$/))], 'must be a skill name, or owner/name')),
+  name: v.optional(
+    v.union(
+      [SkillName, v.pipe(v.string(), v.regex(/^[a-z0-9-]+\/[a-z0-9-]+$/))],
+      'must be a skill name, or owner/name',
+    ),
+  ),
   version: v.optional(Version),
   ...metadataFields,
   changelog: v.optional(text(limits.changelogCharactersMax, 0)),
@@ -175,7 +178,11 @@ export const skillEndpoints = {
     tag: 'Skills',
     summary: 'Read one file of a version',
     kind: 'content',
-    input: v.object({ ...name, path: v.pipe(v.string(), v.minLength(1), v.maxLength(1024)), version: v.optional(Version) }),
+    input: v.object({
+      ...name,
+      path: v.pipe(v.string(), v.minLength(1), v.maxLength(1024)),
+      version: v.optional(Version),
+    }),
     output: ContentBody,
   },
   listVersions: {

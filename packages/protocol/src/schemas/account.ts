@@ -24,7 +24,13 @@ export type ApiKey = v.InferOutput<typeof ApiKey>
 /** A key just made: the only time that it is shown. */
 export const NewApiKey = v.object({ ...ApiKey.entries, key: v.string() })
 
-const userFields = { id: Id, username: v.string(), displayName: v.string(), avatarUrl: v.string(), createdAt: Timestamp }
+const userFields = {
+  id: Id,
+  username: v.string(),
+  displayName: v.string(),
+  avatarUrl: v.string(),
+  createdAt: Timestamp,
+}
 
 export const VerificationMethod = v.picklist(['github', 'domain', 'manual'])
 

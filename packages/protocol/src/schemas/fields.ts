@@ -42,10 +42,7 @@ export function text(charactersMax: number, charactersMin = 1) {
 /** A whole number that may arrive as a query parameter's text. */
 export function wholeNumber(min: number, max: number) {
   return v.pipe(
-    v.union(
-      [v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))],
-      'must be a whole number',
-    ),
+    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))], 'must be a whole number'),
     v.integer('must be a whole number'),
     v.minValue(min, `must be at least ${min}`),
     v.maxValue(max, `must be at most ${max}`),
@@ -54,14 +51,26 @@ export function wholeNumber(min: number, max: number) {
 
 /** `true` or `false`, also as a query parameter's text. */
 export const Flag = v.union(
-  [v.boolean(), v.pipe(v.picklist(['true', 'false']), v.transform((value) => value === 'true'))],
+  [
+    v.boolean(),
+    v.pipe(
+      v.picklist(['true', 'false']),
+      v.transform((value) => value === 'true'),
+    ),
+  ],
   'must be true or false',
 )
 
 /** A list that may arrive as one comma-separated query parameter. */
 export function commaList(itemsMax: number) {
   return v.pipe(
-    v.union([v.array(v.string()), v.pipe(v.string(), v.transform((value) => value.split(',').map((item) => item.trim())))]),
+    v.union([
+      v.array(v.string()),
+      v.pipe(
+        v.string(),
+        v.transform((value) => value.split(',').map((item) => item.trim())),
+      ),
+    ]),
     v.maxLength(itemsMax),
   )
 }

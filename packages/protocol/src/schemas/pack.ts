@@ -21,6 +21,9 @@ export type Pack = v.InferOutput<typeof Pack>
 
 export const PackMember = v.union([
   v.string(),
-  v.strictObject({ name: v.string(), version: v.optional(v.string()), note: v.optional(v.pipe(v.string(), v.maxLength(1000))) }),
+  v.strictObject({
+    name: v.string(),
+    version: v.optional(v.string()),
+    note: v.optional(v.pipe(v.string(), v.maxLength(1000))),
+  }),
 ])
-

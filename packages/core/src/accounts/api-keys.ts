@@ -1,0 +1,114 @@
+import { RegistryError, limits, scopes, type ApiKey, type Scope } from '@skillstead/protocol'
+import { recordAudit } from '../audit.ts'
+import { requireUser, type Caller, type UserCaller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import { toOffset, toPage } from '../paging.ts'
+import type { ApiKeyRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { createKey, hashKey, prefixLength } from './api-key-format.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** GET /api-keys: the caller's, newest first. */
+export async function listApiKeys(context: Context, input: { page: number; limit: number }, caller: Caller) {
+  const { userId } = requireUser(caller)
+  const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
+  const { count } = await mine.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await mine
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(input.limit)
+    .offset(toOffset(input.page, input.limit))
+    .execute()
+  return { apiKeys: rows.map(toApiKey), ...toPage(count, input.page, input.limit) }
+}
+
+/** POST /api-keys: the answer is the only place that ever shows the key. A key cannot make one that may do more. */
+export async function createApiKey(
+  context: Context,
+  input: { name: string; expiresInDays?: number; scopes?: Scope[] },
+  caller: Caller,
+) {
+  const user = requireUser(caller)
+  const wanted = [...new Set(input.scopes ?? user.scopes)]
+  refuseWiderScopes(wanted, user)
+  const now = context.clock.now()
+  return context.database.writer.write(async (trx) => {
+    await refuseTooMany(trx, user.userId)
+    const expiresAt = input.expiresInDays === undefined ? null : now + input.expiresInDays * dayMs
+    const made = await insertKey(trx, { userId: user.userId, name: input.name, scopes: wanted, now, expiresAt })
+    await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at: now, data: { name: input.name } })
+    return made
+  })
+}
+
+/** DELETE /api-keys/<id>: the key stops working at once. Throws `not_found`, also for other people's keys. */
+export async function deleteApiKey(context: Context, input: { id: string }, caller: Caller): Promise<undefined> {
+  const { userId } = requireUser(caller)
+  await context.database.writer.write(async (trx) => {
+    const gone = await trx
+      .deleteFrom('api_keys')
+      .where('id', '=', input.id)
+      .where('user_id', '=', userId)
+      .returning('id')
+      .execute()
+    if (gone.length === 0) throw new RegistryError('not_found', 'You have no API key with this id.')
+    await recordAudit(trx, { caller, action: 'key.delete', subject: input.id, at: context.clock.now() })
+  })
+}
+
+/** Adds a key and returns it with the text that is shown this once. */
+export async function insertKey(
+  trx: WriteTransaction,
+  key: { userId: string; name: string; scopes?: readonly Scope[]; now: number; expiresAt?: number | null },
+) {
+  const secret = createKey()
+  const row: ApiKeyRow = {
+    id: newId(),
+    user_id: key.userId,
+    name: key.name,
+    prefix: secret.slice(0, prefixLength),
+    hash: hashKey(secret),
+    scopes: (key.scopes ?? scopes).join(' '),
+    created_at: key.now,
+    last_used_at: null,
+    expires_at: key.expiresAt ?? null,
+  }
+  await trx.insertInto('api_keys').values(row).execute()
+  return { ...toApiKey(row), key: secret }
+}
+
+function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
+  const wider = wanted.filter((scope) => !user.scopes.includes(scope))
+  if (wider.length > 0) {
+    throw new RegistryError(
+      'forbidden',
+      `The key in use has no scope '${wider.join("', '")}', so it cannot give it on.`,
+    )
+  }
+}
+
+async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
+  const { count } = await trx
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (count >= limits.apiKeysPerUserMax) {
+    throw new RegistryError('conflict', `You have ${count} API keys, which is the most there may be. Delete one first.`)
+  }
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes.split(' ') as Scope[],
+    createdAt: toTimestamp(row.created_at),
+    lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
+    expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
+  }
+}

@@ -1,0 +1,26 @@
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { toOffset, toPage } from '../paging.ts'
+
+/** GET /audit, for administrators: newest first. */
+export async function listAudit(
+  context: Context,
+  input: { action?: string; actor?: string; page: number; limit: number },
+) {
+  const { action, actor, page, limit } = input
+  const matching = context.database.read
+    .selectFrom('audit')
+    .$if(action !== undefined, (select) => select.where('action', '=', action!))
+    .$if(actor !== undefined, (select) => select.where('actor', '=', actor!))
+  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await matching.selectAll().orderBy('id', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
+  const entries = rows.map((row) => ({
+    id: row.id,
+    at: toTimestamp(row.at),
+    actor: row.actor,
+    action: row.action,
+    subject: row.subject,
+    data: JSON.parse(row.data) as Record<string, unknown>,
+  }))
+  return { entries, ...toPage(count, page, limit) }
+}

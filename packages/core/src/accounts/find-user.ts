@@ -1,0 +1,14 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import type { UserRow } from '../storage/tables.ts'
+
+/** The user of a name; throws `not_found`. */
+export async function getUserByName(context: Context, username: string): Promise<UserRow> {
+  const user = await context.database.read
+    .selectFrom('users')
+    .selectAll()
+    .where('username', '=', username)
+    .executeTakeFirst()
+  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
+  return user
+}

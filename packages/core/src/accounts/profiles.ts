@@ -1,0 +1,144 @@
+import { RegistryError, limits, type Content, type Me, type Profile } from '@skillstead/protocol'
+import { toAvatarUrl } from '../avatar-url.ts'
+import { requireUser, type Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { toDigest } from '../blobs.ts'
+import type { UserRow } from '../storage/tables.ts'
+import { getUserByName } from './find-user.ts'
+
+interface Picture {
+  contentType: string
+  content: string
+}
+
+/** GET /users/me. */
+export async function showMe(context: Context, caller: Caller): Promise<Me> {
+  const { username } = requireUser(caller)
+  const user = await getUserByName(context, username)
+  const counts = await countOf(context, user, { all: true })
+  return { ...toPublicFields(user), plan: user.plan, role: user.role, verified: [], counts: { ...counts, webhooks: 0 } }
+}
+
+/** PATCH /users/me: the name that is shown, and the picture; null takes the picture away. */
+export async function updateMe(
+  context: Context,
+  input: { displayName?: string; avatar?: Picture | null },
+  caller: Caller,
+): Promise<Me> {
+  const { userId } = requireUser(caller)
+  const picture = input.avatar ? decodePicture(input.avatar) : undefined
+  await context.database.writer.write(async (trx) => {
+    if (input.displayName !== undefined) {
+      await trx.updateTable('users').set({ display_name: input.displayName }).where('id', '=', userId).execute()
+    }
+    if (input.avatar === undefined) return
+    await trx.deleteFrom('avatars').where('user_id', '=', userId).execute()
+    if (picture)
+      await trx
+        .insertInto('avatars')
+        .values({ user_id: userId, ...picture })
+        .execute()
+  })
+  return showMe(context, caller)
+}
+
+/** GET /users/<username>: what everybody may see. */
+export async function showUser(context: Context, input: { username: string }): Promise<Profile> {
+  const user = await getUserByName(context, input.username)
+  return { ...toPublicFields(user), verified: [], counts: await countOf(context, user, { all: false }) }
+}
+
+/** GET /users/<username>/avatar: the picture, or one drawn from the name. */
+export async function readAvatar(context: Context, input: { username: string }): Promise<Content> {
+  const user = await getUserByName(context, input.username)
+  const picture = await context.database.read
+    .selectFrom('avatars')
+    .selectAll()
+    .where('user_id', '=', user.id)
+    .executeTakeFirst()
+  const contentType = picture?.content_type ?? 'image/svg+xml'
+  const body = picture?.bytes ?? Buffer.from(drawAvatar(user.username))
+  return { contentType, body, etag: `"${toDigest(body)}"` }
+}
+
+/** PUT and DELETE /users/<username>/follow: the same answer however often it is asked. */
+export async function setFollowing(context: Context, input: { username: string }, following: boolean, caller: Caller) {
+  const { userId } = requireUser(caller)
+  const followed = await getUserByName(context, input.username)
+  if (followed.id === userId) throw new RegistryError('conflict', 'You cannot follow yourself.')
+  return context.database.writer.write(async (trx) => {
+    const pair = { follower_id: userId, followed_id: followed.id }
+    if (following) {
+      const row = { ...pair, created_at: context.clock.now() }
+      await trx
+        .insertInto('follows')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    } else {
+      await trx.deleteFrom('follows').where('follower_id', '=', userId).where('followed_id', '=', followed.id).execute()
+    }
+    const { followers } = await trx
+      .selectFrom('follows')
+      .select((eb) => eb.fn.countAll<number>().as('followers'))
+      .where('followed_id', '=', followed.id)
+      .executeTakeFirstOrThrow()
+    return { following, followers }
+  })
+}
+
+function toPublicFields(user: UserRow) {
+  return {
+    id: user.id,
+    username: user.username,
+    displayName: user.display_name,
+    avatarUrl: toAvatarUrl(user.username),
+    createdAt: toTimestamp(user.created_at),
+  }
+}
+
+async function countOf(context: Context, user: UserRow, { all }: { all: boolean }) {
+  const db = context.database.read
+  const count = async (query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }) =>
+    (await query.executeTakeFirstOrThrow()).count
+  const skills = db
+    .selectFrom('skills')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', user.id)
+    .where('state', '=', 'live')
+    .where('stub', '=', 0)
+  const packs = db
+    .selectFrom('packs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('curator_id', '=', user.id)
+    .where('state', '=', 'live')
+  const follows = db.selectFrom('follows').select((eb) => eb.fn.countAll<number>().as('count'))
+  return {
+    skills: await count(all ? skills : skills.where('visibility', '=', 'public')),
+    packs: await count(all ? packs : packs.where('visibility', '=', 'public')),
+    followers: await count(follows.where('followed_id', '=', user.id)),
+    following: await count(follows.where('follower_id', '=', user.id)),
+  }
+}
+
+function decodePicture({ contentType, content }: Picture): { content_type: string; bytes: Uint8Array } {
+  const bytes = Buffer.from(content, 'base64')
+  if (bytes.length > limits.avatarBytesMax || !hasMagic(contentType, bytes)) {
+    const message = `must be a ${contentType} of at most ${limits.avatarBytesMax / 1024} KiB.`
+    throw new RegistryError('invalid_request', `avatar ${message}`, { errors: [{ path: 'avatar', message }] })
+  }
+  return { content_type: contentType, bytes }
+}
+
+/** Whether bytes begin as their type says, so that nothing else is served under an image's name. */
+function hasMagic(contentType: string, bytes: Buffer): boolean {
+  if (contentType === 'image/png') return bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n'
+  if (contentType === 'image/jpeg') return bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
+  return bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP'
+}
+
+function drawAvatar(username: string): string {
+  const hue = [...username].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7)
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="8" fill="hsl(${hue} 45% 45%)"/><text x="32" y="43" font-family="sans-serif" font-size="32" fill="#fff" text-anchor="middle">${username[0]!.toUpperCase()}</text></svg>`
+}

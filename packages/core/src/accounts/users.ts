@@ -1,0 +1,144 @@
+import { RegistryError, reservedOwners, type PlanName, type User } from '@skillstead/protocol'
+import { recordAudit } from '../audit.ts'
+import type { Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import { toOffset, toPage } from '../paging.ts'
+import { toAvatarUrl } from '../avatar-url.ts'
+import type { UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { insertKey } from './api-keys.ts'
+import { getUserByName } from './find-user.ts'
+
+interface NewUser {
+  username: string
+  plan?: PlanName
+  role?: 'user' | 'admin'
+}
+
+/** GET /users, for administrators: by name. */
+export async function listUsers(context: Context, input: { q: string; page: number; limit: number }) {
+  const typed = input.q.trim().toLowerCase()
+  const matching = context.database.read
+    .selectFrom('users')
+    .$if(typed !== '', (select) => select.where('username', '>=', typed).where('username', '<', `${typed}\u{10FFFF}`))
+  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await matching
+    .selectAll()
+    .orderBy('username')
+    .limit(input.limit)
+    .offset(toOffset(input.page, input.limit))
+    .execute()
+  return { users: rows.map(toUser), ...toPage(count, input.page, input.limit) }
+}
+
+/**
+ * POST /users: a user with a first key. A namespace that an import brought in is handed over by this. The first user
+ * of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
+ */
+export async function createUser(context: Context, input: NewUser, caller: Caller) {
+  if (reservedOwners.has(input.username)) {
+    throw new RegistryError(
+      'name_taken',
+      `'${input.username}' is an address of the node itself. Choose another username.`,
+    )
+  }
+  const now = context.clock.now()
+  return context.database.writer.write(async (trx) => {
+    const first = await isFirstUser(trx)
+    const plan = input.plan ?? (first ? 'enterprise' : 'free')
+    const role = input.role ?? (first ? 'admin' : 'user')
+    const user = await claimUser(trx, { username: input.username, plan, role, now })
+    const { key } = await insertKey(trx, { userId: user.id, name: 'first key', now })
+    await recordAudit(trx, { caller, action: 'user.create', subject: user.username, at: now, data: { plan, role } })
+    return { ...toUser(user), key }
+  })
+}
+
+/** PATCH /users/<username>, for administrators. The last administrator cannot be taken away. */
+export async function updateUser(
+  context: Context,
+  input: { username: string; plan?: PlanName; role?: 'user' | 'admin'; disabled?: boolean },
+  caller: Caller,
+): Promise<User> {
+  const { username, plan, role, disabled } = input
+  const user = await getUserByName(context, username)
+  return context.database.writer.write(async (trx) => {
+    const change = { plan: plan ?? user.plan, role: role ?? user.role, disabled: Number(disabled ?? user.disabled) }
+    await trx.updateTable('users').set(change).where('id', '=', user.id).execute()
+    await refuseNoAdministrator(trx)
+    await recordAudit(trx, {
+      caller,
+      action: 'user.update',
+      subject: username,
+      at: context.clock.now(),
+      data: { plan, role, disabled },
+    })
+    return toUser({ ...user, ...change })
+  })
+}
+
+/** The user of an imported author's name, made where there is none: a namespace that nobody can sign in as. */
+export async function ensureNamespace(trx: WriteTransaction, username: string, now: number): Promise<UserRow> {
+  const existing = await trx.selectFrom('users').selectAll().where('username', '=', username).executeTakeFirst()
+  return existing ?? insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now })
+}
+
+async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now: number }): Promise<UserRow> {
+  const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()
+  if (existing?.claimed) throw new RegistryError('name_taken', `There is a user '${user.username}' already.`)
+  if (!existing) return insertUser(trx, { ...user, claimed: 1 })
+  const change = { plan: user.plan, role: user.role, claimed: 1 }
+  await trx.updateTable('users').set(change).where('id', '=', existing.id).execute()
+  return { ...existing, ...change }
+}
+
+async function insertUser(
+  trx: WriteTransaction,
+  user: Required<NewUser> & { claimed: number; now: number },
+): Promise<UserRow> {
+  const row: UserRow = {
+    id: newId(),
+    username: user.username,
+    display_name: user.username,
+    plan: user.plan,
+    role: user.role,
+    disabled: 0,
+    claimed: user.claimed,
+    created_at: user.now,
+  }
+  await trx.insertInto('users').values(row).execute()
+  return row
+}
+
+async function isFirstUser(trx: WriteTransaction): Promise<boolean> {
+  const someone = await trx.selectFrom('users').select('id').where('claimed', '=', 1).limit(1).executeTakeFirst()
+  return someone === undefined
+}
+
+async function refuseNoAdministrator(trx: WriteTransaction): Promise<void> {
+  const admin = await trx
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'admin')
+    .where('disabled', '=', 0)
+    .limit(1)
+    .executeTakeFirst()
+  if (!admin)
+    throw new RegistryError('conflict', 'This would leave the node without an administrator. Make another one first.')
+}
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    username: row.username,
+    displayName: row.display_name,
+    avatarUrl: toAvatarUrl(row.username),
+    createdAt: toTimestamp(row.created_at),
+    plan: row.plan,
+    role: row.role,
+    disabled: row.disabled === 1,
+    claimed: row.claimed === 1,
+  }
+}

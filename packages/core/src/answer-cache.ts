@@ -1,0 +1,53 @@
+import type { EncodedJson } from './encoded-json.ts'
+
+/**
+ * Public answers kept as bytes until the change sequence touches what they show. Bounded by size; the one used longest
+ * ago goes first.
+ */
+export interface AnswerCache {
+  get(key: string): EncodedJson | undefined
+  /** Keeps an answer about `subject`. */
+  put(key: string, subject: string, answer: EncodedJson): void
+  /** Forgets every answer about the subject. */
+  forget(subject: string): void
+}
+
+export function createAnswerCache(bytesMax: number): AnswerCache {
+  const answers = new Map<string, { subject: string; answer: EncodedJson }>()
+  const keysOf = new Map<string, Set<string>>()
+  let bytes = 0
+
+  function drop(key: string): void {
+    const kept = answers.get(key)
+    if (!kept) return
+    answers.delete(key)
+    bytes -= kept.answer.bytes.length
+    const keys = keysOf.get(kept.subject)
+    keys?.delete(key)
+    if (keys?.size === 0) keysOf.delete(kept.subject)
+  }
+
+  return {
+    get(key) {
+      const kept = answers.get(key)
+      if (!kept) return undefined
+      // Re-inserted, so that the map's order is the order of use.
+      answers.delete(key)
+      answers.set(key, kept)
+      return kept.answer
+    },
+    put(key, subject, answer) {
+      drop(key)
+      if (answer.bytes.length > bytesMax / 16) return
+      answers.set(key, { subject, answer })
+      bytes += answer.bytes.length
+      const keys = keysOf.get(subject)
+      if (keys) keys.add(key)
+      else keysOf.set(subject, new Set([key]))
+      while (bytes > bytesMax) drop(answers.keys().next().value!)
+    },
+    forget(subject) {
+      for (const key of [...(keysOf.get(subject) ?? [])]) drop(key)
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { ArchiveError, toArchiveError } from './archive-error.ts'
+import { checkPaths, fileLimits, toFoldedPath, type FileLimits, type PathProblem } from './file-paths.ts'
+import { readTar } from './read-tar.ts'
+import { readZip } from './read-zip.ts'
+
+export { ArchiveError }
+
+/** A file of an archive; the path is relative to SKILL.md. */
+export interface ArchiveFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/** A skill as an archive held it. */
+export interface ArchivedSkill {
+  readonly skillMd: Uint8Array
+  readonly files: readonly ArchiveFile[]
+}
+
+/**
+ * Reads an uploaded archive with `SKILL.md` (in any casing) at its root or in its one folder, which is stripped.
+ * Works on bytes alone, never trusts a declared size, and yields to the event loop as it goes. What operating systems
+ * add (`__MACOSX/`, `.DS_Store`, `._*`) and `.git/` are left out.
+ *
+ * @throws {ArchiveError} naming every offending path, for what may not be published and for what is no such archive.
+ */
+export async function readArchive(
+  bytes: Uint8Array,
+  type: 'zip' | 'tar.gz',
+  limits: FileLimits = fileLimits,
+): Promise<ArchivedSkill> {
+  const problems: PathProblem[] = []
+  const entries = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep: readEntryPath, problems })
+  if (problems.length > 0) throw new ArchiveError(problems)
+  const { skillMd, files } = stripFolder(entries)
+  const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
+  // SKILL.md is one of the files that a version may hold, and counts in its size.
+  const rest = { filesMax: limits.filesMax - 1, versionBytesMax: limits.versionBytesMax - skillMd.length }
+  const wrong = checkPaths(sized, { ...limits, ...rest })
+  if (skillMd.length > limits.fileBytesMax) wrong.push({ path: 'SKILL.md', message: 'SKILL.md is too large.' })
+  if (wrong.length > 0) throw new ArchiveError(wrong)
+  return { skillMd, files }
+}
+
+/** What both readers of archives need: the bounds, which entries count and where problems are gathered. */
+export interface ReadOptions {
+  readonly limits: FileLimits
+  /** The path that an entry's name stands for; undefined for entries to leave out. */
+  readonly keep: (name: string) => string | undefined
+  readonly problems: PathProblem[]
+}
+
+function readEntryPath(name: string): string | undefined {
+  // `tar -c .` puts `./` before every name; macOS decomposes what was typed composed.
+  const path = name.replace(/^(?:\.\/)+/, '').normalize('NFC')
+  const segments = path.split('/')
+  const isIgnored = segments[0] === '__MACOSX' || segments.includes('.git') || isSystemFile(segments.at(-1)!)
+  return path === '' || path === '.' || isIgnored ? undefined : path
+}
+
+function isSystemFile(name: string): boolean {
+  return name === '.DS_Store' || name.startsWith('._')
+}
+
+function stripFolder(entries: readonly ArchiveFile[]): ArchivedSkill {
+  const folder = findFolder(entries)
+  const skillMds = entries.filter(({ path }) => isSkillMd(path, folder))
+  if (skillMds.length > 1) {
+    throw new ArchiveError(skillMds.map(({ path }) => ({ path, message: 'There must be one SKILL.md.' })))
+  }
+  const files = entries.filter((entry) => entry !== skillMds[0])
+  return {
+    skillMd: skillMds[0]!.bytes,
+    files: files.map(({ path, bytes }) => ({ path: path.slice(folder.length), bytes })),
+  }
+}
+
+/** `''` when SKILL.md is at the root, else the one folder that holds everything, with its slash. */
+function findFolder(entries: readonly ArchiveFile[]): string {
+  if (entries.some(({ path }) => isSkillMd(path, ''))) return ''
+  const first = entries[0]?.path ?? ''
+  const folder = first.slice(0, first.indexOf('/') + 1)
+  const isOne = folder !== '' && entries.every(({ path }) => path.startsWith(folder))
+  if (isOne && entries.some(({ path }) => isSkillMd(path, folder))) return folder
+  throw toArchiveError('The archive has no SKILL.md at its root or in the one folder that holds everything.')
+}
+
+function isSkillMd(path: string, folder: string): boolean {
+  return toFoldedPath(path.slice(folder.length)) === 'skill.md'
+}

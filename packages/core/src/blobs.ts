@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
+import type { Kysely } from 'kysely'
+import type { BlobEncoding, Tables } from './storage/tables.ts'
+import type { WriteTransaction } from './storage/writer.ts'
+
+/** Bytes under their digest, as they are stored: once, compressed, never changed. */
+export interface Blob {
+  readonly digest: string
+  readonly size: number
+  readonly encoding: BlobEncoding
+  readonly bytes: Uint8Array
+}
+
+/** Below this, compressing saves less than a row costs. */
+const compressBytesMin = 256
+/** From here on compressing would be felt by everybody else on the event loop, and moves to another thread. */
+const threadBytesMin = 128 * 1024
+const deflateInThread = promisify(deflateRaw)
+const inflateInThread = promisify(inflateRaw)
+
+/** `sha256:` and the hash in lower-case hexadecimal. */
+export function toDigest(bytes: Uint8Array | string): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** Names the bytes by their digest and compresses them where that helps. */
+export async function createBlob(bytes: Uint8Array): Promise<Blob> {
+  const identity: Blob = { digest: toDigest(bytes), size: bytes.length, encoding: 'identity', bytes }
+  if (bytes.length < compressBytesMin) return identity
+  const options = { level: bytes.length < threadBytesMin ? 3 : 6 }
+  const packed = bytes.length < threadBytesMin ? deflateRawSync(bytes, options) : await deflateInThread(bytes, options)
+  return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
+}
+
+/** Stores blobs; ones that are there already are left as they are. */
+export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): Promise<void> {
+  for (const blob of blobs) {
+    await trx
+      .insertInto('blobs')
+      .values(blob)
+      .onConflict((conflict) => conflict.column('digest').doNothing())
+      .execute()
+  }
+}
+
+/** The bytes under a digest, or undefined where there are none. */
+export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array | undefined> {
+  const row = await db.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
+  return row && unpack(row)
+}
+
+/** The bytes under a digest that something else refers to. */
+export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array> {
+  const bytes = await findBlob(db, digest)
+  if (!bytes) throw new Error(`The storage lacks the blob ${digest}.`)
+  return bytes
+}
+
+async function unpack(blob: Blob): Promise<Uint8Array> {
+  if (blob.encoding === 'identity') return blob.bytes
+  return blob.size < threadBytesMin ? inflateRawSync(blob.bytes) : inflateInThread(blob.bytes)
+}

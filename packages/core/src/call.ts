@@ -1,0 +1,72 @@
+import {
+  RegistryError,
+  endpoints,
+  includesPlan,
+  type Content,
+  type Endpoint,
+  type EndpointName,
+  type Reply,
+  type SuccessStatus,
+} from '@skillstead/protocol'
+import * as v from 'valibot'
+import { requireUser, type Caller } from './caller.ts'
+import type { CallOptions, Context } from './context.ts'
+import type { EncodedJson } from './encoded-json.ts'
+import { toFieldErrors } from './field-errors.ts'
+import { operations } from './operations.ts'
+import { toRegistryError } from './storage/storage-error.ts'
+
+/** What an operation answered, whatever its endpoint: a JSON value or its bytes, or content of another type. */
+export type AnyReply = Reply<unknown | EncodedJson | Content>
+
+type AnyOperation = (context: Context, input: unknown, caller: Caller, options?: CallOptions) => unknown
+
+/**
+ * Calls an operation by its name: who may call, what is sent, then the operation. The one way in for both transports.
+ * `input` is one flat object of path parameters, query parameters and body fields. Throws RegistryError.
+ */
+export async function localCall(
+  context: Context,
+  name: EndpointName,
+  input: unknown,
+  caller: Caller,
+  options?: CallOptions,
+): Promise<AnyReply> {
+  const endpoint: Endpoint = endpoints[name]
+  authorize(endpoint, caller)
+  const parsed = v.safeParse(endpoint.input, input)
+  if (!parsed.success) throw toInvalidRequest(parsed.issues)
+  try {
+    const result = await (operations[name] as AnyOperation)(context, parsed.output, caller, options)
+    if (Array.isArray(endpoint.status)) return result as AnyReply
+    return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
+  } catch (error) {
+    throw toRegistryError(error)
+  }
+}
+
+function authorize(endpoint: Endpoint, caller: Caller): void {
+  if (endpoint.auth === 'none') return
+  const user = requireUser(caller)
+  const scope = endpoint.scope ?? 'read'
+  if (!user.scopes.includes(scope)) {
+    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use one that has it.`)
+  }
+  if (endpoint.auth === 'admin' && user.role !== 'admin') {
+    throw new RegistryError('forbidden', 'Only administrators may do this.')
+  }
+  if (endpoint.plan && !includesPlan(user.plan, endpoint.plan)) {
+    throw new RegistryError(
+      'plan_required',
+      `This needs the ${endpoint.plan} plan or a higher one; yours is ${user.plan}.`,
+    )
+  }
+}
+
+function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryError {
+  const errors = toFieldErrors(issues)
+  const detail = errors
+    .map(({ path, message }) => (path === '' ? `The body ${message}.` : `${path} ${message}.`))
+    .join(' ')
+  return new RegistryError('invalid_request', detail, { errors })
+}

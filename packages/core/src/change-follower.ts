@@ -1,0 +1,86 @@
+import type { Database } from './storage/database.ts'
+import type { ChangeKind } from './storage/tables.ts'
+
+/** One change of the catalogue, as everything that keeps a copy of it needs to know. */
+export interface Change {
+  readonly seq: number
+  readonly kind: ChangeKind
+  readonly subject: string
+}
+
+/**
+ * Reads the change sequence and tells what keeps copies: the search index, kept answers, waiting feeds. Changes of this
+ * process arrive before their writers are answered, those of others within a poll.
+ */
+export interface ChangeFollower {
+  readonly position: number
+  /** Listeners are called in the order they came, with changes in their order. */
+  follow(listener: (changes: readonly Change[]) => Promise<void> | void): void
+  catchUp(): Promise<void>
+  stop(): Promise<void>
+}
+
+const pageSize = 1000
+const pollMs = 1000
+
+export async function createChangeFollower(
+  database: Database,
+  onError: (error: unknown) => void,
+): Promise<ChangeFollower> {
+  const listeners: ((changes: readonly Change[]) => Promise<void> | void)[] = []
+  let position = await readHead(database)
+  let running: Promise<void> | undefined
+  let again = false
+
+  async function read(): Promise<void> {
+    do {
+      again = false
+      for (;;) {
+        const changes = await readChanges(database, position)
+        if (changes.length === 0) break
+        // First, so that nobody who began to read before these changes keeps what was read.
+        position = changes.at(-1)!.seq
+        for (const listener of listeners) await listener(changes)
+      }
+    } while (again)
+  }
+
+  /** Everyone who asks while a reading is under way waits for one that began after they asked. */
+  function catchUp(): Promise<void> {
+    again = true
+    running ??= read()
+      .catch(onError)
+      .finally(() => (running = undefined))
+    return running
+  }
+
+  database.writer.onCommit(catchUp)
+  const timer = setInterval(() => void catchUp(), pollMs)
+  timer.unref()
+  return {
+    get position() {
+      return position
+    },
+    follow: (listener) => void listeners.push(listener),
+    catchUp,
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+async function readHead(database: Database): Promise<number> {
+  const head = await database.read.selectFrom('heads').select('change_seq').executeTakeFirstOrThrow()
+  return head.change_seq
+}
+
+function readChanges(database: Database, after: number): Promise<Change[]> {
+  return database.read
+    .selectFrom('changes')
+    .select(['seq', 'kind', 'subject'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(pageSize)
+    .execute()
+}

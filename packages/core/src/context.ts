@@ -1,0 +1,32 @@
+import type { AnswerCache } from './answer-cache.ts'
+import type { ChangeFollower } from './change-follower.ts'
+import type { Clock } from './clock.ts'
+import type { Counters } from './counters.ts'
+import type { Outbox } from './outbox.ts'
+import type { CatalogueSearch } from './search/catalogue-search.ts'
+import type { Database } from './storage/database.ts'
+
+/** What an operation works with: the parts of an open registry. */
+export interface Context {
+  /** The name of this node in feeds and proofs. */
+  readonly origin: string
+  /** Raised when a database moves to a new server, so that mirrors notice. */
+  readonly epoch: number
+  readonly clock: Clock
+  readonly database: Database
+  readonly changes: ChangeFollower
+  readonly counters: Counters
+  readonly outbox: Outbox
+  readonly search: CatalogueSearch
+  readonly answers: AnswerCache
+  /** Aborted when the registry closes, so that nothing waits on. */
+  readonly closing: AbortSignal
+}
+
+/** How a call came in, beside who makes it. */
+export interface CallOptions {
+  /** False for requests that are no use of a skill: HEAD, update checks, mirrors. Downloads are counted otherwise. */
+  readonly counts?: boolean
+  /** The program that calls, as it names itself. */
+  readonly client?: string
+}

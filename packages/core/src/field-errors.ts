@@ -1,0 +1,45 @@
+import type { FieldError } from '@skillstead/protocol'
+import * as v from 'valibot'
+
+/** A field's error is one of many at most; a hostile body must not make a long answer. */
+const errorsMax = 50
+
+/** What is wrong with each field, in words that do not repeat what was sent. */
+export function toFieldErrors(issues: readonly v.BaseIssue<unknown>[]): FieldError[] {
+  return issues.slice(0, errorsMax).map((issue) => ({ path: toPath(issue), message: toMessage(issue) }))
+}
+
+function toPath(issue: v.BaseIssue<unknown>): string {
+  return (v.getDotPath(issue) ?? '').slice(0, 200)
+}
+
+function toMessage(issue: v.BaseIssue<unknown>): string {
+  if (!issue.message.startsWith('Invalid ')) return issue.message
+  if (issue.type === 'strict_object' && issue.expected === 'never') return 'is not a field of this request'
+  if (issue.received === 'undefined') return 'is required'
+  return messages[issue.type]?.(issue) ?? `must be ${issue.expected ?? 'valid'}`
+}
+
+const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
+  string: () => 'must be a text',
+  number: () => 'must be a number',
+  boolean: () => 'must be true or false',
+  array: () => 'must be a list',
+  strict_object: () => 'must be an object',
+  object: () => 'must be an object',
+  picklist: ({ expected }) => `must be one of ${expected?.replace(/[()]/g, '').replaceAll(' | ', ', ')}`,
+  literal: ({ expected }) => `must be ${expected}`,
+  union: () => 'must be of another type',
+  max_length: ({ requirement }) => `must have at most ${String(requirement)} ${'characters or items'}`,
+  min_length: ({ requirement }) => `must have at least ${String(requirement)} ${'characters or items'}`,
+  max_value: ({ requirement }) => `must be at most ${String(requirement)}`,
+  min_value: ({ requirement }) => `must be at least ${String(requirement)}`,
+  integer: () => 'must be a whole number',
+  multiple_of: ({ requirement }) => `must be a multiple of ${String(requirement)}`,
+  regex: () => 'has characters or a form that are not allowed',
+  url: () => 'must be an address',
+  email: () => 'must be an e-mail address',
+  uuid: () => 'must be an id',
+  base64: () => 'must be base64',
+  starts_with: ({ requirement }) => `must begin with ${String(requirement)}`,
+}

@@ -1,0 +1,30 @@
+import type { Context } from './context.ts'
+import { sweepIdempotent } from './idempotency.ts'
+
+const topic = 'housekeeping'
+const dayMs = 24 * 60 * 60 * 1000
+const minuteMs = 60_000
+/** How long finished work stays for an operator to look at. */
+const doneKeptMs = 7 * dayMs
+
+/** Clears out once a day what nobody needs any more; its own next run is a row of the outbox like any other. */
+export async function scheduleHousekeeping(context: Context): Promise<void> {
+  const next = () => ({ topic, payload: {}, uniqueKey: topic, dueAt: context.clock.now() + dayMs })
+  context.outbox.handle(topic, {
+    retryDelaysMs: [minuteMs, minuteMs, minuteMs],
+    async handle() {
+      await sweepIdempotent(context)
+      await sweepOutbox(context)
+    },
+    // Also after the last failure: tomorrow is another day.
+    afterwards: (trx) => context.outbox.enqueue(trx, next()),
+  })
+  await context.database.writer.write((trx) => context.outbox.enqueue(trx, next()))
+}
+
+async function sweepOutbox(context: Context): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    const before = context.clock.now() - doneKeptMs
+    await trx.deleteFrom('outbox').where('state', '=', 'done').where('due_at', '<', before).execute()
+  })
+}

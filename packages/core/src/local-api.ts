@@ -1,0 +1,42 @@
+import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
+import { localCall } from './call.ts'
+import { guest, type Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import { EncodedJson } from './encoded-json.ts'
+import { SkillMoved } from './skills/find-skill.ts'
+
+/**
+ * The registry as functions, without a network between: the same as the HTTP client's, for the given caller.
+ *
+ * @example
+ * const api = localApi(registry, await registry.getCaller('alice'))
+ * await api.publishSkill({ skillMd })
+ */
+export function localApi(context: Context, caller: Caller = guest): RegistryApi {
+  const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
+    name,
+    (input: Record<string, unknown> = {}) => call(context, name, input, caller),
+  ])
+  return Object.fromEntries(functions) as RegistryApi
+}
+
+async function call(
+  context: Context,
+  name: EndpointName,
+  input: Record<string, unknown>,
+  caller: Caller,
+): Promise<unknown> {
+  try {
+    const { body } = await localCall(context, name, withoutUndefined(input), caller)
+    return body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
+  } catch (error) {
+    // What HTTP clients do with a redirect.
+    if (error instanceof SkillMoved) return call(context, name, { ...input, name: error.fullName }, caller)
+    throw error
+  }
+}
+
+/** JSON drops what is undefined; here it would be an unknown or malformed field. */
+function withoutUndefined(input: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+}

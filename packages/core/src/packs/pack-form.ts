@@ -1,0 +1,38 @@
+import { limits, type Pack } from '@skillstead/protocol'
+import type { Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { itemColumns, toSkill } from '../skills/skill-document.ts'
+import { canSee } from '../skills/visibility.ts'
+import type { PackRow } from '../storage/tables.ts'
+
+/** GET /packs/<slug>: a pack with those of its skills that the caller may see. */
+export async function showPack(context: Context, pack: PackRow, caller: Caller): Promise<Pack> {
+  const rows = await context.database.read
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .select(itemColumns.map((column) => `skills.${column}` as const))
+    .select(['skills.visibility', 'skills.state', 'pinned_version', 'note'])
+    .where('pack_id', '=', pack.id)
+    .orderBy('position')
+    .execute()
+  const skills: Pack['skills'] = []
+  for (const row of rows) {
+    // A skill that was taken down is left out of a pack rather than making the pack unreadable.
+    if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
+    skills.push({ ...toSkill(row), pinnedVersion: row.pinned_version, note: row.note })
+  }
+  const listingCharacters = skills.reduce((sum, { name, description }) => sum + name.length + description.length, 0)
+  return {
+    slug: pack.slug,
+    name: pack.name,
+    description: pack.description,
+    curator: { username: pack.curator },
+    skills,
+    skillCount: skills.length,
+    visibility: pack.visibility,
+    createdAt: toTimestamp(pack.created_at),
+    updatedAt: toTimestamp(pack.updated_at),
+    budget: { listingCharacters, fits: listingCharacters <= limits.listingCharactersMax },
+  }
+}

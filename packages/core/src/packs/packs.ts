@@ -1,0 +1,142 @@
+import { RegistryError, type Pack } from '@skillstead/protocol'
+import { toSlug } from '@skillstead/protocol/skill-md'
+import { recordAudit } from '../audit.ts'
+import { callerId, requireUser, type Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import { appendChange } from '../log.ts'
+import type { PackRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { getPack } from './find-pack.ts'
+import { resolveMembers, type Member, type MemberInput } from './members.ts'
+import { showPack } from './pack-form.ts'
+import { toPackEntries } from './pack-log.ts'
+
+interface PackInput {
+  name: string
+  slug?: string
+  description: string
+  skills: MemberInput[]
+  visibility: PackRow['visibility']
+}
+
+/** POST /packs. Throws `invalid_request` naming each skill that does not exist for the curator, `name_taken` for a slug. */
+export async function createPack(context: Context, input: PackInput, caller: Caller): Promise<Pack> {
+  const user = requireUser(caller)
+  const slug = input.slug ?? toSlug(input.name)
+  if (slug === '') throw noSlug(input.name)
+  const members = await resolveMembers(context, input.skills, caller)
+  const now = context.clock.now()
+  const pack: PackRow = {
+    id: newId(),
+    slug,
+    name: input.name,
+    description: input.description,
+    curator_id: user.userId,
+    curator: user.username,
+    visibility: input.visibility,
+    state: 'live',
+    created_at: now,
+    updated_at: now,
+  }
+  await context.database.writer.write(async (trx) => {
+    const taken = await trx.selectFrom('packs').select('id').where('slug', '=', slug).executeTakeFirst()
+    if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
+    await trx.insertInto('packs').values(pack).execute()
+    await replaceMembers(trx, pack.id, members)
+    await finish(trx, { caller, action: 'pack.create', before: undefined, pack, members })
+  })
+  return showPack(context, pack, caller)
+}
+
+/** PATCH /packs/<slug>, by the curator. */
+export async function updatePack(
+  context: Context,
+  input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
+  caller: Caller,
+): Promise<Pack> {
+  const before = await getOwnPack(context, input.slug, caller)
+  const members = input.skills && (await resolveMembers(context, input.skills, caller))
+  const pack: PackRow = {
+    ...before,
+    name: input.name ?? before.name,
+    description: input.description ?? before.description,
+    visibility: input.visibility ?? before.visibility,
+    updated_at: context.clock.now(),
+  }
+  await context.database.writer.write(async (trx) => {
+    const { name, description, visibility, updated_at } = pack
+    await trx
+      .updateTable('packs')
+      .set({ name, description, visibility, updated_at })
+      .where('id', '=', pack.id)
+      .execute()
+    if (members) await replaceMembers(trx, pack.id, members)
+    const all = members ?? (await readMembers(trx, pack.id))
+    await finish(trx, { caller, action: 'pack.update', before, pack, members: all })
+  })
+  return showPack(context, pack, caller)
+}
+
+/** DELETE /packs/<slug>, by the curator; the slug stays taken. */
+export async function deletePack(context: Context, input: { slug: string }, caller: Caller): Promise<undefined> {
+  const before = await getOwnPack(context, input.slug, caller)
+  const pack: PackRow = { ...before, state: 'withdrawn', updated_at: context.clock.now() }
+  await context.database.writer.write(async (trx) => {
+    const { state, updated_at } = pack
+    await trx.updateTable('packs').set({ state, updated_at }).where('id', '=', pack.id).execute()
+    await finish(trx, { caller, action: 'pack.delete', before, pack, members: [] })
+  })
+}
+
+async function getOwnPack(context: Context, slug: string, caller: Caller): Promise<PackRow> {
+  const pack = await getPack(context, slug, caller)
+  if (pack.curator_id !== callerId(caller))
+    throw new RegistryError('forbidden', `Only the curator of '${slug}' may change it.`)
+  return pack
+}
+
+async function replaceMembers(trx: WriteTransaction, packId: string, members: readonly Member[]): Promise<void> {
+  await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
+  if (members.length === 0) return
+  const rows = members.map(({ skillId, pinnedVersion, note }, position) => ({
+    pack_id: packId,
+    position,
+    skill_id: skillId,
+    pinned_version: pinnedVersion,
+    note,
+  }))
+  await trx.insertInto('pack_skills').values(rows).execute()
+}
+
+async function readMembers(trx: WriteTransaction, packId: string): Promise<Member[]> {
+  const rows = await trx
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .select(['skill_id', 'full_name', 'skills.visibility', 'pinned_version', 'note'])
+    .where('pack_id', '=', packId)
+    .orderBy('position')
+    .execute()
+  return rows.map((row) => ({
+    skillId: row.skill_id,
+    fullName: row.full_name,
+    isPublic: row.visibility === 'public',
+    pinnedVersion: row.pinned_version,
+    note: row.note,
+  }))
+}
+
+async function finish(
+  trx: WriteTransaction,
+  what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow; members: readonly Member[] },
+): Promise<void> {
+  const { caller, action, before, pack, members } = what
+  const at = pack.updated_at
+  await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })
+  await recordAudit(trx, { caller, action, subject: pack.slug, at })
+}
+
+function noSlug(name: string): RegistryError {
+  const message = `cannot be made from the name '${name}'; give one.`
+  return new RegistryError('invalid_request', `slug ${message}`, { errors: [{ path: 'slug', message }] })
+}

@@ -1,0 +1,194 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { RegistryError, scopes } from '@skillstead/protocol'
+import { createAuthenticator } from './accounts/authenticate.ts'
+import { createAnswerCache } from './answer-cache.ts'
+import type { UserCaller } from './caller.ts'
+import { createChangeFollower } from './change-follower.ts'
+import { systemClock, type Clock } from './clock.ts'
+import type { Context } from './context.ts'
+import { createCounters } from './counters.ts'
+import { scheduleHousekeeping } from './housekeeping.ts'
+import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
+import { newId } from './ids.ts'
+import { createOutbox } from './outbox.ts'
+import { createCatalogueSearch } from './search/catalogue-search.ts'
+import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
+
+export interface RegistryOptions extends DatabaseLocation {
+  /** Where the time comes from; the system's clock unless a test says otherwise. */
+  readonly clock?: Clock
+  /** How the node calls itself in its feed; an id of its own unless it is told a name. */
+  readonly origin?: string
+  /** Catalogues of more skills than this are searched in the database instead of in memory. 0: always. */
+  readonly memorySkillsMax?: number
+  /** Whether this process takes work from the outbox. True unless a short command says otherwise. */
+  readonly works?: boolean
+  /** Told of errors that no caller is there to hear. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** A figure that an operator may want to watch. */
+export interface Metric {
+  readonly name: string
+  readonly help: string
+  readonly type: 'gauge' | 'counter'
+  readonly value: number
+}
+
+/** An open registry: everything that Skillstead does, without a network. */
+export interface Registry extends Context {
+  /** Who holds a key; throws `unauthorized`. */
+  authenticate(key: string): Promise<UserCaller>
+  /** A user as a caller, for code that runs inside the process and is trusted. Throws `not_found`. */
+  getCaller(username: string): Promise<UserCaller>
+  beginIdempotent(caller: UserCaller, key: string, bodyHash: string): ReturnType<typeof beginIdempotent>
+  finishIdempotent(caller: UserCaller, key: string, answer: KeptAnswer | null): Promise<void>
+  readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
+  metrics(): Promise<Metric[]>
+  /** Ends what is running, writes what is gathered, closes the database. */
+  close(): Promise<void>
+}
+
+const answerBytesMax = 24 * 1024 * 1024
+const memorySkillsMax = 60_000
+/** Below this a disk is as good as full: SQLite needs room for its journal. */
+const diskBytesMin = 64 * 1024 * 1024
+
+/**
+ * Opens a registry on an SQLite file or a PostgreSQL database, and makes one where there is none.
+ *
+ * @example
+ * const registry = await openRegistry({ path: 'skills.db' })
+ * const { skills } = await localApi(registry).searchSkills({ q: 'pdf' })
+ * await registry.close()
+ */
+export async function openRegistry(options: RegistryOptions): Promise<Registry> {
+  const clock = options.clock ?? systemClock
+  const onError = options.onError ?? ((error) => console.error(error))
+  const database = await openDatabase(options)
+  const { origin, epoch } = await readIdentity(database, options.origin)
+  const changes = await createChangeFollower(database, onError)
+  const counters = createCounters(database, clock, onError)
+  const outbox = createOutbox(database, clock, onError)
+  const answers = createAnswerCache(answerBytesMax)
+  const authenticator = createAuthenticator(database, clock, onError)
+  const search = createCatalogueSearch(database, changes, {
+    memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
+    onError,
+  })
+  const closing = new AbortController()
+  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
+  const context: Context = {
+    origin,
+    epoch,
+    clock,
+    database,
+    changes,
+    counters,
+    outbox,
+    search,
+    answers,
+    closing: closing.signal,
+  }
+  if (options.works !== false) {
+    await scheduleHousekeeping(context)
+    outbox.start()
+  }
+  let closed: Promise<void> | undefined
+
+  async function close(): Promise<void> {
+    closing.abort()
+    search.stop()
+    await search.warmed
+    await outbox.stop()
+    await counters.stop()
+    await authenticator.flush()
+    await changes.stop()
+    await database.close()
+  }
+
+  return {
+    ...context,
+    authenticate: authenticator.authenticate,
+    getCaller: (username) => getCaller(database, username),
+    beginIdempotent: (caller, key, bodyHash) => beginIdempotent(context, caller, key, bodyHash),
+    finishIdempotent: (caller, key, answer) => finishIdempotent(context, caller, key, answer),
+    readiness: async () => ({
+      database: await answersQueries(database),
+      search: search.warm || (options.memorySkillsMax ?? memorySkillsMax) === 0,
+      disk: options.path === undefined || (await hasRoom(options.path)),
+    }),
+    metrics: () => readMetrics(context),
+    close: () => (closed ??= close()),
+  }
+}
+
+async function readIdentity(database: Database, origin: string | undefined) {
+  return database.writer.write(async (trx) => {
+    const rows = await trx.selectFrom('meta').selectAll().execute()
+    const meta = new Map(rows.map(({ key, value }) => [key, value]))
+    if (!meta.has('origin')) {
+      const made = [
+        { key: 'origin', value: origin ?? `skillstead-${newId()}` },
+        { key: 'epoch', value: '1' },
+      ]
+      await trx.insertInto('meta').values(made).execute()
+      for (const { key, value } of made) meta.set(key, value)
+    }
+    return { origin: origin ?? meta.get('origin')!, epoch: Number(meta.get('epoch')) }
+  })
+}
+
+async function getCaller(database: Database, username: string): Promise<UserCaller> {
+  const user = await database.read.selectFrom('users').selectAll().where('username', '=', username).executeTakeFirst()
+  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
+  return { kind: 'user', userId: user.id, username, plan: user.plan, role: user.role, scopes }
+}
+
+async function answersQueries(database: Database): Promise<boolean> {
+  try {
+    await database.read.selectFrom('heads').select('id').execute()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function hasRoom(path: string): Promise<boolean> {
+  if (path === ':memory:') return true
+  const { bavail, bsize } = await statfs(dirname(path))
+  return bavail * bsize >= diskBytesMin
+}
+
+async function readMetrics({ database, outbox, search, changes, clock }: Context): Promise<Metric[]> {
+  const depth = await outbox.depth()
+  const { skills } = await database.read
+    .selectFrom('skills')
+    .select((eb) => eb.fn.countAll<number>().as('skills'))
+    .executeTakeFirstOrThrow()
+  const { versions } = await database.read
+    .selectFrom('versions')
+    .select((eb) => eb.fn.countAll<number>().as('versions'))
+    .executeTakeFirstOrThrow()
+  const oldestMs = depth.oldestDueAt === null ? 0 : Math.max(0, clock.now() - depth.oldestDueAt)
+  return [
+    { name: 'skillstead_skills', help: 'Skills stored', type: 'gauge', value: skills },
+    { name: 'skillstead_versions', help: 'Versions stored', type: 'gauge', value: versions },
+    {
+      name: 'skillstead_search_skills',
+      help: 'Skills in the search index in memory',
+      type: 'gauge',
+      value: search.size,
+    },
+    { name: 'skillstead_changes_position', help: 'Last change followed', type: 'gauge', value: changes.position },
+    { name: 'skillstead_outbox_pending', help: 'Outbox rows that wait', type: 'gauge', value: depth.pending },
+    { name: 'skillstead_outbox_failed', help: 'Outbox rows that failed', type: 'gauge', value: depth.failed },
+    {
+      name: 'skillstead_outbox_oldest_seconds',
+      help: 'How long the oldest due row waits',
+      type: 'gauge',
+      value: oldestMs / 1000,
+    },
+  ]
+}

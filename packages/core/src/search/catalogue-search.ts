@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Change, ChangeFollower } from '../change-follower.ts'
+import type { Database } from '../storage/database.ts'
+import { readDocuments, readSearchPage } from './read-documents.ts'
+import { createSearchIndex, type SearchHits, type SearchIndex, type SearchQuery } from './search-index.ts'
+import { searchText, suggestText } from './text-catalogue.ts'
+
+/** Search over the catalogue: in memory once that has warmed, and by the database's own index before and beyond. */
+export interface CatalogueSearch {
+  search(query: SearchQuery): Promise<SearchHits>
+  suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
+  /** Whether the index in memory answers. */
+  readonly warm: boolean
+  /** Resolves when warming has ended; at once where the catalogue stays in the database. */
+  readonly warmed: Promise<void>
+  /** How many skills the index in memory holds. */
+  readonly size: number
+  stop(): void
+}
+
+export interface CatalogueSearchOptions {
+  /** Larger catalogues are searched in the database alone; 0 keeps every catalogue there. */
+  readonly memorySkillsMax: number
+  onError(error: unknown): void
+}
+
+/** How long a slice of warming may hold the event loop, and how many rows are read for it. */
+const sliceMs = 10
+const sliceRows = 64
+
+export function createCatalogueSearch(
+  database: Database,
+  changes: ChangeFollower,
+  options: CatalogueSearchOptions,
+): CatalogueSearch {
+  const index = createSearchIndex()
+  let warm = false
+  let stopped = false
+  /** What changed while warming: those rows are read again at the end. */
+  const changedMeanwhile = new Map<string, Change>()
+
+  async function fill(): Promise<void> {
+    if ((await countSkills(database)) > options.memorySkillsMax) return
+    let after = 0
+    for (;;) {
+      const page = await readSearchPage(database, after, sliceRows)
+      if (page.length === 0 || stopped) break
+      await putInSlices(index, page)
+      after = page.at(-1)!.id
+    }
+    // Synchronous between the last application and the flag, so that no change falls between.
+    while (changedMeanwhile.size > 0 && !stopped) {
+      const changes = [...changedMeanwhile.values()]
+      changedMeanwhile.clear()
+      await applyChanges(database, index, changes)
+    }
+    warm = !stopped
+  }
+
+  changes.follow(async (batch) => {
+    if (warm) return applyChanges(database, index, batch)
+    for (const change of batch)
+      changedMeanwhile.set(change.subject, merge(changedMeanwhile.get(change.subject), change))
+  })
+  const warmed = fill().catch(options.onError)
+
+  return {
+    get warm() {
+      return warm
+    },
+    get size() {
+      return index.size
+    },
+    warmed,
+    async search(query) {
+      return warm ? index.search(query) : searchText(database, query)
+    },
+    async suggest(q, limit, viewer) {
+      return warm ? index.suggest(q, limit, viewer) : suggestText(database, q, limit, viewer)
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+async function putInSlices(index: SearchIndex, documents: Parameters<SearchIndex['put']>[0][]): Promise<void> {
+  let startedMs = performance.now()
+  for (const document of documents) {
+    index.put(document)
+    if (performance.now() - startedMs < sliceMs) continue
+    await setImmediate()
+    startedMs = performance.now()
+  }
+  await setImmediate()
+}
+
+async function applyChanges(database: Database, index: SearchIndex, changes: readonly Change[]): Promise<void> {
+  const ids = [...new Set(changes.filter(({ kind }) => kind !== 'pack').map(({ subject }) => subject))]
+  for (let i = 0; i < ids.length; i += sliceRows) {
+    const { documents, gone } = await readDocuments(database, ids.slice(i, i + sliceRows))
+    for (const document of documents) index.put(document)
+    for (const num of gone) index.remove(num)
+  }
+}
+
+function merge(earlier: Change | undefined, later: Change): Change {
+  return earlier?.kind === 'skill' ? { ...later, kind: 'skill' } : later
+}
+
+async function countSkills(database: Database): Promise<number> {
+  const { count } = await database.read
+    .selectFrom('skills')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

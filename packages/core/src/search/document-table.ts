@@ -1,0 +1,210 @@
+import type { SearchDocument } from './search-document.ts'
+import { grown } from './grown.ts'
+import { NameOrder } from './name-order.ts'
+
+/** Which skills a search is about, apart from its words. */
+export interface SearchFilters {
+  includeStubs: boolean
+  category?: string
+  license?: string
+  owner?: string
+  verified?: boolean
+  deprecated?: boolean
+  keyword?: string
+  minSecurityScore?: number
+}
+
+/** What is kept of a skill beside its words; the texts that filters compare are lower case. */
+interface Row {
+  id: number
+  name: string
+  fullName: string
+  category: string
+  license: string
+  owner: string
+  keywords: string[]
+  readers: string[]
+  securityScore: number | null
+}
+
+const flag = { public: 1, internal: 2, stub: 4, verified: 8, deprecated: 16 } as const
+
+/** Everything but the words: what filters, visibility and orders need, by slot. Slots are dense and used again. */
+export class DocumentTable {
+  readonly order = new NameOrder()
+  readonly #slots = new Map<number, number>()
+  readonly #free: number[] = []
+  readonly #rows: (Row | undefined)[] = []
+  #flags = new Uint8Array(1024)
+  #downloads = new Float64Array(1024)
+  #stars = new Float64Array(1024)
+  #publishedAt = new Float64Array(1024)
+
+  /** How many skills there are. */
+  get size(): number {
+    return this.#slots.size
+  }
+
+  /** One more than the largest slot in use. */
+  get end(): number {
+    return this.#rows.length
+  }
+
+  /** Downloads by slot. */
+  get downloads(): Float64Array {
+    return this.#downloads
+  }
+
+  /** Stars by slot. */
+  get stars(): Float64Array {
+    return this.#stars
+  }
+
+  /** When the latest version was published, by slot. */
+  get publishedAt(): Float64Array {
+    return this.#publishedAt
+  }
+
+  /** The slot of a skill, or undefined when it is not here. */
+  findSlot(id: number): number | undefined {
+    return this.#slots.get(id)
+  }
+
+  /** The skill in a slot that is in use. */
+  idAt(slot: number): number {
+    return this.#rows[slot]!.id
+  }
+
+  /** The short name of the skill in a slot that is in use. */
+  nameAt(slot: number): string {
+    return this.#rows[slot]!.name
+  }
+
+  /** Whether the skill in a slot is marked as one not to use any more. */
+  isDeprecated(slot: number): boolean {
+    return (this.#flags[slot]! & flag.deprecated) !== 0
+  }
+
+  /** Adds or replaces a skill and returns its slot. */
+  put(document: SearchDocument): number {
+    const slot = this.#slots.get(document.id) ?? this.#take(document.id)
+    const before = this.#rows[slot]
+    if (before && before.fullName !== document.fullName) this.order.remove(slot)
+    if (before?.fullName !== document.fullName) this.order.add(slot, document.fullName)
+    this.#rows[slot] = toRow(document)
+    this.#flags[slot] = toFlags(document)
+    this.#publishedAt[slot] = document.publishedAt
+    this.putCounters(slot, document.downloads, document.stars)
+    return slot
+  }
+
+  /** Sets the counters of a slot. */
+  putCounters(slot: number, downloads: number, stars: number): void {
+    this.#downloads[slot] = downloads
+    this.#stars[slot] = stars
+  }
+
+  /** Frees the slot of a skill. */
+  remove(id: number): void {
+    const slot = this.#slots.get(id)
+    if (slot === undefined) return
+    this.order.remove(slot)
+    this.#slots.delete(id)
+    this.#rows[slot] = undefined
+    this.#flags[slot] = 0
+    this.#free.push(slot)
+  }
+
+  /** Whether a viewer may know of the skill in a slot. This and nothing else in the index decides it. */
+  isVisible(slot: number, viewer: string | null): boolean {
+    const flags = this.#flags[slot]!
+    if ((flags & flag.public) !== 0) return true
+    if (viewer === null) return false
+    return (flags & flag.internal) !== 0 || (this.#rows[slot]?.readers.includes(viewer) ?? false)
+  }
+
+  /** A test of slots for the skills that a viewer may see and the filters let through. */
+  matcher(viewer: string | null, filters: SearchFilters): (slot: number) => boolean {
+    const { mask, value } = flagsWanted(filters)
+    const passes = rowTests(filters)
+    return (slot) => {
+      if ((this.#flags[slot]! & mask) !== value || !this.isVisible(slot, viewer)) return false
+      const row = this.#rows[slot]
+      return row !== undefined && passes.every((pass) => pass(row))
+    }
+  }
+
+  /** The slots that pass a test, in a new array. */
+  slots(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
+    const slots = new Int32Array(this.#slots.size)
+    let count = 0
+    for (let slot = 0; slot < this.#rows.length; slot++) {
+      if (this.#rows[slot] && passes(slot)) slots[count++] = slot
+    }
+    return slots.subarray(0, count)
+  }
+
+  #take(id: number): number {
+    const slot = this.#free.pop() ?? this.#rows.length
+    this.#slots.set(id, slot)
+    if (slot === this.#rows.length) this.#rows.push(undefined)
+    if (slot >= this.#flags.length) this.#grow()
+    return slot
+  }
+
+  #grow(): void {
+    const length = this.#flags.length * 2
+    this.#flags = grown(this.#flags, length)
+    this.#downloads = grown(this.#downloads, length)
+    this.#stars = grown(this.#stars, length)
+    this.#publishedAt = grown(this.#publishedAt, length)
+  }
+}
+
+function toRow(document: SearchDocument): Row {
+  return {
+    id: document.id,
+    name: document.name,
+    fullName: document.fullName,
+    category: document.category.toLowerCase(),
+    license: document.license.toLowerCase(),
+    owner: document.owner.toLowerCase(),
+    keywords: document.keywords.map((keyword) => keyword.toLowerCase()),
+    readers: document.visibility === 'private' ? [...document.readers] : [],
+    securityScore: document.securityScore,
+  }
+}
+
+function toFlags(document: SearchDocument): number {
+  return (
+    (document.visibility === 'public' ? flag.public : 0) |
+    (document.visibility === 'internal' ? flag.internal : 0) |
+    (document.stub ? flag.stub : 0) |
+    (document.verified ? flag.verified : 0) |
+    (document.deprecated ? flag.deprecated : 0)
+  )
+}
+
+function flagsWanted(filters: SearchFilters): { mask: number; value: number } {
+  let mask = filters.includeStubs ? 0 : flag.stub
+  let value = 0
+  for (const name of ['verified', 'deprecated'] as const) {
+    if (filters[name] === undefined) continue
+    mask |= flag[name]
+    if (filters[name]) value |= flag[name]
+  }
+  return { mask, value }
+}
+
+function rowTests(filters: SearchFilters): ((row: Row) => boolean)[] {
+  const tests: ((row: Row) => boolean)[] = []
+  for (const field of ['category', 'license', 'owner'] as const) {
+    const wanted = filters[field]?.toLowerCase()
+    if (wanted !== undefined) tests.push((row) => row[field] === wanted)
+  }
+  const keyword = filters.keyword?.toLowerCase()
+  if (keyword !== undefined) tests.push((row) => row.keywords.includes(keyword))
+  const least = filters.minSecurityScore
+  if (least !== undefined) tests.push((row) => row.securityScore !== null && row.securityScore >= least)
+  return tests
+}

@@ -1,0 +1,78 @@
+import type { Database } from '../storage/database.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { SearchDocument } from './search-document.ts'
+
+const columns = [
+  ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
+  ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'state', 'stub', 'deprecated'] as const),
+  ...(['latest_version', 'published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
+] as const
+
+type Row = Pick<SkillRow, (typeof columns)[number]>
+
+/** A page of what search holds, by row number; shorter than `limit` only at the end or where skills are in no list. */
+export async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
+  const rows = await database.read
+    .selectFrom('skills')
+    .select(columns)
+    .where('num', '>', after)
+    .where('state', '=', 'live')
+    .where((eb) => eb.or([eb('latest_version', '!=', ''), eb('stub', '=', 1)]))
+    .orderBy('num')
+    .limit(limit)
+    .execute()
+  return toDocuments(database, rows)
+}
+
+/** Skills as search holds them, and the numbers of those that are in no list. */
+export async function readDocuments(
+  database: Database,
+  ids: readonly string[],
+): Promise<{ documents: SearchDocument[]; gone: number[] }> {
+  const rows = await database.read.selectFrom('skills').select(columns).where('id', 'in', ids).execute()
+  const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
+  return { documents: await toDocuments(database, rows.filter(isListed)), gone }
+}
+
+/** Only live skills with a version that is not yanked, and stubs, are in any list. */
+function isListed(row: Row): boolean {
+  return row.state === 'live' && (row.latest_version !== '' || row.stub === 1)
+}
+
+async function toDocuments(database: Database, rows: readonly Row[]): Promise<SearchDocument[]> {
+  const restricted = rows.filter(({ visibility }) => visibility === 'private').map(({ id }) => id)
+  const readers = await readReaders(database, restricted)
+  return rows.map((row) => ({
+    id: row.num,
+    name: row.name,
+    owner: row.owner,
+    fullName: row.full_name,
+    displayName: row.display_name,
+    keywords: JSON.parse(row.keywords) as string[],
+    description: row.description,
+    headings: JSON.parse(row.headings) as string[],
+    summary: row.summary,
+    category: row.category,
+    license: row.license,
+    visibility: row.visibility,
+    readers: [row.owner_id, ...(readers.get(row.id) ?? [])],
+    stub: row.stub === 1,
+    verified: row.verified === 1,
+    deprecated: row.deprecated === 1,
+    securityScore: row.security_score,
+    downloads: row.downloads,
+    stars: row.stars,
+    publishedAt: row.published_at,
+  }))
+}
+
+async function readReaders(database: Database, skillIds: readonly string[]): Promise<Map<string, string[]>> {
+  if (skillIds.length === 0) return new Map()
+  const rows = await database.read
+    .selectFrom('collaborators')
+    .select(['skill_id', 'user_id'])
+    .where('skill_id', 'in', skillIds)
+    .execute()
+  const readers = Map.groupBy(rows, ({ skill_id }) => skill_id)
+  return new Map([...readers].map(([id, all]) => [id, all.map(({ user_id }) => user_id)]))
+}

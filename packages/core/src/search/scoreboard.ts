@@ -1,0 +1,91 @@
+import type { TermGroup } from './term-groups.ts'
+import type { TextIndex } from './text-index.ts'
+
+/**
+ * For each of `searchFields`: what a word in it weighs, and how much a longer field lessens that. A short name that is
+ * nothing but the word comes before a long one that has it too.
+ */
+const fieldWeights = [4, 2, 3, 2, 1, 1]
+const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5]
+/** BM25's k1: how soon saying a word again stops counting. */
+const saturation = 1.2
+
+const state = { unknown: 0, match: 1, other: 2 } as const
+
+/** What one search learns of the skills that it meets, by slot. The arrays are used again by the next search. */
+export class Scoreboard {
+  /** The value of the terms that a skill has, each once. */
+  coverage = new Float64Array(0)
+  /** How many of the terms a skill has. */
+  terms = new Uint8Array(0)
+  /** A score of all words in all fields, in the manner of BM25F. */
+  text = new Float64Array(0)
+  /** What the matches are ordered by; for whoever ranks them. */
+  keys = new Float64Array(0)
+  #slots = new Int32Array(0)
+  #count = 0
+  #states = new Uint8Array(0)
+  #lastGroups = new Uint8Array(0)
+
+  /** The skills that were met and match, in a new array. */
+  matches(): Int32Array<ArrayBuffer> {
+    return this.#slots.slice(0, this.#count).filter((slot) => this.#states[slot] === state.match)
+  }
+
+  /** Forgets the last search and makes room for so many slots. */
+  reset(end: number): void {
+    for (let i = 0; i < this.#count; i++) {
+      const slot = this.#slots[i]!
+      this.coverage[slot] = 0
+      this.terms[slot] = 0
+      this.text[slot] = 0
+      this.#states[slot] = state.unknown
+      this.#lastGroups[slot] = 0
+    }
+    this.#count = 0
+    if (end > this.keys.length) this.#allocate(Math.max(1024, end, this.keys.length * 2))
+  }
+
+  /** Adds what the words of each group say about each skill that `matches` lets through. */
+  addGroups(groups: TermGroup[], text: TextIndex, matches: (slot: number) => boolean): void {
+    for (const [number, { variants }] of groups.entries()) {
+      for (const { id, value } of variants) this.#addWord(number + 1, value, id, text, matches)
+    }
+  }
+
+  // The inner loop of every search: 10 to 20 ns for a posting.
+  #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
+    const { slotOfEntry, averageLengths } = text.terms
+    for (const [field, frequencies] of text.terms.findPostings(text.vocabulary.wordOf(id)) ?? []) {
+      const weight = value * fieldWeights[field]!
+      const lengthShare = lengthShares[field]!
+      const average = averageLengths[field]!
+      for (const [entry, frequency] of frequencies) {
+        const slot = slotOfEntry[entry]!
+        if (this.#states[slot] === state.unknown) this.#meet(slot, matches)
+        if (this.#states[slot] === state.other) continue
+        const length = 1 - lengthShare + (lengthShare * text.terms.lengthOf(entry, field)) / average
+        this.text[slot]! += (weight * frequency) / (frequency + saturation * length)
+        if (this.#lastGroups[slot] === group) continue
+        this.#lastGroups[slot] = group
+        this.coverage[slot]! += value
+        this.terms[slot]!++
+      }
+    }
+  }
+
+  #meet(slot: number, matches: (slot: number) => boolean): void {
+    this.#slots[this.#count++] = slot
+    this.#states[slot] = matches(slot) ? state.match : state.other
+  }
+
+  #allocate(length: number): void {
+    this.coverage = new Float64Array(length)
+    this.terms = new Uint8Array(length)
+    this.text = new Float64Array(length)
+    this.keys = new Float64Array(length)
+    this.#slots = new Int32Array(length)
+    this.#states = new Uint8Array(length)
+    this.#lastGroups = new Uint8Array(length)
+  }
+}

@@ -1,0 +1,80 @@
+import type { TermGroup } from './term-groups.ts'
+import { fieldMark, sentenceBreak } from './text-index.ts'
+
+/** How a skill's sentences answer a query. */
+export interface SentenceScores {
+  /** The best that one sentence, heading or name does: the value of the terms in it, once more for neighbours. */
+  best: number
+  /** 1 when a name of the skill says what the query says and nothing else. */
+  name: number
+}
+
+/** Scores the sentences of skills by the words of one query; its tables are kept for the next. */
+export class SentenceScorer {
+  readonly scores: SentenceScores = { best: 0, name: 0 }
+  #groups = new Uint8Array(0)
+  #values = new Float64Array(0)
+  #ids: number[] = []
+  #total = 1
+
+  /** Takes up a query. `end` is one more than the largest number of a word. */
+  prepare(groups: TermGroup[], end: number): void {
+    for (const id of this.#ids) this.#groups[id] = 0
+    this.#ids = []
+    this.#total = groups.reduce((sum, group) => sum + group.idf, 0) || 1
+    if (end > this.#groups.length) {
+      this.#groups = new Uint8Array(end * 2)
+      this.#values = new Float64Array(end * 2)
+    }
+    for (const [number, group] of groups.entries()) {
+      for (const { id, value } of group.variants) {
+        if (this.#groups[id] !== 0) continue
+        this.#groups[id] = number + 1
+        this.#values[id] = value / this.#total
+        this.#ids.push(id)
+      }
+    }
+  }
+
+  /** Reads the words of one skill into `scores`, which the next call writes over. */
+  read(words: Uint32Array): SentenceScores {
+    const scores = this.scores
+    scores.best = 0
+    scores.name = 0
+    let field = 0
+    let covered = 0
+    let close = 0
+    let seen = 0
+    let matched = 0
+    let start = 1
+    let last = -1
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i]!
+      if (word === sentenceBreak) {
+        if (covered > 0) scores.best = Math.max(scores.best, covered + close + (Number(process.env.DENS??0) * covered * matched) / (i - start))
+        if (field === 0) scores.name = Math.max(scores.name, (covered * matched) / (i - start))
+        covered = close = seen = matched = 0
+        start = i + 1
+        last = -1
+        continue
+      }
+      if (word >= fieldMark) {
+        field = word - fieldMark
+        start = i + 1
+        continue
+      }
+      const group = this.#groups[word]!
+      if (group === 0) continue
+      matched++
+      const bit = 1 << (group - 1)
+      if ((seen & bit) === 0) {
+        const value = this.#values[word]!
+        covered += value
+        if (last >= 0) close += Math.min(value, this.#values[words[last]!]!) / (i - last)
+        seen |= bit
+      }
+      last = i
+    }
+    return scores
+  }
+}

@@ -1,0 +1,97 @@
+import type { DocumentTable } from './document-table.ts'
+import { popularityOf } from './relevance.ts'
+import type { TextIndex } from './text-index.ts'
+import { isIdeographic, queryLengthMax, queryTermsMax, tokenize } from './tokenize.ts'
+
+/** Where completions come from. */
+interface Sources {
+  table: DocumentTable
+  text: TextIndex
+}
+
+/** Of all the words with a prefix, so many of the most frequent are looked at. */
+const wordsMax = 64
+/** A word that stands in fewer visible skills helps nobody to find one. */
+const wordCountMin = 2
+/** Counting stops here: which of two words is the more frequent does not matter beyond. */
+const wordCountMax = 200
+
+/**
+ * Completes what somebody is typing into a search box: names of skills that go on as typed, words that do, then names
+ * that have them further in. Earlier words narrow it to the skills that have them all.
+ */
+export function suggest(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
+  const typed = [...new Set(tokenize(q.slice(0, queryLengthMax)))].slice(0, queryTermsMax)
+  const prefix = typed.at(-1)
+  if (prefix === undefined || limit < 1) return []
+  const earlier = typed.slice(0, -1)
+  const isVisible = table.matcher(viewer, { includeStubs: false })
+  const within = earlier.length === 0 ? isVisible : slotsWithAll(earlier, text, isVisible)
+  const words = wordsWith(prefix, text)
+  const names = namesWith(words, { table, text }, within)
+  const beginning = earlier.concat(prefix).join('-')
+  const isFirst = (name: string) => name.startsWith(beginning)
+  const phrases = isIdeographic(prefix) ? [] : frequentWords(words, text, within)
+  const lead = [...earlier, ''].join(' ')
+  const first = names.filter(isFirst)
+  const rest = names.filter((name) => !isFirst(name))
+  const kept = first.slice(0, Math.max(Math.ceil(limit / 2), limit - phrases.length))
+  return [...new Set([...kept, ...phrases.map((word) => lead + word), ...rest, ...first])].slice(0, limit)
+}
+
+/** The most frequent words that go on as typed, or what the beginning is a misspelling of when none does. */
+function wordsWith(prefix: string, { terms, vocabulary, typos }: TextIndex): number[] {
+  const ids = Array.from(terms.termsWithPrefix(prefix), (word) => vocabulary.idOf(word))
+  const found = ids.length > 0 ? ids : typos.findRepairs(prefix).map(({ id }) => id)
+  return found.toSorted((a, b) => vocabulary.countOf(b) - vocabulary.countOf(a)).slice(0, wordsMax)
+}
+
+function frequentWords(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {
+  return ids
+    .map((id) => ({ word: text.vocabulary.wordOf(id), count: countWithin(id, text, within) }))
+    .filter(({ count }) => count >= wordCountMin)
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ word }) => word)
+}
+
+function countWithin(id: number, text: TextIndex, within: (slot: number) => boolean): number {
+  const slots = new Set<number>()
+  for (const slot of slotsWith(id, text)) {
+    if (within(slot)) slots.add(slot)
+    if (slots.size === wordCountMax) break
+  }
+  return slots.size
+}
+
+/** Names that have one of the words, the most popular first. */
+function namesWith(ids: number[], { table, text }: Sources, within: (slot: number) => boolean): string[] {
+  const best = new Map<string, number>()
+  for (const id of ids) {
+    for (const slot of slotsWith(id, text, 0)) {
+      if (!within(slot)) continue
+      const name = table.nameAt(slot)
+      const popularity = popularityOf(table.downloads[slot]!, table.stars[slot]!)
+      best.set(name, Math.max(popularity, best.get(name) ?? 0))
+    }
+  }
+  return Array.from(best)
+    .toSorted(([a, popularityA], [b, popularityB]) => popularityB - popularityA || byLength(a, b))
+    .map(([name]) => name)
+}
+
+function byLength(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1)
+}
+
+function slotsWithAll(words: string[], text: TextIndex, isVisible: (slot: number) => boolean) {
+  const sets = words.map((word) => new Set(slotsWith(text.vocabulary.idOf(word), text)))
+  return (slot: number) => sets.every((set) => set.has(slot)) && isVisible(slot)
+}
+
+/** The slots with a word, in one field or in any; some of them more than once. */
+function* slotsWith(id: number, { terms, vocabulary }: TextIndex, onlyField?: number): Generator<number> {
+  for (const [field, frequencies] of terms.findPostings(vocabulary.wordOf(id)) ?? []) {
+    if (onlyField !== undefined && field !== onlyField) continue
+    for (const entry of frequencies.keys()) yield terms.slotOfEntry[entry]!
+  }
+}

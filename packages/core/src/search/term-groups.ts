@@ -1,0 +1,123 @@
+import { inflectionsOf } from './inflections.ts'
+import type { TextIndex } from './text-index.ts'
+import type { ParsedQuery } from './tokenize.ts'
+import { isIdeographic, queryTermsMax } from './tokenize.ts'
+
+/** A word of the index that answers for a term of the query. */
+export interface Variant {
+  id: number
+  /** What it tells: the inverse document frequency, less the less sure it is that it was meant. */
+  value: number
+}
+
+/** A term of the query with the words that answer for it, the most telling first. */
+export interface TermGroup {
+  /** What the term itself tells, found or not. */
+  idf: number
+  variants: Variant[]
+}
+
+/** How sure it is that a word was meant. */
+const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5 }
+const repairsMax = 8
+const completionsMax = 16
+/** So many pairs of ideographs are taken for a query of one. */
+const containingMax = 256
+/** A word in fewer skills may be somebody's misspelling, or the beginning of a word that is not typed out yet. */
+const doubtfulCount = 3
+/** A doubtful word is taken for a misspelling of one that is so many times as frequent. */
+const doubtRatio = 10
+/** Words are not taken apart into shorter pieces. */
+const splitLengthMin = 3
+
+/** Finds the words for each term of a query. A term that the index lacks is repaired, taken apart or completed. */
+export function toTermGroups(query: ParsedQuery, text: TextIndex, size: number): TermGroup[] {
+  const finder = new VariantFinder(text, size)
+  const last = query.terms.length - 1
+  return query.terms.flatMap((term, i) => finder.find(term, query.lastIsOpen && i === last)).slice(0, queryTermsMax)
+}
+
+class VariantFinder {
+  readonly #text: TextIndex
+  readonly #size: number
+  #sure = new Map<number, number>()
+
+  constructor(text: TextIndex, size: number) {
+    this.#text = text
+    this.#size = size
+  }
+
+  find(term: string, isOpen: boolean): TermGroup[] {
+    this.#sure = new Map()
+    const id = this.#text.vocabulary.idOf(term)
+    if (isIdeographic(term) && [...term].length === 1) this.#complete(term, 1, containingMax)
+    else if (id !== 0) this.#confirm(id, term, isOpen)
+    else {
+      this.#repair(term)
+      if (isOpen) this.#complete(term, sureness.completion)
+      if (this.#sure.size === 0) return this.#split(term)
+    }
+    return [this.#toGroup(id)]
+  }
+
+  #confirm(id: number, term: string, isOpen: boolean): void {
+    this.#add(id, 1)
+    for (const form of inflectionsOf(term)) this.#add(this.#text.vocabulary.idOf(form), sureness.inflection)
+    const count = this.#text.vocabulary.countOf(id)
+    if (count >= doubtfulCount) return
+    if (isOpen) this.#complete(term, sureness.doubt)
+    for (const repair of this.#text.typos.findRepairs(term).slice(0, repairsMax)) {
+      if (this.#text.vocabulary.countOf(repair.id) >= doubtRatio * count) this.#add(repair.id, sureness.doubt)
+    }
+  }
+
+  #repair(term: string): void {
+    for (const form of inflectionsOf(term)) this.#add(this.#text.vocabulary.idOf(form), sureness.repair)
+    for (const { id, distance } of this.#text.typos.findRepairs(term).slice(0, repairsMax)) {
+      this.#add(id, distance === 1 ? sureness.repair : sureness.secondRepair)
+    }
+  }
+
+  #complete(prefix: string, sure: number, max = completionsMax): void {
+    const { vocabulary, terms } = this.#text
+    Array.from(terms.termsWithPrefix(prefix), (word) => vocabulary.idOf(word))
+      .toSorted((a, b) => vocabulary.countOf(b) - vocabulary.countOf(a))
+      .slice(0, max)
+      .forEach((id) => this.#add(id, sure))
+  }
+
+  /** `webscraping` as `web` and `scraping`; where there is no such way, a group that nothing answers. */
+  #split(term: string): TermGroup[] {
+    const { vocabulary } = this.#text
+    let parts = [0]
+    let most = doubtfulCount - 1
+    for (let at = splitLengthMin; at <= term.length - splitLengthMin; at++) {
+      const ids = [vocabulary.idOf(term.slice(0, at)), vocabulary.idOf(term.slice(at))]
+      const count = Math.min(...ids.map((id) => vocabulary.countOf(id)))
+      if (count <= most) continue
+      parts = ids
+      most = count
+    }
+    return parts.map((id) => ({ idf: this.#idf(id), variants: id === 0 ? [] : [{ id, value: this.#idf(id) }] }))
+  }
+
+  #add(id: number, sure: number): void {
+    if (id !== 0 && !this.#sure.has(id)) this.#sure.set(id, sure)
+  }
+
+  /** A rare neighbour must not count for more than the frequent one that was more likely meant. */
+  #toGroup(id: number): TermGroup {
+    const ids = id === 0 ? [...this.#sure.keys()] : [id]
+    const idf = ids.length === 0 ? this.#idf(0) : Math.min(...ids.map((other) => this.#idf(other)))
+    const variants = Array.from(this.#sure, ([other, sure]) => ({
+      id: other,
+      value: sure * Math.min(idf, this.#idf(other)),
+    }))
+    return { idf, variants: variants.toSorted((a, b) => b.value - a.value) }
+  }
+
+  #idf(id: number): number {
+    const count = this.#text.vocabulary.countOf(id)
+    return Math.log(1 + (this.#size - count + 0.5) / (count + 0.5))
+  }
+}

@@ -1,0 +1,173 @@
+import { grown } from './grown.ts'
+import { isIdeographic } from './tokenize.ts'
+
+/** Shorter words are not repaired: too many other words are one letter away. */
+export const repairLengthMin = 4
+/** From this length on, a word may be two edits away. */
+const twoEditsLengthMin = 8
+
+/** A word that somebody may have meant. */
+export interface Repair {
+  id: number
+  /** 1 or 2 edits; neighbours that changed places are one. */
+  distance: number
+}
+
+/**
+ * Finds words by a misspelling of them, in the manner of SymSpell: each word is filed under itself and under every form
+ * with one character left out, so that a misspelling meets it by leaving out characters of its own. The files are chains
+ * in typed arrays: about 100 bytes for a word.
+ */
+export class TypoDictionary {
+  #wordOf: (id: number) => string
+  #heads = new Int32Array(1 << 12)
+  #hashes = new Int32Array(1 << 12)
+  #ids = new Int32Array(1 << 12)
+  #nexts = new Int32Array(1 << 12)
+  #free = 0
+  #end = 1
+  #size = 0
+
+  /** `wordOf` gives the word of a number that was added. */
+  constructor(wordOf: (id: number) => string) {
+    this.#wordOf = wordOf
+  }
+
+  /** Files a word. */
+  add(id: number, word: string): void {
+    if (!isRepairable(word)) return
+    for (const hash of formHashes(word)) this.#link(hash, id)
+  }
+
+  /** Takes a word out. */
+  remove(id: number, word: string): void {
+    if (!isRepairable(word)) return
+    for (const hash of formHashes(word)) this.#unlink(hash, id)
+  }
+
+  /** The words that a misspelling may stand for, nearest first; never the word itself. */
+  findRepairs(misspelling: string): Repair[] {
+    if (misspelling.length < repairLengthMin || isIdeographic(misspelling)) return []
+    const nearest = this.#collect(misspelling, formHashes(misspelling), 1)
+    if (nearest.length > 0 || misspelling.length < twoEditsLengthMin) return nearest
+    return this.#collect(misspelling, secondFormHashes(misspelling), 2)
+  }
+
+  #collect(misspelling: string, hashes: Set<number>, distanceMax: number): Repair[] {
+    const found = new Map<number, number>()
+    for (const hash of hashes) {
+      for (let at = this.#heads[hash & (this.#heads.length - 1)]!; at !== 0; at = this.#nexts[at]!) {
+        const id = this.#ids[at]!
+        if (this.#hashes[at] !== hash || found.has(id)) continue
+        found.set(id, editDistance(misspelling, this.#wordOf(id)))
+      }
+    }
+    return Array.from(found, ([id, distance]) => ({ id, distance }))
+      .filter(({ distance }) => distance > 0 && distance <= distanceMax)
+      .toSorted((a, b) => a.distance - b.distance)
+  }
+
+  #link(hash: number, id: number): void {
+    if (this.#size >= this.#heads.length) this.#rehash()
+    const at = this.#take()
+    const bucket = hash & (this.#heads.length - 1)
+    this.#hashes[at] = hash
+    this.#ids[at] = id
+    this.#nexts[at] = this.#heads[bucket]!
+    this.#heads[bucket] = at
+    this.#size++
+  }
+
+  #unlink(hash: number, id: number): void {
+    const bucket = hash & (this.#heads.length - 1)
+    let before = 0
+    for (let at = this.#heads[bucket]!; at !== 0; before = at, at = this.#nexts[at]!) {
+      if (this.#hashes[at] !== hash || this.#ids[at] !== id) continue
+      if (before === 0) this.#heads[bucket] = this.#nexts[at]!
+      else this.#nexts[before] = this.#nexts[at]!
+      this.#ids[at] = 0
+      this.#nexts[at] = this.#free
+      this.#free = at
+      this.#size--
+      return
+    }
+  }
+
+  #take(): number {
+    if (this.#free !== 0) {
+      const at = this.#free
+      this.#free = this.#nexts[at]!
+      return at
+    }
+    if (this.#end === this.#ids.length) {
+      this.#hashes = grown(this.#hashes)
+      this.#ids = grown(this.#ids)
+      this.#nexts = grown(this.#nexts)
+    }
+    return this.#end++
+  }
+
+  // 6 ms for the million files of 120,000 words, so it need not be spread over turns of the event loop.
+  #rehash(): void {
+    this.#heads = new Int32Array(this.#heads.length * 2)
+    for (let at = 1; at < this.#end; at++) {
+      if (this.#ids[at] === 0) continue // freed
+      const bucket = this.#hashes[at]! & (this.#heads.length - 1)
+      this.#nexts[at] = this.#heads[bucket]!
+      this.#heads[bucket] = at
+    }
+  }
+}
+
+/** Whether a word can be what a misspelling stands for. Numbers are not: 2024 is no misspelt 2025. */
+export function isRepairable(word: string): boolean {
+  return word.length >= repairLengthMin && /\p{L}/u.test(word) && !isIdeographic(word)
+}
+
+function formHashes(word: string): Set<number> {
+  const hashes = new Set([hashOf(word, -1, -1)])
+  for (let i = 0; i < word.length; i++) hashes.add(hashOf(word, i, -1))
+  return hashes
+}
+
+function secondFormHashes(word: string): Set<number> {
+  const hashes = formHashes(word)
+  for (let i = 0; i < word.length; i++) {
+    for (let j = i + 1; j < word.length; j++) hashes.add(hashOf(word, i, j))
+  }
+  return hashes
+}
+
+/** FNV-1a of a word without the characters at two places. */
+function hashOf(word: string, without: number, andWithout: number): number {
+  let hash = 0x811c9dc5 | 0
+  for (let i = 0; i < word.length; i++) {
+    if (i !== without && i !== andWithout) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193)
+  }
+  return hash ^ (hash >>> 15)
+}
+
+/** Insertions, deletions, substitutions and exchanges of neighbours that turn one word into the other. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1
+      let best = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + same)
+      if (
+        i > 1 &&
+        j > 1 &&
+        a.charCodeAt(i - 1) === b.charCodeAt(j - 2) &&
+        a.charCodeAt(i - 2) === b.charCodeAt(j - 1)
+      ) {
+        best = Math.min(best, beforeLast[j - 2]! + 1)
+      }
+      row.push(best)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length]!
+}

@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../storage/tables.ts'
+
+/** A file of a version: where it lies, and under which digest its bytes are. */
+export interface FileRow {
+  readonly path: string
+  readonly size: number
+  readonly digest: string
+}
+
+/** The files of a version, in their order. */
+export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
+  const rows = await db
+    .selectFrom('version_files')
+    .select(['path', 'size', 'digest'])
+    .where('version_id', '=', versionId)
+    .execute()
+  return rows.toSorted(compareFiles)
+}
+
+/** SKILL.md first, the others by code unit: the order of manifests, archives and lists. */
+export function compareFiles(a: { path: string }, b: { path: string }): number {
+  if (a.path === b.path) return 0
+  if (a.path === 'SKILL.md' || b.path === 'SKILL.md') return a.path === 'SKILL.md' ? -1 : 1
+  return a.path < b.path ? -1 : 1
+}

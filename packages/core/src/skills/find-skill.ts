@@ -1,0 +1,63 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import { canSee } from './visibility.ts'
+
+/** A skill was asked for by the full name that it had before a transfer. */
+export class SkillMoved extends Error {
+  readonly fullName: string
+
+  constructor(fullName: string) {
+    super(`The skill is now ${fullName}.`)
+    this.name = 'SkillMoved'
+    this.fullName = fullName
+  }
+}
+
+const selectByFullName = keepCompiled<SkillRow>((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))
+const selectByHolder = keepCompiled<SkillRow>((db) =>
+  db
+    .selectFrom('holders')
+    .innerJoin('skills', 'skills.id', 'holders.skill_id')
+    .selectAll('skills')
+    .where('holders.name', '=', ''),
+)
+const selectByAlias = keepCompiled<SkillRow>((db) =>
+  db
+    .selectFrom('aliases')
+    .innerJoin('skills', 'skills.id', 'aliases.skill_id')
+    .selectAll('skills')
+    .where('aliases.full_name', '=', ''),
+)
+
+/**
+ * The skill of a name, as far as the caller may see it: `owner/name`, or a short name, which means its holder.
+ * Throws `not_found`, `taken_down`, or {@link SkillMoved} for a full name from before a transfer.
+ */
+export async function getSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+  const skill = await findSkill(context, ref, caller)
+  if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
+  return skill
+}
+
+/** As {@link getSkill}, with undefined for what does not exist or may not be seen. */
+export async function findSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
+}
+
+async function findByFullName(context: Context, fullName: string, caller: Caller): Promise<SkillRow | undefined> {
+  const [skill] = await selectByFullName(context.database.read, fullName)
+  if (skill) return (await canSee(context, skill, caller)) ? skill : undefined
+  const [moved] = await selectByAlias(context.database.read, fullName)
+  if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
+  return undefined
+}
+
+async function findByShortName(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+  const [holder] = await selectByHolder(context.database.read, name)
+  if (holder && (await canSee(context, holder, caller))) return holder
+  // A private skill answers to its short name for its owner alone.
+  return caller.kind === 'user' ? findByFullName(context, `${caller.username}/${name}`, caller) : undefined
+}

@@ -1,0 +1,70 @@
+import { RegistryError, type SkillDetails } from '@skillstead/protocol'
+import { rewriteFrontmatterName } from '@skillstead/protocol/skill-md'
+import { getBlob } from '../blobs.ts'
+import { requireUser, type Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { appendChange } from '../log.ts'
+import type { VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { readFiles } from './files.ts'
+import { readPackageFields } from './package-fields.ts'
+import { publishVersion } from './publish-version.ts'
+import { getContent } from './read.ts'
+import { toDetails } from './skill-document.ts'
+import { packContent, type SkillPackage } from './skill-package.ts'
+
+/** POST /skills/<name>/fork: the latest version's content and number under the caller's name. Throws `name_taken`. */
+export async function forkSkill(
+  context: Context,
+  input: { name: string; newName?: string },
+  caller: Caller,
+): Promise<SkillDetails> {
+  const user = requireUser(caller)
+  const { skill: source, version } = await getContent(context, { name: input.name }, caller)
+  const newName = input.newName ?? source.name
+  const content = await readStored(context, version)
+  const skillMd = rewriteFrontmatterName(content.skillMd, newName)
+  const { description, license, keywords } = JSON.parse(version.metadata) as {
+    description: string
+    license: string
+    keywords: string[]
+  }
+  const given = { name: newName, version: version.version, description, license, keywords, category: source.category }
+  const fields = readPackageFields(skillMd, given, { requestWins: true })
+  const owner = { id: user.userId, username: user.username }
+  const publication = {
+    owner,
+    publisher: owner,
+    fields,
+    content: await packContent({ ...content, skillMd }),
+    settings: { visibility: source.visibility, category: source.category, repository: source.repository },
+    changelog: `Forked from ${source.full_name}@${version.version}.`,
+    forkedFrom: { fullName: source.full_name, version: version.version },
+  }
+  const fork = await context.database.writer.write(async (trx) => {
+    await refuseTaken(trx, `${user.username}/${newName}`)
+    const { skill } = await publishVersion(context, trx, publication, caller)
+    await trx
+      .updateTable('skills')
+      .set((eb) => ({ forks: eb('forks', '+', 1) }))
+      .where('id', '=', source.id)
+      .execute()
+    await appendChange(trx, { kind: 'counters', subject: source.id, at: context.clock.now(), entries: [] })
+    return skill
+  })
+  return toDetails(fork)
+}
+
+async function readStored(context: Context, version: VersionRow): Promise<SkillPackage> {
+  const rows = await readFiles(context.database.read, version.id)
+  const files: { path: string; bytes: Uint8Array }[] = []
+  for (const { path, digest } of rows) files.push({ path, bytes: await getBlob(context.database.read, digest) })
+  const [skillMd, ...rest] = files
+  return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
+}
+
+async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {
+  const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
+  if (taken)
+    throw new RegistryError('name_taken', `You have a skill ${fullName} already; give the fork another newName.`)
+}

@@ -1,0 +1,140 @@
+import {
+  RegistryError,
+  isSkillName,
+  limits,
+  type FieldError,
+  type PublishSkillInput,
+  type Warning,
+} from '@skillstead/protocol'
+import {
+  checkPortability,
+  firstParagraph,
+  outlineSkillMd,
+  parseSkillMd,
+  readCapabilities,
+  readContract,
+  readSkillFields,
+} from '@skillstead/protocol/skill-md'
+import type { VersionMetadata } from './skill-document.ts'
+
+/** What a request and the SKILL.md in it say together about a version. */
+export interface PackageFields {
+  readonly name: string
+  /** Undefined: the next patch. */
+  readonly version: string | undefined
+  /** Undefined: as it was. */
+  readonly category: string | undefined
+  readonly portable: boolean
+  readonly metadata: VersionMetadata
+  readonly warnings: Warning[]
+}
+
+type Given = Pick<
+  PublishSkillInput,
+  'name' | 'version' | 'description' | 'displayName' | 'category' | 'license' | 'keywords'
+>
+
+/** How to take what does not agree, or is not there. */
+export interface ReadingRules {
+  /** An import's record decides over the frontmatter, with a warning; a publisher is asked to decide. */
+  readonly requestWins?: boolean
+  /** Without a description the first paragraph serves, with a warning. */
+  readonly describeFromBody?: boolean
+}
+
+/**
+ * Reads SKILL.md and reconciles it with what the request says: what is not given is read from the frontmatter, what
+ * stands in both must agree. Throws `invalid_skill` with each field that does not agree or is missing.
+ */
+export function readPackageFields(skillMd: string, given: Given, rules: ReadingRules = {}): PackageFields {
+  const parsed = parseSkillMd(skillMd)
+  const found = readSkillFields(parsed)
+  const portability = checkPortability(skillMd, parsed)
+  const outline = outlineSkillMd(parsed.body)
+  const warnings: Warning[] = [...parsed.warnings, ...found.warnings, ...portability.warnings]
+  const problems: FieldError[] = []
+
+  function agree(field: string, request: string | undefined, frontmatter: string | undefined): string | undefined {
+    if (request === undefined || frontmatter === undefined || request === frontmatter) return request ?? frontmatter
+    const message = `is '${request}' in the request and '${frontmatter}' in the frontmatter`
+    if (rules.requestWins)
+      warnings.push({ code: 'field_overridden', message: `${field} ${message}; the request's is used.` })
+    else problems.push({ path: field, message: `${message}; they must agree.` })
+    return request
+  }
+
+  const shortName = given.name?.slice(given.name.indexOf('/') + 1)
+  const name = agree('name', shortName, found.nameSlug ?? found.name)
+  const description = agree('description', given.description, found.description) ?? describe()
+  const license = agree('license', given.license, found.license) ?? ''
+  const keywords = agree('keywords', joinKeywords(given.keywords), joinKeywords(found.keywords))
+  const version = agree('version', given.version, found.version)
+  const category = agree('category', given.category, found.category)
+
+  function describe(): string {
+    const paragraph = rules.describeFromBody ? firstParagraph(parsed.body) : ''
+    if (paragraph === '') return ''
+    warnings.push({
+      code: 'description_from_body',
+      message: 'There is no description; the first paragraph serves as one.',
+    })
+    return paragraph
+  }
+
+  if (name === undefined)
+    problems.push({ path: 'name', message: 'is given neither in the request nor in the frontmatter.' })
+  else if (!isSkillName(name))
+    problems.push({
+      path: 'name',
+      message: `'${name}' is no skill name: use lower-case letters, digits and single inner hyphens, 64 at most.`,
+    })
+  if (description.trim() === '')
+    problems.push({ path: 'description', message: 'is given neither in the request nor in the frontmatter.' })
+  if (problems.length > 0) throw disagreement(problems)
+
+  return {
+    name: name!,
+    version,
+    category: category === undefined ? undefined : cut('category', category, 64, warnings),
+    portable: portability.portable,
+    metadata: {
+      displayName: cut(
+        'displayName',
+        given.displayName ?? found.displayName ?? name!,
+        limits.displayNameCharactersMax,
+        warnings,
+      ),
+      description: cut('description', description, limits.descriptionCharactersMax, warnings),
+      license: cut('license', license, 128, warnings),
+      keywords: keywords === undefined ? [] : keywords.split(', '),
+      headings: [...outline.headings],
+      summary: outline.summary,
+      frontmatter: parsed.frontmatter,
+      contract: readContract(parsed),
+      capabilities: [...readCapabilities(parsed)],
+    },
+    warnings,
+  }
+}
+
+/** One text for a list of keywords, so that two lists agree whatever their order; undefined where there is none. */
+function joinKeywords(keywords: readonly string[] | undefined): string | undefined {
+  if (keywords === undefined || keywords.length === 0) return undefined
+  const cleaned = keywords.map((keyword) => keyword.replaceAll(',', ' ').trim().slice(0, limits.keywordCharactersMax))
+  return [...new Set(cleaned.filter((keyword) => keyword !== ''))].toSorted().join(', ')
+}
+
+/** Real documents hold values of any length; what is shown is cut, with a word about it, and the content stays whole. */
+function cut(field: string, value: string, charactersMax: number, warnings: Warning[]): string {
+  if (value.length <= charactersMax) return value
+  warnings.push({
+    code: 'field_cut',
+    message: `${field} has ${value.length} characters; the first ${charactersMax} are shown.`,
+  })
+  return value.slice(0, charactersMax).toWellFormed()
+}
+
+function disagreement(problems: FieldError[]): RegistryError {
+  const sentences = problems.map(({ path, message }) => `${path} ${message}`)
+  return new RegistryError('invalid_skill', sentences.join(' '), { errors: problems })
+}

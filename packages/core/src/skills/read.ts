@@ -1,0 +1,150 @@
+import { RegistryError, type Content, type SkillVersion } from '@skillstead/protocol'
+import { writeZip } from '../archives/write-archive.ts'
+import { getBlob } from '../blobs.ts'
+import type { Caller } from '../caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import type { EncodedJson } from '../encoded-json.ts'
+import { toOffset, toPage } from '../paging.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import { readFiles } from './files.ts'
+import { getSkill } from './find-skill.ts'
+import { toContentType } from './media-types.ts'
+import { toAnswer, toDetails } from './skill-document.ts'
+import { toVersion } from './version-form.ts'
+import { isOwner } from './visibility.ts'
+
+/** GET /skills/<name>: the details, as bytes that are kept until something of the skill changes. */
+export async function showSkill(
+  context: Context,
+  { name, version }: { name: string; version?: string },
+  caller: Caller,
+): Promise<EncodedJson | ReturnType<typeof toDetails>> {
+  if (caller.kind === 'guest' && version === undefined) {
+    const kept = context.answers.get(name)
+    if (kept) return kept
+  }
+  const position = context.changes.position
+  const skill = await getSkill(context, name, caller)
+  if (version !== undefined) return showAtVersion(context, skill, version)
+  const answer = toAnswer(skill)
+  // Kept for guests alone, and not when a change came between reading and keeping.
+  if (caller.kind === 'guest' && position === context.changes.position) context.answers.put(name, skill.id, answer)
+  return answer
+}
+
+/** GET /skills/<name>/versions: highest first, yanked ones among them. */
+export async function listVersions(
+  context: Context,
+  { name, page, limit }: { name: string; page: number; limit: number },
+  caller: Caller,
+) {
+  const skill = await getSkill(context, name, caller)
+  const of = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
+  const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
+  const versions: SkillVersion[] = []
+  for (const row of rows) versions.push(toVersion(row, await readFiles(context.database.read, row.id)))
+  return { versions, ...toPage(count, page, limit) }
+}
+
+/** GET /skills/<name>/versions/<version>. */
+export async function showVersion(context: Context, input: { name: string; version: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  const version = await getVersion(context, skill, input.version)
+  return toVersion(version, await readFiles(context.database.read, version.id))
+}
+
+/** GET /skills/<name>/skill.md: the document as it was published. */
+export async function readSkillMd(
+  context: Context,
+  input: { name: string; version?: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const files = await readFiles(context.database.read, version.id)
+  const digest = files[0]!.digest
+  const body = await getBlob(context.database.read, digest)
+  countDownload(context, skill, caller, options)
+  return { contentType: 'text/markdown; charset=utf-8', body, etag: `"${digest}"` }
+}
+
+/** GET /skills/<name>/archive: a zip that is the same to the byte every time. */
+export async function readArchiveOf(
+  context: Context,
+  input: { name: string; version?: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const rows = await readFiles(context.database.read, version.id)
+  const files: { path: string; bytes: Uint8Array }[] = []
+  for (const { path, digest } of rows) files.push({ path, bytes: await getBlob(context.database.read, digest) })
+  countDownload(context, skill, caller, options)
+  return {
+    contentType: 'application/zip',
+    body: writeZip(files),
+    etag: `"zip-${version.digest}"`,
+    filename: `${skill.name}-${version.version}.zip`,
+  }
+}
+
+/** GET /skills/<name>/files/<path>. */
+export async function readFile(
+  context: Context,
+  input: { name: string; path: string; version?: string },
+  caller: Caller,
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const file = await context.database.read
+    .selectFrom('version_files')
+    .select('digest')
+    .where('version_id', '=', version.id)
+    .where('path', '=', input.path)
+    .executeTakeFirst()
+  if (!file) throw new RegistryError('not_found', `${skill.full_name}@${version.version} has no file of this path.`)
+  const contentType = toContentType(input.path)
+  return {
+    contentType,
+    body: await getBlob(context.database.read, file.digest),
+    etag: `"${file.digest}"`,
+    filename: input.path.slice(input.path.lastIndexOf('/') + 1),
+  }
+}
+
+/** The version of a skill by its number, yanked or not; throws `not_found`. */
+export async function getVersion(context: Context, skill: SkillRow, number: string): Promise<VersionRow> {
+  const version = await context.database.read
+    .selectFrom('versions')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('version', '=', number)
+    .executeTakeFirst()
+  if (!version) throw new RegistryError('not_found', `${skill.full_name} has no version '${number}'.`)
+  return version
+}
+
+/** A skill and the version that a caller reads: the one asked for, yanked or not, or the latest. */
+export async function getContent(context: Context, input: { name: string; version?: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  const number = input.version ?? skill.latest_version
+  if (number === '') {
+    throw new RegistryError(
+      'not_found',
+      `${skill.full_name} has no version to serve by default; ask for one by its number.`,
+    )
+  }
+  return { skill, version: await getVersion(context, skill, number) }
+}
+
+async function showAtVersion(context: Context, skill: SkillRow, number: string) {
+  const version = await getVersion(context, skill, number)
+  const files = await readFiles(context.database.read, version.id)
+  const { frontmatter, contract, capabilities, summary } = JSON.parse(version.metadata)
+  const { digest, size } = version
+  return { ...toDetails(skill), digest, size, files, frontmatter, contract, capabilities, summary }
+}
+
+function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
+  if (options.counts !== false && !isOwner(skill, caller)) context.counters.countDownload(skill.id)
+}

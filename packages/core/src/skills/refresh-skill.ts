@@ -1,0 +1,135 @@
+import { toIndexText } from '../search/tokenize.ts'
+import type { Dialect } from '../storage/database.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import { putSkillText, removeSkillText } from '../storage/text-search.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { appendChange, type LogDraft } from '../log.ts'
+import { readFiles } from './files.ts'
+import { toDocument, type VersionMetadata } from './skill-document.ts'
+import { isPublicMatter, toSkillEntry, toVersionEntry, toWithdrawnEntry, toYankEntry } from './skill-log.ts'
+
+/** What was done to a skill, so that the public log can tell it. */
+export type SkillDeed = { readonly type: 'version' | 'yank'; readonly versionId: string } | { readonly type: 'skill' }
+
+/**
+ * Everything that follows from a change of a skill, in the transaction of the change: its latest version and what that
+ * says, its public form, its short name, its words in the full-text index, the change sequence and the public log.
+ * `before` is the row as it was, undefined for a new skill. Returns the row as it is now.
+ */
+export async function refreshSkill(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  skillId: string,
+  before: SkillRow | undefined,
+  deed: SkillDeed,
+  at: number,
+): Promise<SkillRow> {
+  const stored = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  const versions = await trx
+    .selectFrom('versions')
+    .selectAll()
+    .where('skill_id', '=', skillId)
+    .orderBy('sort_key', 'desc')
+    .execute()
+  const latestRow = versions.find((version) => version.yanked === 0)
+  const latest = latestRow && {
+    row: latestRow,
+    metadata: JSON.parse(latestRow.metadata) as VersionMetadata,
+    files: await readFiles(trx, latestRow.id),
+  }
+  const skill = latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '' }
+  const holder = await claimShortName(trx, skill)
+  const entries = await toEntries(trx, { before, skill, versions, deed, holder })
+  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
+  const row = { ...skill, updated_at: at, revision }
+  row.document = toDocument(row, latest, versions)
+  const { num: _num, id: _id, ...columns } = row
+  await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
+  await indexText(trx, dialect, before, row)
+  return row
+}
+
+/** A new latest version speaks for the skill; while it stays the latest, what its owner set since stands. */
+function applyLatest(skill: SkillRow, row: VersionRow, metadata: VersionMetadata): SkillRow {
+  if (skill.latest_version === row.version) return { ...skill, published_at: row.published_at }
+  return {
+    ...skill,
+    latest_version: row.version,
+    published_at: row.published_at,
+    display_name: metadata.displayName,
+    description: metadata.description,
+    license: metadata.license,
+    keywords: JSON.stringify(metadata.keywords),
+    headings: JSON.stringify(metadata.headings),
+    summary: metadata.summary,
+  }
+}
+
+/** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */
+async function claimShortName(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+  if (isPublicMatter(skill)) {
+    await trx
+      .insertInto('holders')
+      .values({ name: skill.name, skill_id: skill.id })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .execute()
+  }
+  const holder = await trx.selectFrom('holders').select('skill_id').where('name', '=', skill.name).executeTakeFirst()
+  return holder?.skill_id === skill.id
+}
+
+interface Happening {
+  readonly before: SkillRow | undefined
+  readonly skill: SkillRow
+  readonly versions: VersionRow[]
+  readonly deed: SkillDeed
+  readonly holder: boolean
+}
+
+async function toEntries(trx: WriteTransaction, happening: Happening): Promise<LogDraft[]> {
+  const { before, skill, versions, deed, holder } = happening
+  const was = before !== undefined && isPublicMatter(before)
+  const is = isPublicMatter(skill)
+  if (!was && !is) return []
+  if (was && !is) return [toWithdrawnEntry(before)]
+  if (was && before.full_name !== skill.full_name) {
+    return [toWithdrawnEntry(before), ...(await toAllEntries(trx, happening))]
+  }
+  if (!was) return toAllEntries(trx, happening)
+  if (deed.type === 'skill') return [toSkillEntry(skill, holder)]
+  const version = versions.find(({ id }) => id === deed.versionId)!
+  if (deed.type === 'yank') return [toYankEntry(skill, version)]
+  return [toVersionEntry(skill, version, await readFiles(trx, version.id), holder)]
+}
+
+/** A skill that comes into public sight brings its whole history along, oldest first. */
+async function toAllEntries(trx: WriteTransaction, { skill, versions, holder }: Happening): Promise<LogDraft[]> {
+  const entries: LogDraft[] = []
+  for (const version of versions.toReversed()) {
+    entries.push(toVersionEntry(skill, version, await readFiles(trx, version.id), holder))
+  }
+  return [...entries, toSkillEntry(skill, holder)]
+}
+
+async function indexText(trx: WriteTransaction, dialect: Dialect, before: SkillRow | undefined, skill: SkillRow) {
+  if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
+  if (before && textColumns.every((column) => before[column] === skill[column])) return
+  const document = {
+    ...skill,
+    displayName: skill.display_name,
+    keywords: JSON.parse(skill.keywords) as string[],
+    headings: JSON.parse(skill.headings) as string[],
+  }
+  await putSkillText(trx, dialect, skill.num, toIndexText(document))
+}
+
+const textColumns = [
+  'name',
+  'owner',
+  'display_name',
+  'keywords',
+  'description',
+  'headings',
+  'summary',
+  'state',
+] as const

@@ -1,0 +1,45 @@
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** What a request says about the skill itself rather than about a version; undefined: as it was. */
+export interface SkillSettings {
+  readonly displayName?: string
+  readonly description?: string
+  readonly category?: string
+  readonly license?: string
+  readonly keywords?: readonly string[]
+  readonly visibility?: SkillRow['visibility']
+  readonly deprecated?: boolean
+  readonly deprecationMessage?: string
+  readonly repository?: string
+}
+
+/** Writes what differs from the row as it was; the rest of the skill follows in `refreshSkill`. Tells whether anything did. */
+export async function applySettings(
+  trx: WriteTransaction,
+  skillId: string,
+  before: SkillRow | undefined,
+  settings: SkillSettings,
+): Promise<boolean> {
+  const columns = toColumns(settings)
+  const changed = Object.entries(columns).filter(
+    ([name, value]) => value !== undefined && value !== before?.[name as keyof SkillRow],
+  )
+  if (changed.length === 0) return false
+  await trx.updateTable('skills').set(Object.fromEntries(changed)).where('id', '=', skillId).execute()
+  return true
+}
+
+function toColumns(settings: SkillSettings): Partial<SkillRow> {
+  return {
+    display_name: settings.displayName,
+    description: settings.description,
+    category: settings.category,
+    license: settings.license,
+    keywords: settings.keywords && JSON.stringify(settings.keywords),
+    visibility: settings.visibility,
+    deprecated: settings.deprecated === undefined ? undefined : Number(settings.deprecated),
+    deprecation_message: settings.deprecationMessage,
+    repository: settings.repository,
+  }
+}

@@ -1,0 +1,124 @@
+import type { Skill, SkillDetails } from '@skillstead/protocol'
+import { toAvatarUrl } from '../avatar-url.ts'
+import { toTimestamp } from '../clock.ts'
+import { EncodedJson } from '../encoded-json.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { FileRow } from './files.ts'
+
+/** What a version's SKILL.md says of itself, as its row keeps it. */
+export interface VersionMetadata {
+  readonly displayName: string
+  readonly description: string
+  readonly license: string
+  readonly keywords: string[]
+  readonly headings: string[]
+  readonly summary: string
+  readonly frontmatter: Record<string, unknown>
+  readonly contract: { inputs: unknown; outputs: unknown } | null
+  readonly capabilities: string[]
+}
+
+export type VersionBrief = Pick<VersionRow, 'version' | 'published_at' | 'digest' | 'changelog' | 'yanked'>
+
+/** The columns that an item of a list is made from. */
+export const itemColumns = [
+  ...([
+    'num',
+    'id',
+    'name',
+    'full_name',
+    'description',
+    'latest_version',
+    'downloads',
+    'stars',
+    'security_score',
+  ] as const),
+  ...(['verified', 'deprecated', 'category', 'license', 'owner_id', 'owner', 'published_at'] as const),
+] as const
+
+/** A skill as an item of a list (specification 2.1). */
+export function toSkill(skill: Pick<SkillRow, (typeof itemColumns)[number]>): Skill {
+  return {
+    id: skill.id,
+    name: skill.name,
+    fullName: skill.full_name,
+    description: skill.description,
+    latestVersion: skill.latest_version,
+    downloads: skill.downloads,
+    stars: skill.stars,
+    securityScore: skill.security_score,
+    verified: skill.verified === 1,
+    deprecated: skill.deprecated === 1,
+    category: skill.category,
+    license: skill.license,
+    author: { id: skill.owner_id, username: skill.owner, avatarUrl: toAvatarUrl(skill.owner) },
+    publishedAt: toTimestamp(skill.published_at),
+  }
+}
+
+/** The public form of a skill without its counters, which change too often to be stored in it. */
+export function toDocument(
+  skill: Omit<SkillRow, 'document'>,
+  latest: { row: VersionRow; metadata: VersionMetadata; files: FileRow[] } | undefined,
+  versions: readonly VersionBrief[],
+): string {
+  const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
+  const document: Omit<SkillDetails, 'downloads' | 'stars' | 'forks'> = {
+    ...item,
+    displayName: skill.display_name,
+    keywords: JSON.parse(skill.keywords) as string[],
+    visibility: skill.visibility,
+    stub: skill.stub === 1,
+    deprecationMessage: skill.deprecation_message,
+    repository: skill.repository,
+    createdAt: toTimestamp(skill.created_at),
+    updatedAt: toTimestamp(skill.updated_at),
+    digest: latest?.row.digest ?? null,
+    size: latest?.row.size ?? 0,
+    files: [...(latest?.files ?? [])],
+    versions: versions.map(toVersionSummary),
+    forkedFrom:
+      skill.forked_from === null ? null : { fullName: skill.forked_from, version: skill.forked_from_version ?? '' },
+    frontmatter: latest?.metadata.frontmatter ?? {},
+    summary: skill.summary,
+    contract: latest?.metadata.contract ?? null,
+    capabilities: latest?.metadata.capabilities ?? [],
+    security: null,
+    origin: {
+      kind: skill.origin_kind,
+      upstream: skill.origin_upstream,
+      syncedAt: skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at),
+    },
+  }
+  return JSON.stringify(document)
+}
+
+/** The whole public form as bytes, counters spliced in, under a tag that changes with either. */
+export function toAnswer(
+  skill: Pick<SkillRow, 'document' | 'revision' | 'downloads' | 'stars' | 'forks'>,
+): EncodedJson {
+  const { document, revision, downloads, stars, forks } = skill
+  const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},${document.slice(1)}`
+  return new EncodedJson(Buffer.from(text), `"${revision}-${downloads}-${stars}-${forks}"`)
+}
+
+/** The whole public form as a value. */
+export function toDetails(skill: Pick<SkillRow, 'document' | 'downloads' | 'stars' | 'forks'>): SkillDetails {
+  const { downloads, stars, forks } = skill
+  return {
+    downloads,
+    stars,
+    forks,
+    ...(JSON.parse(skill.document) as Omit<SkillDetails, 'downloads' | 'stars' | 'forks'>),
+  }
+}
+
+function toVersionSummary(row: VersionBrief) {
+  return {
+    version: row.version,
+    publishedAt: toTimestamp(row.published_at),
+    digest: row.digest,
+    changelog: row.changelog,
+    yanked: row.yanked === 1,
+  }
+}

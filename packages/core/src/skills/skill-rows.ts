@@ -1,0 +1,79 @@
+import { RegistryError } from '@skillstead/protocol'
+import { newId } from '../ids.ts'
+import type { SkillRow, SkillTable, UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/**
+ * The skill that a full name names within a transaction, as its publisher finds it; undefined where the name is free.
+ * Throws `name_taken` for names that were deleted or left by a transfer, `taken_down` under a takedown.
+ */
+export async function findTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
+  const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
+  if (skill?.state === 'withdrawn') {
+    throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays taken. Choose another name.`)
+  }
+  if (skill?.state === 'taken_down') throw new RegistryError('taken_down', `${fullName} is under a takedown.`)
+  if (skill) return skill
+  const moved = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
+  if (moved) {
+    throw new RegistryError(
+      'name_taken',
+      `${fullName} leads to the skill that was transferred from it. Choose another name.`,
+    )
+  }
+  return undefined
+}
+
+/** Adds the row of a new skill, empty but for its name; settings and a first version follow. Returns its id. */
+export async function insertSkill(
+  trx: WriteTransaction,
+  {
+    owner,
+    fields,
+    forkedFrom,
+  }: {
+    owner: Pick<UserRow, 'id' | 'username'>
+    fields: { name: string }
+    forkedFrom?: { fullName: string; version: string }
+  },
+  now: number,
+): Promise<string> {
+  const row: Omit<SkillTable, 'num'> = {
+    id: newId(),
+    owner_id: owner.id,
+    owner: owner.username,
+    name: fields.name,
+    full_name: `${owner.username}/${fields.name}`,
+    display_name: fields.name,
+    description: '',
+    category: '',
+    license: '',
+    keywords: '[]',
+    headings: '[]',
+    summary: '',
+    visibility: 'public',
+    state: 'live',
+    stub: 0,
+    deprecated: 0,
+    deprecation_message: '',
+    repository: '',
+    latest_version: '',
+    published_at: now,
+    created_at: now,
+    updated_at: now,
+    downloads: 0,
+    stars: 0,
+    forks: 0,
+    security_score: null,
+    verified: 0,
+    forked_from: forkedFrom?.fullName ?? null,
+    forked_from_version: forkedFrom?.version ?? null,
+    origin_kind: 'local',
+    origin_upstream: null,
+    origin_synced_at: null,
+    revision: 0,
+    document: '{}',
+  }
+  await trx.insertInto('skills').values(row).execute()
+  return row.id
+}

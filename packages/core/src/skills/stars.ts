@@ -1,0 +1,37 @@
+import { requireUser, type Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { appendChange } from '../log.ts'
+import { getSkill } from './find-skill.ts'
+
+/** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
+export async function setStarred(context: Context, input: { name: string }, starred: boolean, caller: Caller) {
+  const { userId } = requireUser(caller)
+  const skill = await getSkill(context, input.name, caller)
+  const stars = await context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const mine = { skill_id: skill.id, user_id: userId }
+    const changed = starred
+      ? await trx
+          .insertInto('stars')
+          .values({ ...mine, created_at: at })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('user_id')
+          .execute()
+      : await trx
+          .deleteFrom('stars')
+          .where('skill_id', '=', skill.id)
+          .where('user_id', '=', userId)
+          .returning('user_id')
+          .execute()
+    const step = changed.length === 0 ? 0 : starred ? 1 : -1
+    const row = await trx
+      .updateTable('skills')
+      .set((eb) => ({ stars: eb('stars', '+', step) }))
+      .where('id', '=', skill.id)
+      .returning('stars')
+      .executeTakeFirstOrThrow()
+    if (step !== 0) await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
+    return row.stars
+  })
+  return { starred, stars }
+}

@@ -1,0 +1,126 @@
+import { RegistryError, type SkillDetails } from '@skillstead/protocol'
+import { getUserByName } from '../accounts/find-user.ts'
+import { recordAudit } from '../audit.ts'
+import { requireUser, type Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { changeSkill } from './change-skill.ts'
+import { getSkill } from './find-skill.ts'
+import { toDetails } from './skill-document.ts'
+import { requireOwner } from './visibility.ts'
+
+/** POST /skills/<name>/transfer: an offer, which the new owner accepts or not. A later offer replaces it. */
+export async function offerTransfer(context: Context, input: { name: string; newOwner: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  requireOwner(skill, caller)
+  const newOwner = await getUserByName(context, input.newOwner)
+  if (newOwner.id === skill.owner_id)
+    throw new RegistryError('conflict', `${skill.full_name} belongs to ${newOwner.username} already.`)
+  if (!newOwner.claimed)
+    throw new RegistryError('forbidden', `Nobody can sign in as ${newOwner.username}, so nobody could accept.`)
+  const at = context.clock.now()
+  await context.database.writer.write(async (trx) => {
+    const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
+    await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
+    await trx.insertInto('transfers').values(offer).execute()
+    await recordAudit(trx, {
+      caller,
+      action: 'skill.transfer.offer',
+      subject: skill.full_name,
+      at,
+      data: { newOwner: newOwner.username },
+    })
+  })
+  return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
+}
+
+/** POST /skills/<name>/transfer/accept: the skill takes its new owner's name, and the old full name leads to it. */
+export async function acceptTransfer(context: Context, input: { name: string }, caller: Caller): Promise<SkillDetails> {
+  const user = requireUser(caller)
+  const skill = await getOffer(context, input.name, user.userId)
+  const fullName = `${user.username}/${skill.name}`
+  const after = await changeSkill(
+    context,
+    caller,
+    skill,
+    { action: 'skill.transfer.accept', subject: fullName, deed: { type: 'skill' } },
+    async (trx) => {
+      await refuseTaken(trx, fullName)
+      const moved = { owner_id: user.userId, owner: user.username, full_name: fullName }
+      await trx.updateTable('skills').set(moved).where('id', '=', skill.id).execute()
+      await trx
+        .insertInto('aliases')
+        .values({ full_name: skill.full_name, skill_id: skill.id, created_at: context.clock.now() })
+        .execute()
+      await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
+      await trx
+        .deleteFrom('collaborators')
+        .where('skill_id', '=', skill.id)
+        .where('user_id', '=', user.userId)
+        .execute()
+      return true
+    },
+  )
+  return toDetails(after)
+}
+
+/** DELETE /skills/<name>/transfer: taken back by the owner, or declined by the one it was offered to. */
+export async function cancelTransfer(context: Context, input: { name: string }, caller: Caller): Promise<undefined> {
+  const user = requireUser(caller)
+  const skill = await getOffer(context, input.name, user.userId)
+  await context.database.writer.write(async (trx) => {
+    await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
+    await recordAudit(trx, {
+      caller,
+      action: 'skill.transfer.cancel',
+      subject: skill.full_name,
+      at: context.clock.now(),
+    })
+  })
+}
+
+/** GET /transfers: what waits for the caller, and what the caller offered. */
+export async function listTransfers(context: Context, caller: Caller) {
+  const { userId } = requireUser(caller)
+  const rows = await context.database.read
+    .selectFrom('transfers')
+    .innerJoin('skills', 'skills.id', 'transfers.skill_id')
+    .innerJoin('users', 'users.id', 'transfers.new_owner_id')
+    .select(['skills.full_name', 'users.username', 'transfers.created_at'])
+    .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
+    .orderBy('transfers.created_at')
+    .execute()
+  const transfers = rows.map((row) => ({
+    fullName: row.full_name,
+    newOwner: row.username,
+    createdAt: toTimestamp(row.created_at),
+  }))
+  return { transfers, total: transfers.length }
+}
+
+/**
+ * The waiting offer of a skill, for its two parties. The one it is offered to may see it even where the skill is
+ * private, by its full name; everybody else gets `not_found`.
+ */
+async function getOffer(context: Context, name: string, userId: string): Promise<SkillRow> {
+  const offered = await context.database.read
+    .selectFrom('transfers')
+    .innerJoin('skills', 'skills.id', 'transfers.skill_id')
+    .selectAll('skills')
+    .where((eb) => eb.or([eb('skills.full_name', '=', name), eb('skills.name', '=', name)]))
+    .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
+    .execute()
+  if (offered.length > 1)
+    throw new RegistryError('conflict', `More than one skill named '${name}' is on offer; give the full name.`)
+  if (!offered[0]) throw new RegistryError('not_found', `No transfer of '${name}' waits for you.`)
+  return offered[0]
+}
+
+async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {
+  const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
+  const alias = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
+  if (taken || alias)
+    throw new RegistryError('name_taken', `${fullName} is taken, so this skill cannot take that name.`)
+}

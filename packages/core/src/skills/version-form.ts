@@ -1,0 +1,20 @@
+import type { SkillVersion } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { VersionRow } from '../storage/tables.ts'
+import type { FileRow } from './files.ts'
+
+/** The public form of a version. */
+export function toVersion(row: VersionRow, files: readonly FileRow[]): SkillVersion {
+  return {
+    version: row.version,
+    publishedAt: toTimestamp(row.published_at),
+    digest: row.digest,
+    changelog: row.changelog,
+    yanked: row.yanked === 1,
+    size: row.size,
+    files: files.map(({ path, size, digest }) => ({ path, size, digest })),
+    portable: row.portable === 1,
+    security: null,
+    publisher: { id: row.publisher_id, username: row.publisher },
+  }
+}

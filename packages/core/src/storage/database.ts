@@ -1,0 +1,60 @@
+import type { Kysely } from 'kysely'
+import { migrate } from './migrations.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+import type { Tables } from './tables.ts'
+import { createWriter, type Writer } from './writer.ts'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+/** Where a registry keeps everything: one SQLite file, or a PostgreSQL database. */
+export interface DatabaseLocation {
+  /** An SQLite file, made where there is none; `:memory:` for one that ends with the process. */
+  readonly path?: string
+  /** `postgres://...`. One of the two is needed. */
+  readonly databaseUrl?: string
+}
+
+/** Connections of one dialect, before anything is built on them. */
+export interface Connections {
+  readonly dialect: Dialect
+  /** For reads; on SQLite a connection of its own, so that writing does not hold them up. */
+  readonly read: Kysely<Tables>
+  /** The one connection (on PostgreSQL the pool) that the writer uses. */
+  readonly main: Kysely<Tables>
+  close(): Promise<void>
+}
+
+export interface Database {
+  readonly dialect: Dialect
+  readonly read: Kysely<Tables>
+  readonly writer: Writer
+  close(): Promise<void>
+}
+
+/** Opens the database and brings its schema up to date. Throws a sentence when it cannot be used. */
+export async function openDatabase(location: DatabaseLocation): Promise<Database> {
+  const connections = openConnections(location)
+  try {
+    await migrate(connections.main, connections.dialect)
+  } catch (error) {
+    await connections.close()
+    throw error
+  }
+  const writer = createWriter(connections)
+  return {
+    dialect: connections.dialect,
+    read: connections.read,
+    writer,
+    async close() {
+      await writer.settle()
+      await connections.close()
+    },
+  }
+}
+
+function openConnections({ path, databaseUrl }: DatabaseLocation): Connections {
+  if (databaseUrl !== undefined && path === undefined) return openPostgres(databaseUrl)
+  if (path !== undefined && databaseUrl === undefined) return openSqlite(path)
+  throw new TypeError('A registry is opened on a `path` or on a `databaseUrl`, one of the two.')
+}

@@ -1,0 +1,44 @@
+import { sql, type Kysely } from 'kysely'
+import type { Dialect } from './database.ts'
+import { foundation } from './migrations/0001-foundation.ts'
+import type { Tables } from './tables.ts'
+
+/** One step of the schema; it runs in a transaction of its own and is never changed once released. */
+export interface Migration {
+  readonly name: string
+  up(db: Kysely<Tables>, dialect: Dialect): Promise<void>
+}
+
+/** Forward only, in this order. */
+const migrations: readonly Migration[] = [foundation]
+
+/**
+ * Brings a database up to the schema that this program knows. Throws when the database was made by a newer program.
+ */
+export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(db)
+  for (const [position, migration] of migrations.entries()) {
+    await db.transaction().execute(async (trx) => {
+      if (dialect === 'postgres') await sql`lock table migrations in exclusive mode`.execute(trx)
+      const applied = await findApplied(trx)
+      refuseNewer(applied)
+      if (applied.includes(migration.name)) return
+      await migration.up(trx, dialect)
+      await sql`insert into migrations (name, position) values (${migration.name}, ${position})`.execute(trx)
+    })
+  }
+}
+
+async function findApplied(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(db)
+  return rows.map((row) => row.name)
+}
+
+function refuseNewer(applied: string[]): void {
+  const unknown = applied.filter((name) => !migrations.some((migration) => migration.name === name))
+  if (unknown.length > 0) {
+    throw new Error(
+      `The database was made by a newer Skillstead (it has ${unknown.join(', ')}). Update this program to open it.`,
+    )
+  }
+}

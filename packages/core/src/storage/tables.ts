@@ -1,0 +1,182 @@
+import type { Generated } from 'kysely'
+
+/**
+ * One row type a table, the same on both databases: times are milliseconds since 1970, flags 0 or 1, structured values
+ * JSON text.
+ */
+export interface Tables {
+  meta: { key: string; value: string }
+  users: UserRow
+  avatars: { user_id: string; content_type: string; bytes: Uint8Array }
+  follows: { follower_id: string; followed_id: string; created_at: number }
+  api_keys: ApiKeyRow
+  blobs: { digest: string; size: number; encoding: BlobEncoding; bytes: Uint8Array }
+  skills: SkillTable
+  /** Who answers to a short name; see the contract's word on holders. */
+  holders: { name: string; skill_id: string }
+  /** Full names that skills had before a transfer. */
+  aliases: { full_name: string; skill_id: string; created_at: number }
+  versions: VersionRow
+  version_files: { version_id: string; path: string; digest: string; size: number }
+  collaborators: { skill_id: string; user_id: string; role: 'read' | 'write' }
+  transfers: { skill_id: string; new_owner_id: string; created_at: number }
+  stars: { skill_id: string; user_id: string; created_at: number }
+  packs: PackRow
+  pack_skills: { pack_id: string; position: number; skill_id: string; pinned_version: string | null; note: string }
+  /** One row: the last number given in each sequence. */
+  heads: { id: 1; change_seq: number; log_seq: number }
+  changes: { seq: number; kind: ChangeKind; subject: string; at: number }
+  log: LogRow
+  outbox: OutboxRow
+  audit: AuditRow
+  idempotent_answers: IdempotentAnswerRow
+}
+
+export type BlobEncoding = 'identity' | 'deflate-raw'
+export type ChangeKind = 'skill' | 'counters' | 'pack'
+/** `hidden` and `taken_down` are decided by administrators; only `live` skills are in any list. */
+export type SkillState = 'live' | 'withdrawn' | 'hidden' | 'taken_down'
+
+export interface UserRow {
+  id: string
+  username: string
+  display_name: string
+  plan: 'free' | 'pro' | 'team' | 'enterprise'
+  role: 'user' | 'admin'
+  disabled: number
+  /** 0: a namespace that an import, a mirror or a stub brought in, which nobody can sign in as. */
+  claimed: number
+  created_at: number
+}
+
+export interface ApiKeyRow {
+  id: string
+  user_id: string
+  name: string
+  prefix: string
+  hash: string
+  scopes: string
+  created_at: number
+  last_used_at: number | null
+  expires_at: number | null
+}
+
+export interface SkillTable extends Omit<SkillRow, 'num'> {
+  /** The small number that search knows the skill by. */
+  num: Generated<number>
+}
+
+export interface SkillRow {
+  num: number
+  id: string
+  owner_id: string
+  owner: string
+  name: string
+  full_name: string
+  display_name: string
+  description: string
+  category: string
+  license: string
+  keywords: string
+  headings: string
+  summary: string
+  visibility: 'public' | 'internal' | 'private'
+  state: SkillState
+  stub: number
+  deprecated: number
+  deprecation_message: string
+  repository: string
+  /** Empty when there is no version that is not yanked. */
+  latest_version: string
+  published_at: number
+  created_at: number
+  updated_at: number
+  downloads: number
+  stars: number
+  forks: number
+  security_score: number | null
+  verified: number
+  forked_from: string | null
+  forked_from_version: string | null
+  origin_kind: 'local' | 'mirror' | 'external'
+  origin_upstream: string | null
+  origin_synced_at: number | null
+  /** The change that last touched the skill; with the counters it names the state of its public form. */
+  revision: number
+  /** The public form, JSON, without the counters, which are spliced in when it is read. */
+  document: string
+}
+
+export interface VersionRow {
+  id: string
+  skill_id: string
+  version: string
+  sort_key: string
+  digest: string
+  size: number
+  changelog: string
+  portable: number
+  yanked: number
+  published_at: number
+  publisher_id: string
+  publisher: string
+  /** What the version's SKILL.md says of itself; applied to the skill while the version is the latest. */
+  metadata: string
+}
+
+export interface PackRow {
+  id: string
+  slug: string
+  name: string
+  description: string
+  curator_id: string
+  curator: string
+  visibility: 'public' | 'internal' | 'private'
+  state: 'live' | 'withdrawn'
+  created_at: number
+  updated_at: number
+}
+
+export interface LogRow {
+  seq: number
+  type: string
+  at: number
+  subject: string
+  digest: string | null
+  /** The entry as canonical JSON (RFC 8785): the bytes that the log commits to. */
+  entry: string
+}
+
+export interface OutboxRow {
+  id: string
+  topic: string
+  /** Rows of one key exist once while they wait; null where many may. */
+  unique_key: string | null
+  payload: string
+  state: 'pending' | 'done' | 'failed'
+  due_at: number
+  attempts: number
+  lease_owner: string | null
+  lease_until: number
+  created_at: number
+  last_error: string | null
+}
+
+export interface AuditRow {
+  id: string
+  at: number
+  actor_id: string | null
+  actor: string | null
+  action: string
+  subject: string
+  data: string
+}
+
+export interface IdempotentAnswerRow {
+  id: string
+  body_hash: string
+  /** 0 while the first request is still running. */
+  status: number
+  body: string | null
+  created_at: number
+}

@@ -1,0 +1,73 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Dialect } from './database.ts'
+import type { WriteTransaction } from './writer.ts'
+
+/** The words of a skill, tokenised and space-joined, a text for each field that is searched. */
+export interface SkillText {
+  readonly name: string
+  readonly owner: string
+  readonly keywords: string
+  readonly description: string
+  readonly headings: string
+  readonly summary: string
+}
+
+/** What to look for: tokens, of which all or any must be there, the last perhaps only begun. */
+export interface TextQuery {
+  readonly terms: readonly string[]
+  readonly require: 'all' | 'any'
+  readonly prefixLast: boolean
+}
+
+/** Replaces the words of a skill in the database's own full-text index. */
+export async function putSkillText(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  num: number,
+  text: SkillText,
+): Promise<void> {
+  const { name, owner, keywords, description, headings, summary } = text
+  if (dialect === 'sqlite') {
+    await removeSkillText(trx, num)
+    await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary)
+      values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary})`.execute(trx)
+    return
+  }
+  const vector = sql`setweight(to_tsvector('simple', ${`${name} ${owner}`}), 'A')
+    || setweight(to_tsvector('simple', ${keywords}), 'B') || setweight(to_tsvector('simple', ${description}), 'C')
+    || setweight(to_tsvector('simple', ${`${headings} ${summary}`}), 'D')`
+  await sql`insert into skill_text (num, vector) values (${num}, ${vector})
+    on conflict (num) do update set vector = excluded.vector`.execute(trx)
+}
+
+/** Takes a skill out of the full-text index. */
+export async function removeSkillText(trx: WriteTransaction, num: number, dialect: Dialect = 'sqlite'): Promise<void> {
+  if (dialect === 'sqlite') await sql`delete from skill_text where rowid = ${num}`.execute(trx)
+  else await sql`delete from skill_text where num = ${num}`.execute(trx)
+}
+
+/** A table expression of `num` and `rank` (higher is better) for the skills that match. */
+export function matchText(dialect: Dialect, query: TextQuery): RawBuilder<{ num: number; rank: number }> {
+  if (dialect === 'sqlite') {
+    // Column weights in the order of the table: name, owner, keywords, description, headings, summary.
+    return sql`(select rowid as num, -bm25(skill_text, 8, 2, 6, 4, 2, 1) as rank
+      from skill_text where skill_text match ${toFtsQuery(query)})`
+  }
+  return sql`(select num, ts_rank(vector, query) as rank
+    from skill_text, to_tsquery('simple', ${toTsQuery(query)}) as query where vector @@ query)`
+}
+
+function toFtsQuery({ terms, require, prefixLast }: TextQuery): string {
+  const phrases = terms.map(
+    (term, i) => `"${term.replaceAll('"', '""')}"${prefixLast && i === terms.length - 1 ? ' *' : ''}`,
+  )
+  return phrases.join(require === 'all' ? ' AND ' : ' OR ')
+}
+
+function toTsQuery({ terms, require, prefixLast }: TextQuery): string {
+  const words = terms.map(
+    (term, i) =>
+      `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${prefixLast && i === terms.length - 1 ? ':*' : ''}`,
+  )
+  return words.join(require === 'all' ? ' & ' : ' | ')
+}

@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql, type Transaction } from 'kysely'
+import pRetry from 'p-retry'
+import { RegistryError } from '@skillstead/protocol'
+import type { Connections } from './database.ts'
+import { isBusy } from './storage-error.ts'
+import type { Tables } from './tables.ts'
+
+/** The handle inside a write; nothing else may be awaited there, or every other writer waits too. */
+export type WriteTransaction = Transaction<Tables>
+
+/**
+ * The one door for changes. What waits is committed together, each piece of work in a savepoint of its own: one that
+ * throws takes nothing with it, and many pay for one sync of the disk.
+ */
+export interface Writer {
+  /** Runs the work in a transaction; resolves after the commit and after everyone who follows changes has seen it. */
+  write<T>(work: (trx: WriteTransaction) => Promise<T>): Promise<T>
+  /** Called after every commit, before its writers are answered. */
+  onCommit(listener: () => Promise<void> | void): void
+  /** Resolves when nothing is waiting or running. */
+  settle(): Promise<void>
+}
+
+/** Bounds of one transaction, so that no group holds the event loop or the lock for long. */
+const groupMax = 25
+const groupMs = 12
+const waitingMax = 10_000
+const lockRetries = 40
+
+interface Job {
+  work(trx: WriteTransaction): Promise<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  outcome?: { value: unknown } | { error: unknown }
+}
+
+export function createWriter(connections: Connections): Writer {
+  const waiting: Job[] = []
+  const listeners: (() => Promise<void> | void)[] = []
+  let running: Promise<void> | undefined
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      const group: Job[] = []
+      try {
+        await pRetry(() => commitGroup(group), {
+          retries: lockRetries,
+          minTimeout: 5,
+          maxTimeout: 250,
+          shouldRetry: ({ error }) => group.length === 0 && isBusy(error),
+        })
+      } catch (error) {
+        // With no job begun the failure (a lock held too long, a lost connection) is that of the first in line.
+        for (const job of group.length > 0 ? group : waiting.splice(0, 1)) job.reject(error)
+        continue
+      }
+      await tellListeners()
+      for (const job of group) settleJob(job)
+      await setImmediate()
+    }
+    running = undefined
+  }
+
+  function commitGroup(group: Job[]): Promise<void> {
+    return connections.main.transaction().execute(async (trx) => {
+      // PostgreSQL would let two writers number the log at once; the head's lock makes them take turns, as in SQLite.
+      if (connections.dialect === 'postgres') await sql`select 1 from heads for update`.execute(trx)
+      const startedMs = performance.now()
+      do {
+        const job = waiting.shift()
+        if (!job) return
+        group.push(job)
+        await runJob(job, trx)
+      } while (group.length < groupMax && performance.now() - startedMs < groupMs)
+    })
+  }
+
+  async function tellListeners(): Promise<void> {
+    for (const listener of listeners) await listener()
+  }
+
+  return {
+    write<T>(work: (trx: WriteTransaction) => Promise<T>) {
+      if (waiting.length >= waitingMax) {
+        throw new RegistryError('overloaded', 'Too many changes are waiting. Try again in a moment.', {
+          retryAfterSeconds: 1,
+        })
+      }
+      return new Promise<T>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        running ??= Promise.resolve().then(run)
+      })
+    },
+    onCommit: (listener) => void listeners.push(listener),
+    settle: async () => {
+      while (running) await running
+    },
+  }
+}
+
+async function runJob(job: Job, trx: WriteTransaction): Promise<void> {
+  await sql`savepoint job`.execute(trx)
+  try {
+    const value = await job.work(trx)
+    await sql`release savepoint job`.execute(trx)
+    job.outcome = { value }
+  } catch (error) {
+    await sql`rollback to savepoint job`.execute(trx)
+    job.outcome = { error }
+  }
+}
+
+function settleJob(job: Job): void {
+  if (job.outcome && 'value' in job.outcome) job.resolve(job.outcome.value)
+  else job.reject(job.outcome?.error)
+}

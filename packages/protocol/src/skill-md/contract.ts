@@ -1,0 +1,60 @@
+import { findSections, toPlainLine, type Section } from './outline.ts'
+import { toPlainText } from './text.ts'
+import type { ParsedSkillMd } from './types.ts'
+
+/** What a skill takes and gives: any JSON from frontmatter, else the items of a section as text. */
+export interface SkillContract {
+  readonly inputs: unknown
+  readonly outputs: unknown
+}
+
+/** Reads `inputs` and `outputs` from frontmatter, else from sections such as Parameters and Returns; null when neither. */
+export function readContract(parsed: ParsedSkillMd): SkillContract | null {
+  const given = { inputs: parsed.frontmatter.inputs ?? null, outputs: parsed.frontmatter.outputs ?? null }
+  const isComplete = given.inputs !== null && given.outputs !== null
+  const sections = isComplete ? [] : findSections(parsed.body, (heading) => sideOf(heading) !== undefined)
+  const inputs = given.inputs ?? listItems(sections, 'inputs')
+  const outputs = given.outputs ?? listItems(sections, 'outputs')
+  return inputs === null && outputs === null ? null : { inputs, outputs }
+}
+
+/** The tools that a skill asks for in `allowed-tools`, once each, in order: `['Read', 'Bash(git:*)']`. */
+export function readCapabilities(parsed: ParsedSkillMd): string[] {
+  const value = parsed.frontmatter['allowed-tools']
+  const texts = Array.isArray(value) ? value.map(toPlainText) : typeof value === 'string' ? splitTools(value) : []
+  const tools = texts.map((tool) => tool.trim().slice(0, toolCharactersMax).toWellFormed()).filter(Boolean)
+  return [...new Set(tools)].slice(0, toolsMax)
+}
+
+const sectionNames = {
+  inputs: /^(?:inputs?|parameters?|arguments?|args)$/i,
+  outputs: /^(?:outputs?|returns?|return values?)$/i,
+} as const
+
+const itemsMax = 50
+const itemCharactersMax = 500
+const toolsMax = 100
+const toolCharactersMax = 200
+
+type Side = keyof typeof sectionNames
+
+function sideOf(heading: string): Side | undefined {
+  if (sectionNames.inputs.test(heading)) return 'inputs'
+  return sectionNames.outputs.test(heading) ? 'outputs' : undefined
+}
+
+function listItems(sections: readonly Section[], side: Side): string[] | null {
+  const lines = sections.filter(({ heading }) => sideOf(heading) === side).flatMap((section) => section.lines)
+  const items = lines.flatMap(readItem).slice(0, itemsMax)
+  return items.length > 0 ? items : null
+}
+
+function readItem(line: string): string[] {
+  const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line.slice(0, itemCharactersMax))?.[1]
+  return item ? [toPlainLine(item)] : []
+}
+
+/** Splits at spaces and commas outside parentheses, for `Bash(git add:*, git commit:*) Read` is two tools. */
+function splitTools(text: string): string[] {
+  return text.slice(0, toolsMax * toolCharactersMax).match(/(?:[^\s,()]|\([^()]*\)|[()])+/g) ?? []
+}

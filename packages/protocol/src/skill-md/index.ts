@@ -1,0 +1,8 @@
+export { readCapabilities, readContract, type SkillContract } from './contract.ts'
+export { readSkillFields, type SkillFields } from './fields.ts'
+export { firstParagraph, outlineSkillMd, type Outline } from './outline.ts'
+export { parseSkillMd } from './parse.ts'
+export { checkPortability, mergeWarnings, type Portability, type PortabilityOptions } from './portability.ts'
+export { rewriteFrontmatterName } from './rewrite-name.ts'
+export { toSlug } from './slug.ts'
+export type { FrontmatterStatus, KeyMark, ParsedSkillMd, SkillWarning } from './types.ts'

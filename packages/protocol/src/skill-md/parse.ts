@@ -1,0 +1,85 @@
+import { isMap } from 'yaml'
+import { cutAtLeadingKeys, findFrontmatter, readHeadingKey, type FrontmatterPlace } from './find-frontmatter.ts'
+import { parseYaml, toYamlSource } from './parse-yaml.ts'
+import { repairFrontmatter } from './repair.ts'
+import { addMapping, addWarning, controlPattern, createConversion, type Conversion } from './to-plain.ts'
+import type { FrontmatterStatus, ParsedSkillMd } from './types.ts'
+
+/**
+ * Reads a SKILL.md as leniently as agent hosts do, and says what it had to forgive. Never throws, whatever the text;
+ * takes linear time.
+ *
+ * @example
+ * parseSkillMd('---\nname: pdf\ndescription: Reads PDFs: pages, forms\n---\n# PDF').frontmatter
+ * // { name: 'pdf', description: 'Reads PDFs: pages, forms' }
+ */
+export function parseSkillMd(text: string): ParsedSkillMd {
+  const place = findFrontmatter(text)
+  if (place.kind === 'missing') return toParsed(text, place, createConversion(place.warnings), 'missing')
+  const state = createConversion(place.warnings)
+  const source = readSource(text, place, state)
+  if (isBlank(source)) return toParsed(text, place, state, 'empty')
+  // To YAML a heading is a comment, which would hide the name in it.
+  const doc = headingKeyPattern.test(source) ? undefined : parseYaml(source)
+  if (doc && doc.errors.length === 0 && isMap(doc.contents)) {
+    addMapping(state, doc, source, place.line)
+    return toParsed(text, place, state, place.kind === 'closed' ? 'ok' : 'unterminated')
+  }
+  return repair(text, place, source)
+}
+
+const headingKeyPattern = /^#{2,6} (?:name|description):[ \t]/m
+
+/** The frontmatter as the yaml library is to see it, of the same length unless it held control characters. */
+function readSource(text: string, place: FrontmatterPlace, state: Conversion): string {
+  const source = toYamlSource(text.slice(place.start, place.end))
+  if (!controlPattern.test(source)) return source
+  const line = place.line + source.split('\n').findIndex((candidate) => controlPattern.test(candidate))
+  addWarning(state, 'control_characters', 'The frontmatter holds control characters, which were removed.', line)
+  // Beforehand, since the library uses some of them as marks of its own.
+  return source.replace(new RegExp(controlPattern, 'gu'), '')
+}
+
+function isBlank(source: string): boolean {
+  return source.split('\n').every((line) => line.trim() === '' || (isComment(line) && !readHeadingKey(line)))
+}
+
+function isComment(line: string): boolean {
+  return line.trimStart().startsWith('#')
+}
+
+function repair(text: string, place: FrontmatterPlace, source: string): ParsedSkillMd {
+  const isRule = place.kind === 'closed' && holdsMarkdown(source)
+  const cut = isRule ? cutAtLeadingKeys(text, place) : place
+  const state = createConversion(cut.warnings)
+  if (cut.kind === 'missing') return toParsed(text, cut, state, 'missing')
+  repairFrontmatter(readSource(text, cut, state), cut.line, state)
+  const isReadable = Object.keys(state.frontmatter).length > 0
+  const status = cut.kind === 'unterminated' ? 'unterminated' : isReadable ? 'repaired' : 'invalid'
+  if (status === 'invalid') {
+    const message = 'The frontmatter could not be read; it should hold lines such as `name: my-skill`.'
+    addWarning(state, 'frontmatter_invalid', message, cut.line)
+  }
+  return toParsed(text, cut, state, status)
+}
+
+/** Whether the dashes that seem to close the frontmatter are a rule in the body: a heading, quote or fence is above. */
+function holdsMarkdown(source: string): boolean {
+  const lines = source.split('\n')
+  return lines.some((line, index) => {
+    if (/^(?:> |```|~~~)/.test(line)) return true
+    const isAlone = lines[index - 1]?.trim() === '' && lines[index + 1]?.trim() === ''
+    return isAlone && /^#{1,6} /.test(line) && !readHeadingKey(line)
+  })
+}
+
+function toParsed(
+  text: string,
+  place: FrontmatterPlace,
+  state: Conversion,
+  frontmatterStatus: FrontmatterStatus,
+): ParsedSkillMd {
+  const { frontmatter, warnings, strictIssues, keys } = state
+  const body = text.slice(place.bodyStart)
+  return { frontmatter, frontmatterStatus, body, bodyLine: place.bodyLine, warnings, strictIssues, keys }
+}

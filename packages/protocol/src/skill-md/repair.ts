@@ -1,0 +1,133 @@
+import { isMap } from 'yaml'
+import { readHeadingKey, readKey } from './find-frontmatter.ts'
+import { parseYaml } from './parse-yaml.ts'
+import { addMapping, addWarning, type Conversion } from './to-plain.ts'
+
+/** A frontmatter that needs repair is cut into its top-level keys; more of them than this is no one's honest work. */
+const piecesMax = 1000
+
+/** A top-level key with the lines that belong to it. */
+interface Piece {
+  readonly key: string
+  readonly lines: string[]
+  readonly line: number
+}
+
+/**
+ * Reads a frontmatter that YAML refuses, key by key: a key that YAML takes alone is read as it stands, the lines of
+ * another are quoted where that helps, and at last the key's text is its value.
+ */
+export function repairFrontmatter(source: string, firstLine: number, state: Conversion): void {
+  const pieces = cutIntoPieces(source, firstLine, state)
+  for (const piece of pieces.slice(0, piecesMax)) readPiece(piece, state)
+  if (pieces.length <= piecesMax) return
+  const message = `Only the first ${piecesMax} keys of the frontmatter were read.`
+  addWarning(state, 'frontmatter_too_large', message, pieces[piecesMax]!.line)
+}
+
+function cutIntoPieces(source: string, firstLine: number, state: Conversion): Piece[] {
+  const pieces: Piece[] = []
+  for (const [index, line] of source.split(/\r\n|\n|\r/).entries()) {
+    const number = firstLine + index
+    const key = readKey(line)
+    const current = pieces.at(-1)
+    if (key !== undefined) pieces.push({ key, lines: [line], line: number })
+    else if (readHeadingKey(line)) pieces.push(...cutHeading(line, number, state))
+    else if (current) current.lines.push(line)
+    else if (line.trim() !== '' && !line.startsWith('#')) {
+      addWarning(
+        state,
+        'line_ignored',
+        `Line ${number} of the frontmatter is not \`key: value\` and was ignored.`,
+        number,
+      )
+    }
+  }
+  return pieces
+}
+
+/** `## name: x description: y` is what is left of a frontmatter whose first lines were joined to a heading. */
+function cutHeading(line: string, number: number, state: Conversion): Piece[] {
+  addWarning(state, 'frontmatter_repaired', `Line ${number} is a heading; its keys were read all the same.`, number)
+  const pieces = line
+    .slice(0, headingCharactersMax)
+    .split(/\s(?=(?:name|description|homepage|license|metadata|version):\s)/)
+  return pieces.slice(1).map((text) => ({ key: readKey(text) ?? '', lines: [text], line: number }))
+}
+
+const headingCharactersMax = 4096
+
+function readPiece(piece: Piece, state: Conversion): void {
+  if (tryLines(piece, piece.lines, state)) return
+  // Quoted text that goes on at column 0 is refused here and taken by other parsers.
+  if (/^[^:]+:\s*["']/.test(piece.lines[0]!) && tryLines(piece, piece.lines.map(indentRest), state)) {
+    const message = `The quoted value of '${piece.key.slice(0, 64)}' goes on in lines that are not indented.`
+    return addWarning(state, 'frontmatter_repaired', message, piece.line)
+  }
+  const fixed = piece.lines.map(fixLine)
+  const at = fixed.findIndex((line, index) => line !== piece.lines[index])
+  const line = piece.line + Math.max(at, 0)
+  if (tryLines(piece, fixed, state)) {
+    const message = `Line ${line} is not valid YAML; its value was read as it stands. Put it in quotes.`
+    return addWarning(state, 'frontmatter_repaired', message, line)
+  }
+  const message = `The value of '${piece.key.slice(0, 64)}' is not valid YAML; its lines were read as text.`
+  addWarning(state, 'frontmatter_repaired', message, line)
+  const text = toQuoted(readAsText(piece))
+  tryLines(piece, [`${toQuoted(piece.key)}: ${text}`], state)
+}
+
+function indentRest(line: string, index: number): string {
+  return index > 0 && line !== '' ? `  ${line}` : line
+}
+
+function tryLines(piece: Piece, lines: readonly string[], state: Conversion): boolean {
+  const source = lines.join('\n')
+  const doc = parseYaml(source)
+  if (!doc || doc.errors.length > 0 || !isMap(doc.contents)) return false
+  addMapping(state, doc, source, piece.line)
+  return true
+}
+
+/** Quotes the value of a line that YAML would refuse or misread; other lines come back as they were. */
+function fixLine(line: string): string {
+  const indented = line.replace(/^(?:&nbsp;|[\t\u00A0])+[ \t]*/, '  ')
+  const match = /^( {0,64}(?:- )?(?:"[^"]*"|'[^']*'|[^\s:#"'[\]{},&*!|>%@`-][^\s:]*)[ \t]{0,8}:[ \t])(.*)$/.exec(
+    indented,
+  )
+  const value = match?.[2]?.trim() ?? ''
+  if (!match || value === '' || value.startsWith('#')) return indented
+  return match[1] + fixValue(value)
+}
+
+function fixValue(value: string): string {
+  const first = value[0]!
+  if (first === '"' || first === "'") return isQuoted(value) ? value : toQuoted(stripQuotes(value))
+  if (first === '[' || first === '{') return value.replace(/([[,]\s{0,8})([@`%][^,[\]{}"']*)/g, "$1'$2'")
+  if (/^[|>][-+0-9]{0,2}\s*(?:#.*)?$/.test(value)) return value
+  const isRefused = value.includes(': ') || value.endsWith(':') || /^[*&!|>%@`,\]}?-]/.test(value)
+  return isRefused ? toQuoted(value) : value
+}
+
+function isQuoted(value: string): boolean {
+  return /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')$/.test(value)
+}
+
+/** The text of a value whose own quotes are its trouble; a trailing comma is left over from JSON. */
+function stripQuotes(value: string): string {
+  const text = value.endsWith(',') ? value.slice(0, -1) : value
+  const isWrapped = text.length > 1 && text.at(-1) === text[0]
+  return isWrapped ? text.slice(1, -1) : value
+}
+
+function readAsText(piece: Piece): string {
+  const [first = '', ...rest] = piece.lines
+  const head = first.slice(first.indexOf(':', piece.key.length) + 1).trim()
+  const lines = [/^[|>][-+0-9]{0,2}$/.test(head) ? '' : head, ...rest.map((line) => line.trim())]
+  return lines.join('\n').trim()
+}
+
+/** Double quotes, the only ones of YAML that hold line ends; its escapes are a superset of those of JSON. */
+function toQuoted(text: string): string {
+  return JSON.stringify(text)
+}

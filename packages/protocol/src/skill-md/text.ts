@@ -1,0 +1,19 @@
+/** The text that stands for a plain JSON value: list items joined by commas, mappings as `key: value`. */
+export function toPlainText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return ''
+  if (Array.isArray(value)) return value.map(toPlainText).filter(Boolean).join(', ')
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value)
+    .map(([key, item]) => (item === null ? key : `${key}: ${toPlainText(item)}`))
+    .join(', ')
+}
+
+/** Cuts a text to a number of characters, at a word where there are words, never inside a surrogate pair. */
+export function cutAtWord(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  const cut = text.slice(0, charactersMax + 1)
+  const space = cut.lastIndexOf(' ')
+  if (space > charactersMax / 2) return cut.slice(0, space).trimEnd()
+  return text.slice(0, /[\uD800-\uDBFF]/.test(text[charactersMax - 1]!) ? charactersMax - 1 : charactersMax)
+}

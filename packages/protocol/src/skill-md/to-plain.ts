@@ -1,0 +1,214 @@
+import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type Pair, type YAMLMap } from 'yaml'
+import type { KeyMark, SkillWarning } from './types.ts'
+
+/** What one document's frontmatter may cost; aliases count every time, so nested ones (billion laughs) run out. */
+const nodesMax = 10_000
+const charactersMax = 256 * 1024
+const depthMax = 64
+const issuesMax = 50
+
+/** The state of turning one document's YAML into plain values, over as many pieces as it was cut into. */
+export interface Conversion {
+  readonly frontmatter: Record<string, unknown>
+  readonly warnings: SkillWarning[]
+  readonly strictIssues: SkillWarning[]
+  readonly keys: Map<string, KeyMark>
+  readonly anchors: Map<string, Node>
+  nodesLeft: number
+  charactersLeft: number
+  /** The piece being read, and the line of the document on which it begins. */
+  source: string
+  firstLine: number
+  /** How far lines were counted: offsets mostly grow, so that counting stays linear. */
+  countedOffset: number
+  countedLine: number
+}
+
+/** Begins the conversion of one document. */
+export function createConversion(warnings: readonly SkillWarning[]): Conversion {
+  return {
+    frontmatter: {},
+    warnings: [...warnings],
+    strictIssues: [],
+    keys: new Map(),
+    anchors: new Map(),
+    nodesLeft: nodesMax,
+    charactersLeft: charactersMax,
+    source: '',
+    firstLine: 1,
+    countedOffset: 0,
+    countedLine: 1,
+  }
+}
+
+/** Adds the top-level mapping of a parsed piece to the frontmatter. */
+export function addMapping(state: Conversion, doc: Document.Parsed, source: string, firstLine: number): void {
+  state.source = source
+  state.firstLine = firstLine
+  state.countedOffset = 0
+  state.countedLine = firstLine
+  if (!isMap(doc.contents)) return
+  noteStyle(state, doc.contents)
+  fillMapping(state, doc.contents, state.frontmatter, '', 0)
+}
+
+/** Adds a warning; past a bounded number they are dropped. */
+export function addWarning(state: Conversion, code: string, message: string, line: number): void {
+  if (state.warnings.length < issuesMax) state.warnings.push({ code, message, line })
+}
+
+/** Strips control characters, which no value needs, and replaces halves of surrogate pairs. */
+export function cleanText(text: string): string {
+  const clean = controlPattern.test(text) ? text.replace(controlsPattern, '') : text
+  return clean.isWellFormed() ? clean : clean.toWellFormed()
+}
+
+/** All controls but tab, line feed and carriage return, and byte order marks, which YAML may take for its own. */
+export const controlPattern = /(?![\t\n\r])[\p{Cc}\uFEFF]/u
+const controlsPattern = new RegExp(controlPattern, 'gu')
+
+function fillMapping(
+  state: Conversion,
+  map: YAMLMap,
+  target: Record<string, unknown>,
+  path: string,
+  depth: number,
+): void {
+  for (const pair of map.items) {
+    const key = toKey(state, pair, depth)
+    const offset = (pair.key as Node | null)?.range?.[0] ?? map.range?.[0] ?? 0
+    if (key === '__proto__') {
+      addWarningAt(state, 'key_dropped', 'The key `__proto__` is not kept.', offset)
+      continue
+    }
+    if (Object.hasOwn(target, key)) {
+      const message = `The key '${shorten(key)}' occurs twice; the last one counts.`
+      addWarningAt(state, 'duplicate_key', message, offset)
+    }
+    const value = pair.value as Node | null
+    const isMarked = path === '' || path === 'metadata.'
+    if (isMarked) state.keys.set(path + key, { line: lineAt(state, offset), written: readWritten(value) })
+    target[key] = toValue(state, value, isMarked ? `${path}${key}.` : '-', depth + 1)
+    if (state.nodesLeft < 0 || state.charactersLeft < 0) return noteExhausted(state, offset)
+  }
+}
+
+function toKey(state: Conversion, pair: Pair<unknown, unknown>, depth: number): string {
+  const node = pair.key as Node | null
+  if (node === null) return ''
+  const key = isScalar(node)
+    ? (noteStyle(state, node), readScalarText(node))
+    : toText(toValue(state, node, '-', depth + 1))
+  state.charactersLeft -= key.length
+  return cleanText(key)
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function toValue(state: Conversion, node: Node | null, path: string, depth: number): unknown {
+  state.nodesLeft -= 1
+  if (node === null || state.nodesLeft < 0 || state.charactersLeft < 0) return null
+  if (depth > depthMax) {
+    state.nodesLeft = -1
+    return null
+  }
+  if (isAlias(node)) {
+    addIssue(state, 'anchors', 'Anchors and aliases are outside the strict subset of YAML.', node)
+    return toValue(state, state.anchors.get(node.source) ?? null, '-', depth + 1)
+  }
+  noteStyle(state, node)
+  if (isMap(node)) {
+    const target: Record<string, unknown> = {}
+    fillMapping(state, node, target, path, depth)
+    return target
+  }
+  if (isSeq(node)) {
+    const list: unknown[] = []
+    for (const item of node.items) {
+      if (state.nodesLeft < 0 || state.charactersLeft < 0) break
+      list.push(toValue(state, item as Node | null, '-', depth + 1))
+    }
+    return list
+  }
+  return isScalar(node) ? toScalar(state, node) : null
+}
+
+function toScalar(state: Conversion, node: Node & { value: unknown; source?: string }): unknown {
+  const { value } = node
+  if (typeof value === 'string') return toCleanText(state, value, node)
+  if (value === null || typeof value === 'boolean') return value
+  // Infinities and integers beyond 2^53 would not survive JSON.
+  const isKept = typeof value === 'number' && Number.isFinite(value) && Number.isSafeInteger(Math.trunc(value))
+  return isKept ? value + 0 : toCleanText(state, readScalarText(node), node)
+}
+
+function toCleanText(state: Conversion, text: string, node: Node): string {
+  state.charactersLeft -= text.length
+  const clean = cleanText(text)
+  if (clean !== text) {
+    const message = 'Control characters or halves of surrogate pairs were removed from a value.'
+    addWarningAt(state, 'control_characters', message, node.range?.[0] ?? 0)
+  }
+  return clean
+}
+
+function readScalarText(node: { value: unknown; source?: string }): string {
+  return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
+}
+
+/** How a plain scalar is written that one YAML or another reads as something other than text. */
+function readWritten(node: Node | null): string | undefined {
+  if (!isScalar(node) || node.value === null) return undefined
+  if (typeof node.value !== 'string') return cleanText(readScalarText(node))
+  return node.type === 'PLAIN' && ambiguousPattern.test(node.value) ? node.value : undefined
+}
+
+/** Booleans and dates of YAML 1.1, which many hosts' parsers still follow. */
+const ambiguousPattern = /^(?:y|n|yes|no|on|off|\d{4}-\d{2}-\d{2})$/i
+
+function noteStyle(state: Conversion, node: Node): void {
+  const styled = node as Node & { flow?: boolean; anchor?: string; tag?: string }
+  if (styled.anchor) {
+    state.anchors.set(styled.anchor, node)
+    addIssue(state, 'anchors', 'Anchors and aliases are outside the strict subset of YAML.', node)
+  }
+  if (styled.flow)
+    addIssue(state, 'flow_style', 'Flow style (`[...]`, `{...}`) is outside the strict subset of YAML.', node)
+  if (styled.tag) addIssue(state, 'tags', 'Tags (`!...`) are outside the strict subset of YAML.', node)
+}
+
+function addIssue(state: Conversion, code: string, message: string, node: Node): void {
+  // One of each is enough to say; nested flow style would otherwise fill the list.
+  if (state.strictIssues.some((issue) => issue.code === code)) return
+  state.strictIssues.push({ code, message, line: lineAt(state, node.range?.[0] ?? 0) })
+}
+
+function noteExhausted(state: Conversion, offset: number): void {
+  if (state.warnings.some(({ code }) => code === 'frontmatter_too_large')) return
+  const message = 'The frontmatter holds too many or too deeply nested values; what is beyond the bound was dropped.'
+  state.warnings.push({ code: 'frontmatter_too_large', message, line: lineAt(state, offset) })
+}
+
+function addWarningAt(state: Conversion, code: string, message: string, offset: number): void {
+  if (state.warnings.length < issuesMax) addWarning(state, code, message, lineAt(state, offset))
+}
+
+function lineAt(state: Conversion, offset: number): number {
+  const isAhead = offset >= state.countedOffset
+  const passed = state.source.slice(isAhead ? state.countedOffset : 0, offset)
+  const line = (isAhead ? state.countedLine : state.firstLine) + (passed.match(lineEndsPattern)?.length ?? 0)
+  // A carriage return that ends the counted part may belong to a line feed after it.
+  if (!passed.endsWith('\r')) {
+    state.countedOffset = offset
+    state.countedLine = line
+  }
+  return line
+}
+
+const lineEndsPattern = /\r\n|\n|\r/g
+
+function shorten(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text
+}
