@@ -22,6 +22,8 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly origin?: string
   /** Catalogues of more skills than this are searched in the database instead of in memory. 0: always. */
   readonly memorySkillsMax?: number
+  /** How many bytes of answers are kept ready to send; 0 builds every answer anew. 24 MiB unless it is said. */
+  readonly answerBytesMax?: number
   /** Whether this process takes work from the outbox. True unless a short command says otherwise. */
   readonly works?: boolean
   /** Told of errors that no caller is there to hear. */
@@ -71,7 +73,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const changes = await createChangeFollower(database, onError)
   const counters = createCounters(database, clock, onError)
   const outbox = createOutbox(database, clock, onError)
-  const answers = createAnswerCache(answerBytesMax)
+  const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
   const search = createCatalogueSearch(database, changes, {
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,

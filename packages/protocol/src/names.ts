@@ -4,12 +4,11 @@ import { limits } from './limits.ts'
 export const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** Owners share the root of the node's addresses with its own pages, so these can belong to nobody. */
-export const reservedOwners: ReadonlySet<string> = new Set([
-  ...['account', 'admin', 'agents', 'api', 'assets', 'blobs', 'categories', 'clawhub', 'discovery', 'docs', 'external'],
-  ...['favicon-ico', 'feed', 'healthz', 'login', 'logout', 'mcp', 'metrics', 'openapi', 'openapi-json', 'packs'],
-  ...['readyz', 'reputation', 'requests', 'search', 'session', 'setup', 'skills', 'static', 't', 'trending', 'users'],
-  ...['system', 'well-known', 'me'],
-])
+export const reservedOwners: ReadonlySet<string> = new Set(
+  `account admin agents api assets blobs categories clawhub discovery docs external favicon-ico feed healthz login
+  logout mcp me metrics openapi openapi-json packs readyz reputation requests search session setup skills static system
+  t trending users well-known`.split(/\s+/),
+)
 
 /** Whether this may be the short name of a skill. */
 export function isSkillName(text: string): boolean {

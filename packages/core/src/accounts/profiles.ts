@@ -100,8 +100,6 @@ function toPublicFields(user: UserRow) {
 
 async function countOf(context: Context, user: UserRow, { all }: { all: boolean }) {
   const db = context.database.read
-  const count = async (query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }) =>
-    (await query.executeTakeFirstOrThrow()).count
   const skills = db
     .selectFrom('skills')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -120,6 +118,10 @@ async function countOf(context: Context, user: UserRow, { all }: { all: boolean 
     followers: await count(follows.where('followed_id', '=', user.id)),
     following: await count(follows.where('follower_id', '=', user.id)),
   }
+}
+
+async function count(query: { executeTakeFirstOrThrow(): Promise<{ count: number }> }): Promise<number> {
+  return (await query.executeTakeFirstOrThrow()).count
 }
 
 function decodePicture({ contentType, content }: Picture): { content_type: string; bytes: Uint8Array } {

@@ -5,10 +5,11 @@ export class ArchiveError extends Error {
   readonly problems: readonly PathProblem[]
 
   constructor(problems: readonly PathProblem[]) {
-    super(problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join(' '))
+    // Enough to mend a mistake; an archive of thousands of bad paths, or of endless ones, is none.
+    const listed = problems.slice(0, problemsMax).map(({ path, message }) => ({ path: cutPath(path), message }))
+    super(listed.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join(' '))
     this.name = 'ArchiveError'
-    // Enough to mend a mistake; an archive of thousands of bad paths is none.
-    this.problems = problems.slice(0, problemsMax)
+    this.problems = listed
   }
 }
 
@@ -18,3 +19,8 @@ export function toArchiveError(message: string, path = ''): ArchiveError {
 }
 
 const problemsMax = 100
+const pathCharactersMax = 300
+
+function cutPath(path: string): string {
+  return path.length > pathCharactersMax ? `${path.slice(0, pathCharactersMax)}…` : path
+}

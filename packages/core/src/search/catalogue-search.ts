@@ -35,29 +35,30 @@ export function createCatalogueSearch(
 ): CatalogueSearch {
   const index = createSearchIndex()
   let warm = false
-  let stopped = false
+  const stopping = new AbortController()
   /** What changed while warming: those rows are read again at the end. */
   const changedMeanwhile = new Map<string, Change>()
 
   async function fill(): Promise<void> {
-    if ((await countSkills(database)) > options.memorySkillsMax) return
+    if (options.memorySkillsMax === 0 || (await countSkills(database)) > options.memorySkillsMax) return
     let after = 0
     for (;;) {
       const page = await readSearchPage(database, after, sliceRows)
-      if (page.length === 0 || stopped) break
+      if (page.length === 0 || stopping.signal.aborted) break
       await putInSlices(index, page)
       after = page.at(-1)!.id
     }
     // Synchronous between the last application and the flag, so that no change falls between.
-    while (changedMeanwhile.size > 0 && !stopped) {
-      const changes = [...changedMeanwhile.values()]
+    while (changedMeanwhile.size > 0 && !stopping.signal.aborted) {
+      const missed = [...changedMeanwhile.values()]
       changedMeanwhile.clear()
-      await applyChanges(database, index, changes)
+      await applyChanges(database, index, missed)
     }
-    warm = !stopped
+    warm = !stopping.signal.aborted
   }
 
   changes.follow(async (batch) => {
+    if (options.memorySkillsMax === 0) return
     if (warm) return applyChanges(database, index, batch)
     for (const change of batch)
       changedMeanwhile.set(change.subject, merge(changedMeanwhile.get(change.subject), change))
@@ -79,7 +80,7 @@ export function createCatalogueSearch(
       return warm ? index.suggest(q, limit, viewer) : suggestText(database, q, limit, viewer)
     },
     stop() {
-      stopped = true
+      stopping.abort()
     },
   }
 }

@@ -3,11 +3,14 @@ import { fieldMark, sentenceBreak } from './text-index.ts'
 
 /** How a skill's sentences answer a query. */
 export interface SentenceScores {
-  /** The best that one sentence, heading or name does: the value of the terms in it, once more for neighbours. */
+  /** The best that one sentence, heading or name does: the value of its terms, and up to as much for neighbours. */
   best: number
   /** 1 when a name of the skill says what the query says and nothing else. */
   name: number
 }
+
+/** What it is worth that a sentence says nothing else. */
+const wholeness = 0.1
 
 /** Scores the sentences of skills by the words of one query; its tables are kept for the next. */
 export class SentenceScorer {
@@ -37,8 +40,10 @@ export class SentenceScorer {
   }
 
   /** Reads the words of one skill into `scores`, which the next call writes over. */
-  read(words: Uint32Array): SentenceScores {
+  read(words: Int32Array): SentenceScores {
     const scores = this.scores
+    const groups = this.#groups
+    const values = this.#values
     scores.best = 0
     scores.name = 0
     let field = 0
@@ -51,7 +56,8 @@ export class SentenceScorer {
     for (let i = 0; i < words.length; i++) {
       const word = words[i]!
       if (word === sentenceBreak) {
-        if (covered > 0) scores.best = Math.max(scores.best, covered + close + (Number(process.env.DENS??0) * covered * matched) / (i - start))
+        if (covered > 0)
+          scores.best = Math.max(scores.best, covered * (1 + (wholeness * matched) / (i - start)) + close)
         if (field === 0) scores.name = Math.max(scores.name, (covered * matched) / (i - start))
         covered = close = seen = matched = 0
         start = i + 1
@@ -63,14 +69,14 @@ export class SentenceScorer {
         start = i + 1
         continue
       }
-      const group = this.#groups[word]!
+      const group = groups[word]!
       if (group === 0) continue
       matched++
       const bit = 1 << (group - 1)
       if ((seen & bit) === 0) {
-        const value = this.#values[word]!
+        const value = values[word]!
         covered += value
-        if (last >= 0) close += Math.min(value, this.#values[words[last]!]!) / (i - last)
+        if (last >= 0) close += Math.min(value, values[words[last]!]!) / (i - last)
         seen |= bit
       }
       last = i

@@ -18,7 +18,7 @@ export interface TermGroup {
 }
 
 /** How sure it is that a word was meant. */
-const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5 }
+const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5, bridge: 0.4 }
 const repairsMax = 8
 const completionsMax = 16
 /** So many pairs of ideographs are taken for a query of one. */
@@ -52,6 +52,7 @@ class VariantFinder {
     const id = this.#text.vocabulary.idOf(term)
     if (isIdeographic(term) && [...term].length === 1) this.#complete(term, 1, containingMax)
     else if (id !== 0) this.#confirm(id, term, isOpen)
+    else if (isIdeographic(term)) this.#bridge(term)
     else {
       this.#repair(term)
       if (isOpen) this.#complete(term, sureness.completion)
@@ -65,6 +66,7 @@ class VariantFinder {
     for (const form of inflectionsOf(term)) this.#add(this.#text.vocabulary.idOf(form), sureness.inflection)
     const count = this.#text.vocabulary.countOf(id)
     if (count >= doubtfulCount) return
+    if (isIdeographic(term)) this.#bridge(term)
     if (isOpen) this.#complete(term, sureness.doubt)
     for (const repair of this.#text.typos.findRepairs(term).slice(0, repairsMax)) {
       if (this.#text.vocabulary.countOf(repair.id) >= doubtRatio * count) this.#add(repair.id, sureness.doubt)
@@ -75,6 +77,19 @@ class VariantFinder {
     for (const form of inflectionsOf(term)) this.#add(this.#text.vocabulary.idOf(form), sureness.repair)
     for (const { id, distance } of this.#text.typos.findRepairs(term).slice(0, repairsMax)) {
       this.#add(id, distance === 1 ? sureness.repair : sureness.secondRepair)
+    }
+  }
+
+  /** A pair that hardly anybody wrote may lack a character in between: `何示` for the `何提` and `提示` of 何提示. */
+  #bridge(pair: string): void {
+    const { vocabulary, terms } = this.#text
+    const [first, last] = [...pair]
+    for (const word of terms.termsWithPrefix(first!)) {
+      const missing = [...word][1]
+      const second = missing === undefined ? 0 : vocabulary.idOf(missing + last!)
+      if (second === 0) continue
+      this.#add(vocabulary.idOf(word), sureness.bridge)
+      this.#add(second, sureness.bridge)
     }
   }
 

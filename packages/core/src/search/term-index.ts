@@ -20,6 +20,7 @@ export interface TermDocument {
  */
 export class TermIndex extends MiniSearch<TermDocument> {
   #slotOfEntry = new Int32Array(1024)
+  #lengths = new Int32Array(1024)
 
   constructor() {
     super({
@@ -40,6 +41,9 @@ export class TermIndex extends MiniSearch<TermDocument> {
     super.add(document)
     if (entry >= this.#slotOfEntry.length) this.#slotOfEntry = grown(this.#slotOfEntry)
     this.#slotOfEntry[entry] = document.slot
+    const first = document.slot * searchFields.length
+    if (first + searchFields.length > this.#lengths.length) this.#lengths = grown(this.#lengths, first * 2)
+    for (const [field, tokens] of document.fields.entries()) this.#lengths[first + field] = tokens.length
   }
 
   /** The slot of each entry number that postings speak of. */
@@ -57,9 +61,9 @@ export class TermIndex extends MiniSearch<TermDocument> {
     return this._avgFieldLength
   }
 
-  /** The number of distinct tokens of a field of one entry. */
-  lengthOf(entry: number, field: number): number {
-    return this._fieldLength.get(entry)?.[field] ?? 0
+  /** The number of tokens of each field, `searchFields.length` numbers for a slot. */
+  get lengths(): Int32Array {
+    return this.#lengths
   }
 
   /** The terms that begin with a prefix, in no particular order. */

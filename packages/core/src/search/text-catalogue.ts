@@ -88,9 +88,6 @@ function selectVisible(
 
 function toConditions(filters: SearchFilters): Expression<SqlBool>[] {
   const conditions: Expression<SqlBool>[] = []
-  const equal = (column: keyof SkillRow, value: string) =>
-    sql<SqlBool>`lower(${sql.ref(column)}) = ${value.toLowerCase()}`
-  const flag = (column: keyof SkillRow, value: boolean) => sql<SqlBool>`${sql.ref(column)} = ${Number(value)}`
   if (!filters.includeStubs) conditions.push(flag('stub', false))
   if (filters.category !== undefined) conditions.push(equal('category', filters.category))
   if (filters.license !== undefined) conditions.push(equal('license', filters.license))
@@ -105,4 +102,12 @@ function toConditions(filters: SearchFilters): Expression<SqlBool>[] {
     conditions.push(sql<SqlBool>`replace(lower(keywords), ${quoted}, '') <> lower(keywords)`)
   }
   return conditions
+}
+
+function equal(column: keyof SkillRow, value: string) {
+  return sql<SqlBool>`lower(${sql.ref(column)}) = ${value.toLowerCase()}`
+}
+
+function flag(column: keyof SkillRow, value: boolean) {
+  return sql<SqlBool>`${sql.ref(column)} = ${Number(value)}`
 }

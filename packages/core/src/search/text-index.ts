@@ -8,14 +8,14 @@ import { Vocabulary } from './vocabulary.ts'
 /** In the words of a skill: a sentence, heading or keyword ends here. */
 export const sentenceBreak = 0
 /** In the words of a skill: the field with the number in the lower bits begins here. */
-export const fieldMark = 0x8000_0000
+export const fieldMark = 0x4000_0000
 
 /** The words of all skills: which skills have a word, which words a skill has, and what a misspelling stands for. */
 export class TextIndex {
   readonly terms = new TermIndex()
   readonly vocabulary = new Vocabulary()
   readonly typos = new TypoDictionary((id) => this.vocabulary.wordOf(id))
-  readonly #words: (Uint32Array | undefined)[] = []
+  readonly #words: (Int32Array | undefined)[] = []
   readonly #signatures: (string | undefined)[] = []
 
   /** Puts the text of a skill into a slot, replacing what was there; does nothing when the text is what it was. */
@@ -45,11 +45,11 @@ export class TextIndex {
   }
 
   /** The words of a slot in order, with marks for fields and sentences between. */
-  wordsAt(slot: number): Uint32Array {
+  wordsAt(slot: number): Int32Array {
     return this.#words[slot]!
   }
 
-  #toWords(sentences: string[][][]): Uint32Array {
+  #toWords(sentences: string[][][]): Int32Array {
     const words: number[] = []
     for (const [field, parts] of sentences.entries()) {
       words.push(fieldMark | field)
@@ -58,14 +58,14 @@ export class TextIndex {
         words.push(sentenceBreak)
       }
     }
-    const array = Uint32Array.from(words)
+    const array = Int32Array.from(words)
     for (const id of distinct(array)) {
       if (this.vocabulary.retain(id)) this.typos.add(id, this.vocabulary.wordOf(id))
     }
     return array
   }
 
-  #fieldsOf(words: Uint32Array): string[][] {
+  #fieldsOf(words: Int32Array): string[][] {
     const fields: string[][] = searchFields.map(() => [])
     let field: string[] = []
     for (const word of words) {
@@ -87,7 +87,7 @@ function bounded(parts: string[]): string[] {
   return parts.filter((part) => (length += part.length) <= fieldLengthMax)
 }
 
-function distinct(words: Uint32Array): Set<number> {
+function distinct(words: Int32Array): Set<number> {
   const ids = new Set<number>()
   for (const word of words) {
     if (word !== sentenceBreak && word < fieldMark) ids.add(word)

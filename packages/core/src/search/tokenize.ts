@@ -33,7 +33,8 @@ const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
 const isIdeograph = new RegExp(`^[${ideographs}]`, 'u')
 // eslint-disable-next-line no-control-regex
 const isAscii = /^[\0-\x7f]*$/
-const sentenceEnd = /[.!?;:](?=\s|$)|[\n\r。！？；：]+/u
+// Chinese and Japanese put between commas what English would make a sentence of.
+const sentenceEnd = /[.!?;:](?=\s|$)|[\n\r。！？；：，、]+/u
 
 /**
  * The words of a text: lower case, without accents, possessives or punctuation. Scripts that are written without spaces

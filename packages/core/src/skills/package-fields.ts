@@ -9,6 +9,7 @@ import {
 import {
   checkPortability,
   firstParagraph,
+  mergeWarnings,
   outlineSkillMd,
   parseSkillMd,
   readCapabilities,
@@ -51,7 +52,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   const found = readSkillFields(parsed)
   const portability = checkPortability(skillMd, parsed)
   const outline = outlineSkillMd(parsed.body)
-  const warnings: Warning[] = [...parsed.warnings, ...found.warnings, ...portability.warnings]
+  const warnings: Warning[] = mergeWarnings(parsed.warnings, found.warnings, portability.warnings)
   const problems: FieldError[] = []
 
   function agree(field: string, request: string | undefined, frontmatter: string | undefined): string | undefined {
@@ -65,20 +66,17 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 
   const shortName = given.name?.slice(given.name.indexOf('/') + 1)
   const name = agree('name', shortName, found.nameSlug ?? found.name)
-  const description = agree('description', given.description, found.description) ?? describe()
+  const description = agree('description', given.description, found.description) || describe()
   const license = agree('license', given.license, found.license) ?? ''
   const keywords = agree('keywords', joinKeywords(given.keywords), joinKeywords(found.keywords))
   const version = agree('version', given.version, found.version)
   const category = agree('category', given.category, found.category)
 
   function describe(): string {
-    const paragraph = rules.describeFromBody ? firstParagraph(parsed.body) : ''
-    if (paragraph === '') return ''
-    warnings.push({
-      code: 'description_from_body',
-      message: 'There is no description; the first paragraph serves as one.',
-    })
-    return paragraph
+    if (!rules.describeFromBody) return ''
+    const serving = firstParagraph(parsed.body) || outline.headings[0] || (name ?? '')
+    warnings.push({ code: 'description_from_body', message: 'There is no description; the beginning of the text serves as one.' })
+    return serving
   }
 
   if (name === undefined)

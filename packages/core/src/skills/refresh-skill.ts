@@ -108,7 +108,8 @@ async function toAllEntries(trx: WriteTransaction, { skill, versions, holder }: 
   for (const version of versions.toReversed()) {
     entries.push(toVersionEntry(skill, version, await readFiles(trx, version.id), holder))
   }
-  return [...entries, toSkillEntry(skill, holder)]
+  // The entry of a first version says everything; what was set since a later one needs an entry of its own.
+  return versions.length === 1 ? entries : [...entries, toSkillEntry(skill, holder)]
 }
 
 async function indexText(trx: WriteTransaction, dialect: Dialect, before: SkillRow | undefined, skill: SkillRow) {

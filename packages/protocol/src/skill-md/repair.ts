@@ -4,7 +4,7 @@ import { parseYaml } from './parse-yaml.ts'
 import { addMapping, addWarning, type Conversion } from './to-plain.ts'
 
 /** A frontmatter that needs repair is cut into its top-level keys; more of them than this is no one's honest work. */
-const piecesMax = 1000
+const piecesMax = 200
 
 /** A top-level key with the lines that belong to it. */
 interface Piece {
