@@ -29,7 +29,7 @@ export function toDigest(bytes: Uint8Array | string): string {
 export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   const identity: Blob = { digest: toDigest(bytes), size: bytes.length, encoding: 'identity', bytes }
   if (bytes.length < compressBytesMin) return identity
-  const options = { level: bytes.length < threadBytesMin ? 3 : 6 }
+  const options = { level: bytes.length < threadBytesMin ? 1 : 6 }
   const packed = bytes.length < threadBytesMin ? deflateRawSync(bytes, options) : await deflateInThread(bytes, options)
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
 }

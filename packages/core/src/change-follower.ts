@@ -41,6 +41,7 @@ export async function createChangeFollower(
         // First, so that nobody who began to read before these changes keeps what was read.
         position = changes.at(-1)!.seq
         for (const listener of listeners) await listener(changes)
+        if (changes.length < pageSize) break
       }
     } while (again)
   }

@@ -123,6 +123,7 @@ async function refuseNoAdministrator(trx: WriteTransaction): Promise<void> {
     .select('id')
     .where('role', '=', 'admin')
     .where('disabled', '=', 0)
+    .where('claimed', '=', 1)
     .limit(1)
     .executeTakeFirst()
   if (!admin)

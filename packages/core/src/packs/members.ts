@@ -1,7 +1,7 @@
 import { RegistryError, isVersion, type FieldError } from '@skillstead/protocol'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { SkillMoved, findSkill } from '../skills/find-skill.ts'
+import { findMovedSkill } from '../skills/find-skill.ts'
 import { getVersion } from '../skills/read.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
@@ -46,7 +46,7 @@ async function findMember(
   wanted: { name: string; version?: string; note?: string },
   caller: Caller,
 ): Promise<Member | string> {
-  const skill = await findMoved(context, wanted.name, caller)
+  const skill = await findReadable(context, wanted.name, caller)
   if (!skill) return `'${wanted.name}' is no skill that you may see.`
   if (wanted.version !== undefined) {
     if (!isVersion(wanted.version))
@@ -63,11 +63,10 @@ async function findMember(
   }
 }
 
-async function findMoved(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+async function findReadable(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
   try {
-    return await findSkill(context, name, caller)
+    return await findMovedSkill(context, name, caller)
   } catch (error) {
-    if (error instanceof SkillMoved) return findSkill(context, error.fullName, caller)
     if (error instanceof RegistryError && error.code === 'taken_down') return undefined
     throw error
   }

@@ -113,14 +113,14 @@ async function readMembers(trx: WriteTransaction, packId: string): Promise<Membe
   const rows = await trx
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
-    .select(['skill_id', 'full_name', 'skills.visibility', 'pinned_version', 'note'])
+    .select(['skill_id', 'full_name', 'skills.visibility', 'skills.state', 'pinned_version', 'note'])
     .where('pack_id', '=', packId)
     .orderBy('position')
     .execute()
   return rows.map((row) => ({
     skillId: row.skill_id,
     fullName: row.full_name,
-    isPublic: row.visibility === 'public',
+    isPublic: row.visibility === 'public' && row.state === 'live',
     pinnedVersion: row.pinned_version,
     note: row.note,
   }))

@@ -7,8 +7,8 @@ import { topSlots } from './top-slots.ts'
 
 /**
  * What makes a skill relevant. Coverage counts 1: how much of what the query says the skill says anywhere. The others
- * are measured on real skills with generated queries and are flat around these values: halving or doubling one moves
- * less than one query in a hundred (`test/bench/search.ts`).
+ * were chosen by trying a few values each on the open corpus, with its own queries and with queries drawn from its skills.
+ * More for sentences helps queries with a wrong word and harms those whose words stand in different sentences.
  */
 const weights = {
   /** What its best sentence says of it, and terms next to each other there. */

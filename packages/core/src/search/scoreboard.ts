@@ -59,7 +59,7 @@ export class Scoreboard {
     }
   }
 
-  // The inner loop of every search: 10 to 20 ns for a posting.
+  // The inner loop of every search: it must not allocate.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
     const { slotOfEntry, averageLengths, lengths } = text.terms
     for (const [field, frequencies] of text.terms.findPostings(text.vocabulary.wordOf(id)) ?? []) {

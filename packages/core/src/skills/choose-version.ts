@@ -18,19 +18,20 @@ export async function chooseVersion(
   publication: Publication,
 ): Promise<VersionChoice> {
   const wanted = publication.fields.version
-  const versions = skill ? await readVersions(trx, skill.id) : []
+  const versions = skill ? await readBriefs(trx, skill.id) : []
   const [highest] = versions
   if (!highest) return { number: wanted ?? '1.0.0' }
-  if (publication.imported) return chooseImported(versions, highest, publication)
+  if (publication.imported) return chooseImported(trx, versions, highest, publication)
 
   const { digest } = publication.content
   if (wanted === undefined) {
     const latest = versions.find(({ yanked }) => yanked === 0)
-    return latest?.digest === digest ? { existing: latest } : { number: getNextPatch(highest.version) }
+    if (latest?.digest !== digest) return { number: getNextPatch(highest.version) }
+    return { existing: await readVersion(trx, latest.id) }
   }
   const taken = versions.find(({ version }) => version === wanted)
   if (!taken) return { number: wanted }
-  if (taken.digest === digest) return { existing: taken }
+  if (taken.digest === digest) return { existing: await readVersion(trx, taken.id) }
   throw new RegistryError(
     'version_exists',
     `${skill!.full_name}@${wanted} is published with other content, and a version never changes. Publish a new number, or none for the next patch.`,
@@ -38,13 +39,18 @@ export async function chooseVersion(
 }
 
 /** Dates tell the parts of a history apart, so that content which came back is imported again, but nothing twice. */
-function chooseImported(versions: VersionRow[], highest: VersionRow, publication: Publication): VersionChoice {
+async function chooseImported(
+  trx: WriteTransaction,
+  versions: readonly Brief[],
+  highest: Brief,
+  publication: Publication,
+): Promise<VersionChoice> {
   const { publishedAt, content, fields } = publication
   const existing = versions.find(
     ({ digest, published_at }) =>
       digest === content.digest && (publishedAt === undefined || publishedAt === published_at),
   )
-  if (existing) return { existing }
+  if (existing) return { existing: await readVersion(trx, existing.id) }
   const wanted = fields.version
   if (wanted !== undefined && compareVersions(wanted, highest.version) > 0) return { number: wanted }
   return { number: getNextPatch(highest.version) }
@@ -56,6 +62,19 @@ function getNextPatch(version: string): string {
   throw new RegistryError('conflict', `There is no patch after ${version}. Give the version that you want.`)
 }
 
-function readVersions(trx: WriteTransaction, skillId: string): Promise<VersionRow[]> {
-  return trx.selectFrom('versions').selectAll().where('skill_id', '=', skillId).orderBy('sort_key', 'desc').execute()
+const briefColumns = ['id', 'version', 'digest', 'yanked', 'published_at'] as const
+type Brief = Pick<VersionRow, (typeof briefColumns)[number]>
+
+/** Highest first. What the versions say of themselves stays where it is: a long history would be a lot to read. */
+function readBriefs(trx: WriteTransaction, skillId: string): Promise<Brief[]> {
+  return trx
+    .selectFrom('versions')
+    .select(briefColumns)
+    .where('skill_id', '=', skillId)
+    .orderBy('sort_key', 'desc')
+    .execute()
+}
+
+function readVersion(trx: WriteTransaction, id: string): Promise<VersionRow> {
+  return trx.selectFrom('versions').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }

@@ -47,6 +47,16 @@ export async function findSkill(context: Context, ref: string, caller: Caller): 
   return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
 }
 
+/** As {@link findSkill}, on to where a transfer took the skill: for names in bodies, which no redirect can change. */
+export async function findMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  try {
+    return await findSkill(context, ref, caller)
+  } catch (error) {
+    if (error instanceof SkillMoved) return findSkill(context, error.fullName, caller)
+    throw error
+  }
+}
+
 async function findByFullName(context: Context, fullName: string, caller: Caller): Promise<SkillRow | undefined> {
   const [skill] = await selectByFullName(context.database.read, fullName)
   if (skill) return (await canSee(context, skill, caller)) ? skill : undefined

@@ -56,7 +56,7 @@ export async function importVersion(context: Context, item: ImportedVersion, cal
       fields,
       content,
       settings: { category: fields.category, repository: item.repository },
-      changelog: item.changelog ?? '',
+      changelog: (item.changelog ?? '').replaceAll('\0', ''),
       publishedAt: item.publishedAt,
       imported: true,
     }

@@ -75,7 +75,10 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   function describe(): string {
     if (!rules.describeFromBody) return ''
     const serving = firstParagraph(parsed.body) || outline.headings[0] || (name ?? '')
-    warnings.push({ code: 'description_from_body', message: 'There is no description; the beginning of the text serves as one.' })
+    warnings.push({
+      code: 'description_from_body',
+      message: 'There is no description; the beginning of the text serves as one.',
+    })
     return serving
   }
 
@@ -104,9 +107,9 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       ),
       description: cut('description', description, limits.descriptionCharactersMax, warnings),
       license: cut('license', license, 128, warnings),
-      keywords: keywords === undefined ? [] : keywords.split(', '),
+      keywords: keywords?.split(', ') ?? [],
       headings: [...outline.headings],
-      summary: outline.summary,
+      summary: withoutNul(outline.summary),
       frontmatter: parsed.frontmatter,
       contract: readContract(parsed),
       capabilities: [...readCapabilities(parsed)],
@@ -115,15 +118,26 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   }
 }
 
+/** Keywords as they are kept: trimmed, each once, in one order. */
+export function cleanKeywords(keywords: readonly string[]): string[] {
+  const cleaned = keywords.map((keyword) => withoutNul(keyword.replaceAll(',', ' ')).trim())
+  const cut = cleaned.map((keyword) => keyword.slice(0, limits.keywordCharactersMax).toWellFormed())
+  return [...new Set(cut.filter((keyword) => keyword !== ''))].toSorted()
+}
+
 /** One text for a list of keywords, so that two lists agree whatever their order; undefined where there is none. */
 function joinKeywords(keywords: readonly string[] | undefined): string | undefined {
-  if (keywords === undefined || keywords.length === 0) return undefined
-  const cleaned = keywords.map((keyword) => keyword.replaceAll(',', ' ').trim().slice(0, limits.keywordCharactersMax))
-  return [...new Set(cleaned.filter((keyword) => keyword !== ''))].toSorted().join(', ')
+  return cleanKeywords(keywords ?? []).join(', ') || undefined
+}
+
+/** PostgreSQL has no place for NUL in a text; a document that holds one is served as it is all the same. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '')
 }
 
 /** Real documents hold values of any length; what is shown is cut, with a word about it, and the content stays whole. */
-function cut(field: string, value: string, charactersMax: number, warnings: Warning[]): string {
+function cut(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
+  const value = withoutNul(text)
   if (value.length <= charactersMax) return value
   warnings.push({
     code: 'field_cut',

@@ -59,7 +59,7 @@ export async function publishVersion(
     return { skill, version: choice.existing, created: false, warnings: fields.warnings }
   }
   const version = await insertVersion(trx, skillId, choice.number, publication, now)
-  if (before?.stub) await trx.updateTable('skills').set({ stub: 0 }).where('id', '=', skillId).execute()
+  if (before?.stub) await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
   const skill = await refreshSkill(trx, dialect, skillId, before, { type: 'version', versionId: version.id }, now)
   await recordAudit(trx, {
     caller,

@@ -11,15 +11,15 @@ import type { Context } from '../context.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { recordAudit } from '../audit.ts'
 import { readFiles } from './files.ts'
-import { findSkill } from './find-skill.ts'
-import { readPackageFields } from './package-fields.ts'
+import { findMovedSkill } from './find-skill.ts'
+import { cleanKeywords, readPackageFields } from './package-fields.ts'
 import { publishVersion } from './publish-version.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
 import { toDetails } from './skill-document.ts'
 import { packContent, readPackage, type SkillPackage } from './skill-package.ts'
 import { toVersion } from './version-form.ts'
-import { canWrite, isOwner } from './visibility.ts'
+import { canWrite, isOwner, requireOwner } from './visibility.ts'
 
 export interface PublishAnswer {
   skill: SkillDetails
@@ -62,7 +62,7 @@ async function publishContent(
   user: UserCaller,
 ): Promise<PublishAnswer> {
   const fields = readPackageFields(content.skillMd, input)
-  const owner = await getNamespace(context, input.name, fields.name, user)
+  const owner = await getNamespace(context, input, fields.name, user)
   const packed = await packContent(content)
   const publication = {
     owner,
@@ -126,17 +126,19 @@ async function endDryRun(answer: Promise<PublishAnswer>): Promise<PublishAnswer>
 }
 
 /** Whose name a publish goes under: the caller's own, or that of the owner who lets the caller write. */
-async function getNamespace(context: Context, given: string | undefined, name: string, user: UserCaller) {
+async function getNamespace(context: Context, input: PublishSkillInput, name: string, user: UserCaller) {
+  const given = input.name
   const own = { id: user.userId, username: user.username }
   const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
   if (owner === user.username) return own
-  const skill = await findSkill(context, `${owner}/${name}`, user)
+  const skill = await findMovedSkill(context, `${owner}/${name}`, user)
   if (!skill || !(await canWrite(context, skill, user))) {
     throw new RegistryError(
       'forbidden',
       `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
     )
   }
+  if (input.visibility !== undefined && input.visibility !== skill.visibility) requireOwner(skill, user)
   return { id: skill.owner_id, username: skill.owner }
 }
 
@@ -147,7 +149,7 @@ async function getOwnSkill(context: Context, input: PublishSkillInput, user: Use
     throw missing('skillMd', 'is needed where a version or a changelog is given.')
   }
   const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
-  const skill = await findSkill(context, fullName, user)
+  const skill = await findMovedSkill(context, fullName, user)
   if (!skill)
     throw new RegistryError(
       'not_found',
@@ -176,7 +178,7 @@ function toSettings(input: PublishSkillInput): SkillSettings {
     description,
     category,
     license,
-    keywords,
+    keywords: keywords && cleanKeywords(keywords),
     visibility,
     deprecated,
     deprecationMessage,

@@ -1,11 +1,17 @@
 import { toIndexText } from '../search/tokenize.ts'
 import type { Dialect } from '../storage/database.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log.ts'
 import { readFiles } from './files.ts'
-import { toDocument, type VersionMetadata } from './skill-document.ts'
+import {
+  listedColumns,
+  toDocument,
+  type ListedVersion,
+  type VersionContent,
+  type VersionMetadata,
+} from './skill-document.ts'
 import { isPublicMatter, toSkillEntry, toVersionEntry, toWithdrawnEntry, toYankEntry } from './skill-log.ts'
 
 /** What was done to a skill, so that the public log can tell it. */
@@ -25,32 +31,38 @@ export async function refreshSkill(
   at: number,
 ): Promise<SkillRow> {
   const stored = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  const versions = await trx
-    .selectFrom('versions')
-    .selectAll()
-    .where('skill_id', '=', skillId)
-    .orderBy('sort_key', 'desc')
-    .execute()
+  const versions = await readVersions(trx, skillId)
   const latestRow = versions.find((version) => version.yanked === 0)
-  const latest = latestRow && {
-    row: latestRow,
-    metadata: JSON.parse(latestRow.metadata) as VersionMetadata,
-    files: await readFiles(trx, latestRow.id),
-  }
+  const latest = latestRow && { row: latestRow, ...(await readContent(trx, latestRow.id)) }
   const skill = latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '' }
   const holder = await claimShortName(trx, skill)
   const entries = await toEntries(trx, { before, skill, versions, deed, holder })
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   const row = { ...skill, updated_at: at, revision }
   row.document = toDocument(row, latest, versions)
-  const { num: _num, id: _id, ...columns } = row
+  const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
   await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
   await indexText(trx, dialect, before, row)
   return row
 }
 
+/** Highest first, without what they say of themselves: of a long history that is a lot, and one of them is needed. */
+function readVersions(trx: WriteTransaction, skillId: string): Promise<ListedVersion[]> {
+  return trx
+    .selectFrom('versions')
+    .select(listedColumns)
+    .where('skill_id', '=', skillId)
+    .orderBy('sort_key', 'desc')
+    .execute()
+}
+
+async function readContent(trx: WriteTransaction, versionId: string): Promise<VersionContent> {
+  const row = await trx.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
+  return { metadata: JSON.parse(row.metadata) as VersionMetadata, files: await readFiles(trx, versionId) }
+}
+
 /** A new latest version speaks for the skill; while it stays the latest, what its owner set since stands. */
-function applyLatest(skill: SkillRow, row: VersionRow, metadata: VersionMetadata): SkillRow {
+function applyLatest(skill: SkillRow, row: ListedVersion, metadata: VersionMetadata): SkillRow {
   if (skill.latest_version === row.version) return { ...skill, published_at: row.published_at }
   return {
     ...skill,
@@ -81,7 +93,7 @@ async function claimShortName(trx: WriteTransaction, skill: SkillRow): Promise<b
 interface Happening {
   readonly before: SkillRow | undefined
   readonly skill: SkillRow
-  readonly versions: VersionRow[]
+  readonly versions: readonly ListedVersion[]
   readonly deed: SkillDeed
   readonly holder: boolean
 }
@@ -99,14 +111,14 @@ async function toEntries(trx: WriteTransaction, happening: Happening): Promise<L
   if (deed.type === 'skill') return [toSkillEntry(skill, holder)]
   const version = versions.find(({ id }) => id === deed.versionId)!
   if (deed.type === 'yank') return [toYankEntry(skill, version)]
-  return [toVersionEntry(skill, version, await readFiles(trx, version.id), holder)]
+  return [toVersionEntry(skill, version, await readContent(trx, version.id), holder)]
 }
 
 /** A skill that comes into public sight brings its whole history along, oldest first. */
 async function toAllEntries(trx: WriteTransaction, { skill, versions, holder }: Happening): Promise<LogDraft[]> {
   const entries: LogDraft[] = []
   for (const version of versions.toReversed()) {
-    entries.push(toVersionEntry(skill, version, await readFiles(trx, version.id), holder))
+    entries.push(toVersionEntry(skill, version, await readContent(trx, version.id), holder))
   }
   // The entry of a first version says everything; what was set since a later one needs an entry of its own.
   return versions.length === 1 ? entries : [...entries, toSkillEntry(skill, holder)]

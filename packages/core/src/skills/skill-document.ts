@@ -18,7 +18,18 @@ export interface VersionMetadata {
   readonly capabilities: string[]
 }
 
-export type VersionBrief = Pick<VersionRow, 'version' | 'published_at' | 'digest' | 'changelog' | 'yanked'>
+/** A version as lists show it. */
+export const listedColumns = [
+  ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
+  ...(['published_at', 'publisher_id', 'publisher'] as const),
+] as const
+export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
+
+/** The rest of a version: what it says of itself, and its files. */
+export interface VersionContent {
+  readonly metadata: VersionMetadata
+  readonly files: readonly FileRow[]
+}
 
 /** The columns that an item of a list is made from. */
 export const itemColumns = [
@@ -59,8 +70,8 @@ export function toSkill(skill: Pick<SkillRow, (typeof itemColumns)[number]>): Sk
 /** The public form of a skill without its counters, which change too often to be stored in it. */
 export function toDocument(
   skill: Omit<SkillRow, 'document'>,
-  latest: { row: VersionRow; metadata: VersionMetadata; files: FileRow[] } | undefined,
-  versions: readonly VersionBrief[],
+  latest: ({ row: ListedVersion } & VersionContent) | undefined,
+  versions: readonly ListedVersion[],
 ): string {
   const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
   const document: Omit<SkillDetails, 'downloads' | 'stars' | 'forks'> = {
@@ -113,7 +124,7 @@ export function toDetails(skill: Pick<SkillRow, 'document' | 'downloads' | 'star
   }
 }
 
-function toVersionSummary(row: VersionBrief) {
+function toVersionSummary(row: ListedVersion) {
   return {
     version: row.version,
     publishedAt: toTimestamp(row.published_at),

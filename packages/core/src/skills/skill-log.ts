@@ -1,8 +1,7 @@
 import { toTimestamp } from '../clock.ts'
 import type { LogDraft } from '../log.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import type { FileRow } from './files.ts'
-import type { VersionMetadata } from './skill-document.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { ListedVersion, VersionContent } from './skill-document.ts'
 
 /** Whether everyone may know of the skill, so that the public log tells of it. Stubs are no publications. */
 export function isPublicMatter(skill: Pick<SkillRow, 'visibility' | 'state' | 'stub'>): boolean {
@@ -10,8 +9,13 @@ export function isPublicMatter(skill: Pick<SkillRow, 'visibility' | 'state' | 's
 }
 
 /** The entry of a version: everything that a mirror needs to show it, and the digests that prove its content. */
-export function toVersionEntry(skill: SkillRow, version: VersionRow, files: FileRow[], holder: boolean): LogDraft {
-  const { displayName, description, license, keywords } = JSON.parse(version.metadata) as VersionMetadata
+export function toVersionEntry(
+  skill: SkillRow,
+  version: ListedVersion,
+  { metadata, files }: VersionContent,
+  holder: boolean,
+): LogDraft {
+  const { displayName, description, license, keywords } = metadata
   return {
     type: 'version',
     subject: `${skill.full_name}@${version.version}`,
@@ -64,7 +68,7 @@ export function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
 }
 
 /** The entry of a yank, or of one that is taken back. */
-export function toYankEntry(skill: SkillRow, version: VersionRow): LogDraft {
+export function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
   return {
     type: 'yank',
     subject: `${skill.full_name}@${version.version}`,

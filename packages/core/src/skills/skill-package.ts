@@ -35,6 +35,7 @@ export async function readPackage(input: PublishSkillInput): Promise<SkillPackag
     return undefined
   }
   if (!input.skillMd.isWellFormed()) throw invalid('skillMd', 'must be well-formed Unicode.')
+  refuseTooMany(input.files?.length ?? 0)
   const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decode(file, i) }))
   const content = { skillMd: input.skillMd, files }
   checkPackage(content)
@@ -43,17 +44,12 @@ export async function readPackage(input: PublishSkillInput): Promise<SkillPackag
 
 /** Throws `invalid_skill` for a package that breaks the limits or the rules of paths; names each offender. */
 export function checkPackage({ skillMd, files }: SkillPackage): void {
+  refuseTooMany(files.length)
   const problems: FieldError[] = checkPaths(files).map(({ path, message }) => ({ path, message }))
   const skillBytes = Buffer.byteLength(skillMd)
   if (skillBytes > limits.fileBytesMax) problems.push({ path: 'SKILL.md', message: tooLarge(limits.fileBytesMax) })
   for (const { path, bytes } of files) {
     if (bytes.length > limits.fileBytesMax) problems.push({ path, message: tooLarge(limits.fileBytesMax) })
-  }
-  if (files.length + 1 > limits.versionFilesMax) {
-    problems.push({
-      path: 'files',
-      message: `has ${files.length + 1} files; a version holds at most ${limits.versionFilesMax}.`,
-    })
   }
   const size = files.reduce((sum, { bytes }) => sum + bytes.length, skillBytes)
   if (size > limits.versionBytesMax) problems.push({ path: 'files', message: tooLarge(limits.versionBytesMax) })
@@ -115,6 +111,14 @@ function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: n
   if (bytes.toString('base64').replace(/=+$/, '') !== file.content.replace(/=+$/, ''))
     throw invalid(path, 'must be base64.')
   return bytes
+}
+
+/** Before the files are looked at one by one: a hostile list of them would make a long answer. */
+function refuseTooMany(filesBeside: number): void {
+  const count = filesBeside + 1
+  if (count <= limits.versionFilesMax) return
+  const message = `has ${count} files with SKILL.md; a version holds at most ${limits.versionFilesMax}.`
+  throw invalidSkill([{ path: 'files', message }])
 }
 
 function tooLarge(bytesMax: number): string {

@@ -42,6 +42,8 @@ export function createWriter(connections: Connections): Writer {
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
+      // One turn of the event loop: everybody who is about to write comes along in the same commit.
+      await setImmediate()
       const group: Job[] = []
       try {
         await pRetry(() => commitGroup(group), {
@@ -57,7 +59,6 @@ export function createWriter(connections: Connections): Writer {
       }
       await tellListeners()
       for (const job of group) settleJob(job)
-      await setImmediate()
     }
     running = undefined
   }
@@ -89,7 +90,7 @@ export function createWriter(connections: Connections): Writer {
       }
       return new Promise<T>((resolve, reject) => {
         waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
-        running ??= Promise.resolve().then(run)
+        running ??= run()
       })
     },
     onCommit: (listener) => void listeners.push(listener),

@@ -1,0 +1,55 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { RegistryOptions } from '@skillstead/core'
+
+export interface ChildOptions {
+  readonly registry: RegistryOptions
+}
+
+/** What a node says of itself: its memory, and the longest that its event loop was held since it was asked last. */
+export interface Vitals {
+  readonly rssMib: number
+  readonly delayMaxMs: number
+}
+
+export interface Child {
+  readonly url: string
+  vitals(when?: 'warm' | 'now'): Promise<Vitals>
+  stop(): Promise<void>
+}
+
+/** A node on a free port, in a process of its own. */
+export function startNode(registry: RegistryOptions): Promise<Child> {
+  return start('./node-child.ts', JSON.stringify({ registry }))
+}
+
+/** The bare server on a free port; the file says how many bytes it answers for each address. */
+export function startBare(sizesFile: string): Promise<Child> {
+  return start('./bare-child.ts', sizesFile)
+}
+
+async function start(module: string, argument: string): Promise<Child> {
+  const execArgv = ['--conditions=source']
+  const child = fork(fileURLToPath(new URL(module, import.meta.url)), [argument], { execArgv })
+  const { port } = await receive<{ port: number }>(child)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    vitals(when = 'now') {
+      child.send(when)
+      return receive<Vitals>(child)
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+async function receive<T>(child: ChildProcess): Promise<T> {
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`A process of the benchmark ended with ${code}.`))),
+  ])) as [T]
+  return message
+}

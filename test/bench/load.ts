@@ -1,0 +1,70 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** What a stretch of load showed. */
+export interface Load {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Answers that were not 2xx or 3xx. */
+  readonly errors: number
+}
+
+/** Refuses to measure without wrk: a load generator in JavaScript is slower than the servers and would flatter ours. */
+export function requireWrk(): void {
+  try {
+    execFileSync('wrk', ['-v'], { stdio: 'ignore' })
+  } catch (error) {
+    if ((error as { status?: number }).status === 1) return
+    throw new Error('The HTTP benchmark needs wrk (Debian: apt-get install wrk).', { cause: error })
+  }
+}
+
+/** Loads a server for some seconds with a script for wrk. */
+export async function load(url: string, script: string, { seconds = 3, connections = 32 } = {}): Promise<Load> {
+  const { stdout } = await run('wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url])
+  return {
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]),
+    p50Ms: toMs(/50%\s+([\d.]+)(\w+)/.exec(stdout)!),
+    p99Ms: toMs(/99%\s+([\d.]+)(\w+)/.exec(stdout)!),
+    errors: Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0),
+  }
+}
+
+/** A script that asks for each path in turn. */
+export function rotate(paths: readonly string[]): string {
+  const list = paths.map((path) => JSON.stringify(path)).join(',\n')
+  return writeScript(`local paths = {${list}}
+    local i = 0
+    request = function()
+      i = i % #paths + 1
+      return wrk.format('GET', paths[i])
+    end`)
+}
+
+/** A script that publishes one new skill a request, all under one key. `run` keeps the names of runs apart. */
+export function publish(key: string, body: string, run: number): string {
+  const [before, after] = JSON.stringify({ skillMd: body }).split('NAME') as [string, string]
+  return writeScript(`local i = 0
+    local headers = { ['content-type'] = 'application/json', authorization = 'Bearer ${key}' }
+    request = function()
+      i = i + 1
+      return wrk.format('PUT', '/api/v1/skills', headers, [==[${before}]==] .. 'bench-${run}-' .. i .. [==[${after}]==])
+    end`)
+}
+
+function writeScript(text: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'skillstead-bench-')), 'load.lua')
+  writeFileSync(file, text)
+  return file
+}
+
+function toMs([, number, unit]: RegExpExecArray): number {
+  const factors: Record<string, number> = { us: 0.001, ms: 1, s: 1000 }
+  return Number(number) * factors[unit!]!
+}

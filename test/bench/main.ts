@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { startPostgres } from '../postgres.ts'
+import { benchHttp } from './http.ts'
+import { benchImport } from './import.ts'
+import { run as benchSearch } from './search.ts'
+
+const { values, positionals } = parseArgs({
+  options: { corpus: { type: 'string' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const corpusDir = values.corpus
+if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
+  console.error('Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http]')
+  process.exit(2)
+}
+const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
+const everywhere = !values.sqlite && !values.postgres
+
+if (wants('search')) benchSearch(corpusDir)
+if (wants('import') || wants('http')) {
+  if (values.sqlite || everywhere) await benchOn('SQLite', { path: join(scratch(), 'bench.db') })
+  if (values.postgres || everywhere) {
+    const postgres = await startPostgres()
+    await benchOn('PostgreSQL', { databaseUrl: await postgres.createDatabase() })
+    await postgres.stop()
+  }
+}
+
+async function benchOn(title: string, location: RegistryOptions): Promise<void> {
+  await benchImport(title, location, corpusDir!)
+  if (!wants('http')) return
+  const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
+  const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })
+  await registry.close()
+  await benchHttp(title, location, key, corpusDir!)
+}
+
+function scratch(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'skillstead-bench-'))
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}

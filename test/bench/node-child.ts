@@ -1,0 +1,26 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { openRegistry } from '@skillstead/core'
+import { listenNode } from '@skillstead/server'
+import type { ChildOptions } from './children.ts'
+
+/** A node in a process of its own, so that what loads it does not share its event loop. */
+const options = JSON.parse(process.argv[2]!) as ChildOptions
+const delay = monitorEventLoopDelay({ resolution: 5 })
+delay.enable()
+const registry = await openRegistry(options.registry)
+const node = await listenNode(registry, { port: 0, rates: 'off', logger: undefined })
+
+// Opening a database and loading modules is not what is watched.
+delay.reset()
+process.on('message', async (message) => {
+  if (message === 'warm') await registry.search.warmed
+  const { rss } = process.memoryUsage()
+  process.send!({ rssMib: rss / 1024 / 1024, delayMaxMs: delay.max / 1e6 })
+  delay.reset()
+})
+process.once('SIGTERM', async () => {
+  await node.close()
+  await registry.close()
+  process.exit(0)
+})
+process.send!({ port: node.port })
