@@ -64,11 +64,19 @@ async function call(
 function fillPath(endpoint: Endpoint, input: Record<string, unknown>) {
   const rest = { ...input }
   const path = endpoint.path.replace(/(\*\*)?:(\w+)/g, (_, deep: string | undefined, key: string) => {
-    const value = String(rest[key])
+    const value = String(rest[key] ?? '')
     delete rest[key]
+    refuseDots(deep ? value.split('/') : [value])
     return deep ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
   })
   return { path, rest }
+}
+
+/** Addresses resolve these segments away, encoded or not, and another thing would be asked for. */
+function refuseDots(segments: readonly string[]): void {
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    throw new RegistryError('not_found', `There is nothing of the name '${segments.join('/')}'.`)
+  }
 }
 
 function toMessage(endpoint: Endpoint, rest: Record<string, unknown>) {

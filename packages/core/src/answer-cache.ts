@@ -1,8 +1,8 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * Public answers kept as bytes until the change sequence touches what they show. Bounded by size; the one used longest
- * ago goes first.
+ * Public answers kept as bytes until the change sequence touches what they show. Bounded by size; the oldest that was not
+ * used since it was last looked at goes first (the CLOCK algorithm), so that a hit costs no more than a look-up.
  */
 export interface AnswerCache {
   get(key: string): EncodedJson | undefined
@@ -13,7 +13,7 @@ export interface AnswerCache {
 }
 
 export function createAnswerCache(bytesMax: number): AnswerCache {
-  const answers = new Map<string, { subject: string; answer: EncodedJson }>()
+  const answers = new Map<string, { subject: string; answer: EncodedJson; used: boolean }>()
   const keysOf = new Map<string, Set<string>>()
   let bytes = 0
 
@@ -27,24 +27,29 @@ export function createAnswerCache(bytesMax: number): AnswerCache {
     if (keys?.size === 0) keysOf.delete(kept.subject)
   }
 
+  function evictOne(): void {
+    const [key, kept] = answers.entries().next().value!
+    if (!kept.used) return drop(key)
+    answers.delete(key)
+    answers.set(key, { ...kept, used: false })
+  }
+
   return {
     get(key) {
       const kept = answers.get(key)
       if (!kept) return undefined
-      // Re-inserted, so that the map's order is the order of use.
-      answers.delete(key)
-      answers.set(key, kept)
+      kept.used = true
       return kept.answer
     },
     put(key, subject, answer) {
       drop(key)
       if (answer.bytes.length > bytesMax / 16) return
-      answers.set(key, { subject, answer })
+      answers.set(key, { subject, answer, used: false })
       bytes += answer.bytes.length
       const keys = keysOf.get(subject)
       if (keys) keys.add(key)
       else keysOf.set(subject, new Set([key]))
-      while (bytes > bytesMax) drop(answers.keys().next().value!)
+      while (bytes > bytesMax) evictOne()
     },
     forget(subject) {
       keysOf.get(subject)?.forEach(drop)

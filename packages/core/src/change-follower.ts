@@ -33,25 +33,30 @@ export async function createChangeFollower(
   let again = false
 
   async function read(): Promise<void> {
-    do {
-      again = false
-      for (;;) {
-        const changes = await readChanges(database, position)
-        if (changes.length === 0) break
-        // First, so that nobody who began to read before these changes keeps what was read.
-        position = changes.at(-1)!.seq
-        for (const listener of listeners) await listener(changes)
-        if (changes.length < pageSize) break
-      }
-    } while (again)
+    try {
+      do {
+        again = false
+        for (;;) {
+          const changes = await readChanges(database, position)
+          if (changes.length === 0) break
+          // First, so that nobody who began to read before these changes keeps what was read.
+          position = changes.at(-1)!.seq
+          for (const listener of listeners) await listener(changes)
+          if (changes.length < pageSize) break
+        }
+      } while (again)
+    } catch (error) {
+      onError(error)
+    } finally {
+      // In the turn of the last look at `again`: whoever asks a moment later must not be given this reading.
+      running = undefined
+    }
   }
 
   /** Everyone who asks while a reading is under way waits for one that began after they asked. */
   function catchUp(): Promise<void> {
     again = true
     running ??= read()
-      .catch(onError)
-      .finally(() => (running = undefined))
     return running
   }
 

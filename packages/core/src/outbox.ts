@@ -48,14 +48,16 @@ export function createOutbox(database: Database, clock: Clock, onError: (error: 
   const running = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let started = false
-  let working = false
+  let working: Promise<void> | undefined
   let again = false
 
-  async function work(): Promise<void> {
+  function work(): void {
     if (!started) return
     again = true
-    if (working) return
-    working = true
+    working ??= claimAll()
+  }
+
+  async function claimAll(): Promise<void> {
     try {
       while (again && started) {
         again = false
@@ -64,8 +66,8 @@ export function createOutbox(database: Database, clock: Clock, onError: (error: 
     } catch (error) {
       onError(error)
     } finally {
-      working = false
-      await sleep()
+      working = undefined
+      sleep()
     }
   }
 
@@ -112,7 +114,7 @@ export function createOutbox(database: Database, clock: Clock, onError: (error: 
       .catch(onError)
       .finally(() => {
         running.delete(task)
-        void work()
+        work()
       })
     running.add(task)
   }
@@ -139,14 +141,14 @@ export function createOutbox(database: Database, clock: Clock, onError: (error: 
     })
   }
 
-  async function sleep(): Promise<void> {
+  function sleep(): void {
     clearTimeout(timer)
     if (!started) return
-    timer = setTimeout(() => void work(), pollMs)
+    timer = setTimeout(work, pollMs)
     timer.unref()
   }
 
-  database.writer.onCommit(() => void work())
+  database.writer.onCommit(work)
   return {
     handle: (topic, handler) => void handlers.set(topic, handler),
     async enqueue(trx, job) {
@@ -171,11 +173,13 @@ export function createOutbox(database: Database, clock: Clock, onError: (error: 
     },
     start() {
       started = true
-      void work()
+      work()
     },
     async stop() {
       started = false
       clearTimeout(timer)
+      // First what is being claimed: those rows are this process's to run now.
+      await working
       await Promise.all(running)
     },
     async depth() {

@@ -1,1 +1,5 @@
-export {}
+export { listenNode, type ListenOptions, type ListeningNode } from './listen.ts'
+export { createNode, type RegistryNode } from './node.ts'
+export { toOpenApi } from './openapi.ts'
+export type { NodeOptions, Rates } from './options.ts'
+export { createLogger } from './request-log.ts'

@@ -1,9 +1,10 @@
 import { RegistryError, limits, type Content, type Me, type Profile } from '@skillstead/protocol'
 import { toAvatarUrl } from '../avatar-url.ts'
-import { requireUser, type Caller } from '../caller.ts'
+import { guest, requireUser, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toDigest } from '../blobs.ts'
+import { searchSkills } from '../skills/search.ts'
 import type { UserRow } from '../storage/tables.ts'
 import { getUserByName } from './find-user.ts'
 
@@ -43,10 +44,25 @@ export async function updateMe(
   return showMe(context, caller)
 }
 
-/** GET /users/<username>: what everybody may see. */
-export async function showUser(context: Context, input: { username: string }): Promise<Profile> {
-  const user = await getUserByName(context, input.username)
-  return { ...toPublicFields(user), verified: [], counts: await countOf(context, user, { all: false }) }
+/** GET /users/<username>: what everybody may see, and a page of the public skills. */
+export async function showUser(
+  context: Context,
+  input: { username: string; page: number; limit: number },
+): Promise<Profile> {
+  const { username, page, limit } = input
+  const user = await getUserByName(context, username)
+  const counts = await countOf(context, user, { all: false })
+  const published = {
+    q: '',
+    owner: username,
+    sort: 'recent',
+    includeStubs: false,
+    explain: false,
+    page,
+    limit,
+  } as const
+  const { filters: _filters, ...skills } = await searchSkills(context, published, guest)
+  return { ...toPublicFields(user), verified: [], counts, ...skills }
 }
 
 /** GET /users/<username>/avatar: the picture, or one drawn from the name. */

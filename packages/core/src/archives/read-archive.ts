@@ -29,10 +29,7 @@ export async function readArchive(
   type: 'zip' | 'tar.gz',
   limits: FileLimits = fileLimits,
 ): Promise<ArchivedSkill> {
-  const problems: PathProblem[] = []
-  const entries = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep: readEntryPath, problems })
-  if (problems.length > 0) throw new ArchiveError(problems)
-  const { skillMd, files } = stripFolder(entries)
+  const { skillMd, files } = stripFolder(await readArchiveFiles(bytes, type, limits))
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
   // SKILL.md is one of the files that a version may hold, and counts in its size.
   const rest = { filesMax: limits.filesMax - 1, versionBytesMax: limits.versionBytesMax - skillMd.length }
@@ -40,6 +37,22 @@ export async function readArchive(
   if (skillMd.length > limits.fileBytesMax) wrong.push({ path: 'SKILL.md', message: 'SKILL.md is too large.' })
   if (wrong.length > 0) throw new ArchiveError(wrong)
   return { skillMd, files }
+}
+
+/**
+ * Reads the files of an archive, whatever it holds, with the same care.
+ *
+ * @throws {ArchiveError} naming every entry that cannot be a file of a skill.
+ */
+export async function readArchiveFiles(
+  bytes: Uint8Array,
+  type: 'zip' | 'tar.gz',
+  limits: FileLimits,
+): Promise<ArchiveFile[]> {
+  const problems: PathProblem[] = []
+  const entries = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep: readEntryPath, problems })
+  if (problems.length > 0) throw new ArchiveError(problems)
+  return entries
 }
 
 /** What both readers of archives need: the bounds, which entries count and where problems are gathered. */

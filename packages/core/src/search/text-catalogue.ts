@@ -10,9 +10,11 @@ export async function searchText(database: Database, query: SearchQuery): Promis
   const { terms, lastIsOpen } = parseQuery(query.q)
   if (terms.length === 0 && query.q.trim() !== '') return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
   if (terms.length === 0) return readPage(database, query, undefined)
-  const all = await readPage(database, query, { terms, require: 'all', prefixLast: lastIsOpen })
-  if (all.total > 0 || terms.length === 1) return all
-  return readPage(database, query, { terms, require: 'any', prefixLast: lastIsOpen })
+  const any: TextQuery = { terms, require: 'any', prefixLast: lastIsOpen }
+  if (query.sort === undefined || terms.length === 1) return readPage(database, query, any)
+  // By relevance a weak match comes last; by any other order it would come first, so all terms are asked for.
+  const all = await readPage(database, query, { ...any, require: 'all' })
+  return all.total > 0 ? all : readPage(database, query, any)
 }
 
 /** Names that begin with the text, the most used first. */

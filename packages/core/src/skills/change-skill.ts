@@ -18,6 +18,6 @@ export async function changeSkill(
     if (!(await work(trx))) return before
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: what.action, subject: what.subject, at })
-    return refreshSkill(trx, context.database.dialect, skill.id, before, what.deed, at)
+    return refreshSkill(trx, { dialect: context.database.dialect, skillId: skill.id, before, deed: what.deed, at })
   })
 }

@@ -43,7 +43,7 @@ export async function getSkill(context: Context, ref: string, caller: Caller): P
 }
 
 /** As {@link getSkill}, with undefined for what does not exist or may not be seen. */
-export async function findSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+async function findSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
 }
 

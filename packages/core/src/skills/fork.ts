@@ -38,7 +38,8 @@ export async function forkSkill(
     fields,
     content: await packContent({ ...content, skillMd }),
     settings: { visibility: source.visibility, category: source.category, repository: source.repository },
-    changelog: `Forked from ${source.full_name}@${version.version}.`,
+    // A changelog never changes, and the fork may become public where its source does not.
+    changelog: source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : '',
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
   const fork = await context.database.writer.write(async (trx) => {

@@ -121,8 +121,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 /** Keywords as they are kept: trimmed, each once, in one order. */
 export function cleanKeywords(keywords: readonly string[]): string[] {
   const cleaned = keywords.map((keyword) => withoutNul(keyword.replaceAll(',', ' ')).trim())
-  const cut = cleaned.map((keyword) => keyword.slice(0, limits.keywordCharactersMax).toWellFormed())
-  return [...new Set(cut.filter((keyword) => keyword !== ''))].toSorted()
+  const bounded = cleaned.map((keyword) => keyword.slice(0, limits.keywordCharactersMax).toWellFormed())
+  return [...new Set(bounded.filter((keyword) => keyword !== ''))].toSorted()
 }
 
 /** One text for a list of keywords, so that two lists agree whatever their order; undefined where there is none. */
@@ -131,7 +131,7 @@ function joinKeywords(keywords: readonly string[] | undefined): string | undefin
 }
 
 /** PostgreSQL has no place for NUL in a text; a document that holds one is served as it is all the same. */
-function withoutNul(text: string): string {
+export function withoutNul(text: string): string {
   return text.replaceAll('\0', '')
 }
 

@@ -7,7 +7,7 @@ import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { chooseVersion } from './choose-version.ts'
 import { newId } from '../ids.ts'
-import type { PackageFields } from './package-fields.ts'
+import { withoutNul, type PackageFields } from './package-fields.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { findTarget, insertSkill } from './skill-rows.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
@@ -47,20 +47,25 @@ export async function publishVersion(
   caller: Caller,
 ): Promise<Published> {
   const { fields, settings } = publication
-  const { dialect } = context.database
   const now = context.clock.now()
   const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
   const choice = await chooseVersion(trx, before, publication)
   const skillId = before?.id ?? (await insertSkill(trx, publication, now))
-  const changed = await applySettings(trx, skillId, before, settings)
+  const changed = before !== undefined && (await applySettings(trx, before, settings))
+  const change = { dialect: context.database.dialect, skillId, before, at: now }
 
   if (choice.existing) {
-    const skill = changed ? await refreshSkill(trx, dialect, skillId, before, { type: 'skill' }, now) : before!
+    const skill = changed ? await refreshSkill(trx, { ...change, deed: { type: 'skill' } }) : before!
     return { skill, version: choice.existing, created: false, warnings: fields.warnings }
   }
   const version = await insertVersion(trx, skillId, choice.number, publication, now)
-  if (before?.stub) await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
-  const skill = await refreshSkill(trx, dialect, skillId, before, { type: 'version', versionId: version.id }, now)
+  if (before?.stub)
+    await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
+  const skill = await refreshSkill(trx, {
+    ...change,
+    deed: { type: 'version', versionId: version.id },
+    known: [version.id, { metadata: fields.metadata, files: publication.content.files }],
+  })
   await recordAudit(trx, {
     caller,
     action: 'skill.publish',
@@ -86,7 +91,7 @@ async function insertVersion(
     sort_key: toVersionSortKey(number),
     digest: content.digest,
     size: content.size,
-    changelog,
+    changelog: withoutNul(changelog),
     portable: fields.portable ? 1 : 0,
     yanked: 0,
     published_at: publishedAt ?? now,

@@ -89,9 +89,15 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
       const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
       const now = context.clock.now()
       const settings = toSettings(input)
-      const changed = await applySettings(trx, skill.id, before, settings)
+      const changed = await applySettings(trx, before, settings)
       const after = changed
-        ? await refreshSkill(trx, context.database.dialect, skill.id, before, { type: 'skill' }, now)
+        ? await refreshSkill(trx, {
+            dialect: context.database.dialect,
+            skillId: skill.id,
+            before,
+            deed: { type: 'skill' },
+            at: now,
+          })
         : before
       if (changed)
         await recordAudit(trx, {

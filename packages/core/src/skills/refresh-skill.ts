@@ -17,29 +17,38 @@ import { isPublicMatter, toSkillEntry, toVersionEntry, toWithdrawnEntry, toYankE
 /** What was done to a skill, so that the public log can tell it. */
 export type SkillDeed = { readonly type: 'version' | 'yank'; readonly versionId: string } | { readonly type: 'skill' }
 
+export interface SkillChange {
+  readonly dialect: Dialect
+  readonly skillId: string
+  /** The row as it was; undefined for a new skill. */
+  readonly before: SkillRow | undefined
+  readonly deed: SkillDeed
+  readonly at: number
+  /** The content of the version that was just stored, which then need not be read again. */
+  readonly known?: readonly [versionId: string, content: VersionContent]
+}
+
 /**
  * Everything that follows from a change of a skill, in the transaction of the change: its latest version and what that
  * says, its public form, its short name, its words in the full-text index, the change sequence and the public log.
- * `before` is the row as it was, undefined for a new skill. Returns the row as it is now.
+ * Returns the row as it is now.
  */
 export async function refreshSkill(
   trx: WriteTransaction,
-  dialect: Dialect,
-  skillId: string,
-  before: SkillRow | undefined,
-  deed: SkillDeed,
-  at: number,
+  { dialect, skillId, before, deed, at, known }: SkillChange,
 ): Promise<SkillRow> {
+  const contents = new Map(known && [known])
   const stored = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const versions = await readVersions(trx, skillId)
   const latestRow = versions.find((version) => version.yanked === 0)
-  const latest = latestRow && { row: latestRow, ...(await readContent(trx, latestRow.id)) }
+  const latest = latestRow && { row: latestRow, ...(await readContent(trx, latestRow.id, contents)) }
   const skill = latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '' }
-  const holder = await claimShortName(trx, skill)
-  const entries = await toEntries(trx, { before, skill, versions, deed, holder })
+  const holder = await claimShortName(trx, before, skill)
+  const source = await readShownSource(trx, skill)
+  const entries = await toEntries(trx, { before, skill: { ...skill, ...source }, versions, contents, deed, holder })
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   const row = { ...skill, updated_at: at, revision }
-  row.document = toDocument(row, latest, versions)
+  row.document = toDocument({ ...row, ...source }, latest, versions)
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
   await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
   await indexText(trx, dialect, before, row)
@@ -56,9 +65,30 @@ function readVersions(trx: WriteTransaction, skillId: string): Promise<ListedVer
     .execute()
 }
 
-async function readContent(trx: WriteTransaction, versionId: string): Promise<VersionContent> {
+async function readContent(trx: WriteTransaction, versionId: string, contents: Contents): Promise<VersionContent> {
+  const read = contents.get(versionId)
+  if (read) return read
   const row = await trx.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
-  return { metadata: JSON.parse(row.metadata) as VersionMetadata, files: await readFiles(trx, versionId) }
+  const content = { metadata: JSON.parse(row.metadata) as VersionMetadata, files: await readFiles(trx, versionId) }
+  contents.set(versionId, content)
+  return content
+}
+
+/**
+ * What a fork tells of its source. A fork that turns public may be seen by people who may not know of a private source,
+ * so that stays in the row alone.
+ */
+async function readShownSource(trx: WriteTransaction, skill: SkillRow) {
+  const { forked_from, forked_from_version, visibility } = skill
+  if (forked_from === null || visibility === 'private') return { forked_from, forked_from_version }
+  const source = await trx
+    .selectFrom('skills')
+    .leftJoin('aliases', 'aliases.skill_id', 'skills.id')
+    .select('skills.visibility')
+    .where((eb) => eb.or([eb('skills.full_name', '=', forked_from), eb('aliases.full_name', '=', forked_from)]))
+    .executeTakeFirst()
+  const isShown = !source || source.visibility === 'public' || source.visibility === visibility
+  return isShown ? { forked_from, forked_from_version } : { forked_from: null, forked_from_version: null }
 }
 
 /** A new latest version speaks for the skill; while it stays the latest, what its owner set since stands. */
@@ -78,8 +108,8 @@ function applyLatest(skill: SkillRow, row: ListedVersion, metadata: VersionMetad
 }
 
 /** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */
-async function claimShortName(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
-  if (isPublicMatter(skill)) {
+async function claimShortName(trx: WriteTransaction, before: SkillRow | undefined, skill: SkillRow): Promise<boolean> {
+  if (isPublicMatter(skill) && !(before && isPublicMatter(before))) {
     await trx
       .insertInto('holders')
       .values({ name: skill.name, skill_id: skill.id })
@@ -90,16 +120,20 @@ async function claimShortName(trx: WriteTransaction, skill: SkillRow): Promise<b
   return holder?.skill_id === skill.id
 }
 
+/** What was read of versions, by their ids. */
+type Contents = Map<string, VersionContent>
+
 interface Happening {
   readonly before: SkillRow | undefined
   readonly skill: SkillRow
   readonly versions: readonly ListedVersion[]
+  readonly contents: Contents
   readonly deed: SkillDeed
   readonly holder: boolean
 }
 
 async function toEntries(trx: WriteTransaction, happening: Happening): Promise<LogDraft[]> {
-  const { before, skill, versions, deed, holder } = happening
+  const { before, skill, versions, contents, deed, holder } = happening
   const was = before !== undefined && isPublicMatter(before)
   const is = isPublicMatter(skill)
   if (!was && !is) return []
@@ -108,20 +142,29 @@ async function toEntries(trx: WriteTransaction, happening: Happening): Promise<L
     return [toWithdrawnEntry(before), ...(await toAllEntries(trx, happening))]
   }
   if (!was) return toAllEntries(trx, happening)
-  if (deed.type === 'skill') return [toSkillEntry(skill, holder)]
+  if (deed.type === 'skill') return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
   const version = versions.find(({ id }) => id === deed.versionId)!
   if (deed.type === 'yank') return [toYankEntry(skill, version)]
-  return [toVersionEntry(skill, version, await readContent(trx, version.id), holder)]
+  return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
+}
+
+/** Who else may read or write is nobody's matter, and makes no entry. */
+function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
+  return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
 }
 
 /** A skill that comes into public sight brings its whole history along, oldest first. */
-async function toAllEntries(trx: WriteTransaction, { skill, versions, holder }: Happening): Promise<LogDraft[]> {
+async function toAllEntries(
+  trx: WriteTransaction,
+  { skill, versions, contents, deed, holder }: Happening,
+): Promise<LogDraft[]> {
   const entries: LogDraft[] = []
   for (const version of versions.toReversed()) {
-    entries.push(toVersionEntry(skill, version, await readContent(trx, version.id), holder))
+    entries.push(toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder))
   }
-  // The entry of a first version says everything; what was set since a later one needs an entry of its own.
-  return versions.length === 1 ? entries : [...entries, toSkillEntry(skill, holder)]
+  // The entry of a first version says everything; what was set since needs an entry of its own.
+  const isFirst = deed.type === 'version' && versions.length === 1
+  return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
 }
 
 async function indexText(trx: WriteTransaction, dialect: Dialect, before: SkillRow | undefined, skill: SkillRow) {
@@ -133,7 +176,7 @@ async function indexText(trx: WriteTransaction, dialect: Dialect, before: SkillR
     keywords: JSON.parse(skill.keywords) as string[],
     headings: JSON.parse(skill.headings) as string[],
   }
-  await putSkillText(trx, dialect, skill.num, toIndexText(document))
+  await putSkillText(trx, dialect, skill.num, toIndexText(document), { isNew: !before })
 }
 
 const textColumns = [

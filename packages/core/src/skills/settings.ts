@@ -17,21 +17,20 @@ export interface SkillSettings {
 /** Writes what differs from the row as it was; the rest of the skill follows in `refreshSkill`. Tells whether anything did. */
 export async function applySettings(
   trx: WriteTransaction,
-  skillId: string,
-  before: SkillRow | undefined,
+  before: SkillRow,
   settings: SkillSettings,
 ): Promise<boolean> {
-  const columns = toColumns(settings)
-  const changed = Object.entries(columns).filter(
-    ([name, value]) => value !== undefined && value !== before?.[name as keyof SkillRow],
+  const changed = Object.entries(toColumns(settings)).filter(
+    ([name, value]) => value !== before[name as keyof SkillRow],
   )
   if (changed.length === 0) return false
-  await trx.updateTable('skills').set(Object.fromEntries(changed)).where('id', '=', skillId).execute()
+  await trx.updateTable('skills').set(Object.fromEntries(changed)).where('id', '=', before.id).execute()
   return true
 }
 
-function toColumns(settings: SkillSettings): Partial<SkillRow> {
-  return {
+/** The settings that are given, as columns. */
+export function toColumns(settings: SkillSettings): Partial<SkillRow> {
+  const columns: { [K in keyof SkillRow]?: SkillRow[K] | undefined } = {
     display_name: settings.displayName,
     description: settings.description,
     category: settings.category,
@@ -42,4 +41,5 @@ function toColumns(settings: SkillSettings): Partial<SkillRow> {
     deprecation_message: settings.deprecationMessage,
     repository: settings.repository,
   }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as Partial<SkillRow>
 }

@@ -58,14 +58,9 @@ export function checkPackage({ skillMd, files }: SkillPackage): void {
 
 /** Computes digests and compresses, before any transaction begins. */
 export async function packContent({ skillMd, files }: SkillPackage): Promise<PackedContent> {
-  const rows: FileRow[] = []
-  const blobs: Blob[] = []
   const all = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files].toSorted(compareFiles)
-  for (const { path, bytes } of all) {
-    const blob = await createBlob(bytes)
-    rows.push({ path, size: blob.size, digest: blob.digest })
-    blobs.push(blob)
-  }
+  const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
+  const rows = blobs.map(({ size, digest }, i) => ({ path: all[i]!.path, size, digest }))
   return { digest: toManifestDigest(rows), size: rows.reduce((sum, row) => sum + row.size, 0), files: rows, blobs }
 }
 

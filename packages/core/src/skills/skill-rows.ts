@@ -2,6 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { newId } from '../ids.ts'
 import type { SkillRow, SkillTable, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { toColumns, type SkillSettings } from './settings.ts'
 
 /**
  * The skill that a full name names within a transaction, as its publisher finds it; undefined where the name is free.
@@ -24,16 +25,18 @@ export async function findTarget(trx: WriteTransaction, fullName: string): Promi
   return undefined
 }
 
-/** Adds the row of a new skill, empty but for its name; settings and a first version follow. Returns its id. */
+/** Adds the row of a new skill, with its name and settings; a first version follows. Returns its id. */
 export async function insertSkill(
   trx: WriteTransaction,
   {
     owner,
     fields,
+    settings,
     forkedFrom,
   }: {
     owner: Pick<UserRow, 'id' | 'username'>
     fields: { name: string }
+    settings?: SkillSettings
     forkedFrom?: { fullName: string; version: string }
   },
   now: number,
@@ -73,6 +76,7 @@ export async function insertSkill(
     origin_synced_at: null,
     revision: 0,
     document: '{}',
+    ...toColumns(settings ?? {}),
   }
   await trx.insertInto('skills').values(row).execute()
   return row.id

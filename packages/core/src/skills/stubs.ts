@@ -27,6 +27,12 @@ export async function createStub(
     } as const
     await trx.updateTable('skills').set(columns).where('id', '=', id).execute()
     await recordAudit(trx, { caller, action: 'skill.stub', subject: `${stub.owner.username}/${stub.name}`, at })
-    return refreshSkill(trx, context.database.dialect, id, undefined, { type: 'skill' }, at)
+    return refreshSkill(trx, {
+      dialect: context.database.dialect,
+      skillId: id,
+      before: undefined,
+      deed: { type: 'skill' },
+      at,
+    })
   })
 }

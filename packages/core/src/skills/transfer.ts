@@ -40,6 +40,8 @@ export async function offerTransfer(context: Context, input: { name: string; new
 export async function acceptTransfer(context: Context, input: { name: string }, caller: Caller): Promise<SkillDetails> {
   const user = requireUser(caller)
   const skill = await getOffer(context, input.name, user.userId)
+  if (skill.owner_id === user.userId)
+    throw new RegistryError('forbidden', `${skill.full_name} is yours; the one it is offered to may accept it.`)
   const fullName = `${user.username}/${skill.name}`
   const after = await changeSkill(
     context,
@@ -47,7 +49,9 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
     skill,
     { action: 'skill.transfer.accept', subject: fullName, deed: { type: 'skill' } },
     async (trx) => {
-      await refuseTaken(trx, fullName)
+      await refuseTaken(trx, fullName, skill.id)
+      // It may come back to a name that it had; that name leads nowhere else then.
+      await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
       const moved = { owner_id: user.userId, owner: user.username, full_name: fullName }
       await trx.updateTable('skills').set(moved).where('id', '=', skill.id).execute()
       await trx
@@ -118,9 +122,9 @@ async function getOffer(context: Context, name: string, userId: string): Promise
   return offered[0]
 }
 
-async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {
+async function refuseTaken(trx: WriteTransaction, fullName: string, skillId: string): Promise<void> {
   const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
   const alias = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
-  if (taken || alias)
+  if (taken || (alias && alias.skill_id !== skillId))
     throw new RegistryError('name_taken', `${fullName} is taken, so this skill cannot take that name.`)
 }

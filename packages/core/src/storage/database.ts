@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely'
+import pRetry from 'p-retry'
 import { migrate } from './migrations.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
+import { isBusy } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 import { createWriter, type Writer } from './writer.ts'
 
@@ -34,6 +36,12 @@ export interface Database {
 
 /** Opens the database and brings its schema up to date. Throws a sentence when it cannot be used. */
 export async function openDatabase(location: DatabaseLocation): Promise<Database> {
+  // Another process may be making or migrating the same file at this moment.
+  const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }
+  return pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
+}
+
+async function openOnce(location: DatabaseLocation): Promise<Database> {
   const connections = openConnections(location)
   try {
     await migrate(connections.main, connections.dialect)

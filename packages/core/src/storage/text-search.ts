@@ -19,16 +19,17 @@ export interface TextQuery {
   readonly prefixLast: boolean
 }
 
-/** Replaces the words of a skill in the database's own full-text index. */
+/** Puts the words of a skill into the database's own full-text index, in the place of those it had. */
 export async function putSkillText(
   trx: WriteTransaction,
   dialect: Dialect,
   num: number,
   text: SkillText,
+  { isNew }: { isNew: boolean },
 ): Promise<void> {
   const { name, owner, keywords, description, headings, summary } = text
   if (dialect === 'sqlite') {
-    await removeSkillText(trx, num)
+    if (!isNew) await removeSkillText(trx, num)
     await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary)
       values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary})`.execute(trx)
     return

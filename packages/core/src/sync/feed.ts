@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { RegistryError } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 
 /** A long poll looks at the change sequence; anything of this process or others that commits ends it. */
@@ -36,6 +37,8 @@ async function waitForEntries(context: Context, since: number, waitSeconds: numb
     }
     await setTimeout(lookMs, undefined, { signal: context.closing }).catch(() => {})
   }
+  // The database closes next, and there may be no more reading from it.
+  if (context.closing.aborted) throw new RegistryError('shutting_down', 'The registry is closing; ask again later.')
 }
 
 async function readHead(context: Context): Promise<{ head: number }> {

@@ -17,6 +17,7 @@ import {
   ContentBody,
   Count,
   NoContent,
+  Term,
   Username,
   limit,
   page,
@@ -25,7 +26,7 @@ import {
   wholeNumber,
 } from '../schemas/fields.ts'
 
-const username = { username: v.string() }
+const username = { username: Term }
 const Avatar = v.strictObject({
   contentType: v.picklist(['image/png', 'image/jpeg', 'image/webp']),
   /** The image, base64. */
@@ -67,7 +68,7 @@ export const accountEndpoints = {
     status: 204,
     tag: 'Account',
     summary: 'Delete an API key; it stops working at once',
-    input: v.strictObject({ id: v.string() }),
+    input: v.strictObject({ id: Term }),
     output: NoContent,
   },
   getMe: {
@@ -117,8 +118,8 @@ export const accountEndpoints = {
     path: '/users/:username',
     auth: 'none',
     tag: 'Users',
-    summary: 'Show a user',
-    input: v.object(username),
+    summary: 'Show a user and the public skills',
+    input: v.object({ ...username, page, limit: limit() }),
     output: Profile,
   },
   getAvatar: {
@@ -158,7 +159,7 @@ export const accountEndpoints = {
     scope: 'manage',
     tag: 'Administration',
     summary: 'List the users of the node',
-    input: v.object({ q: v.optional(v.pipe(v.string(), v.maxLength(100)), ''), page, limit: limit() }),
+    input: v.object({ q: v.optional(text(100, 0), ''), page, limit: limit() }),
     output: v.object({ users: v.array(User), ...pageFields }),
   },
   createUser: {
@@ -194,7 +195,7 @@ export const accountEndpoints = {
     scope: 'manage',
     tag: 'Administration',
     summary: 'List what was done on the node, newest first',
-    input: v.object({ action: v.optional(v.string()), actor: v.optional(v.string()), page, limit: limit() }),
+    input: v.object({ action: v.optional(Term), actor: v.optional(Term), page, limit: limit() }),
     output: v.object({ entries: v.array(AuditEntry), ...pageFields }),
   },
   getReputation: {

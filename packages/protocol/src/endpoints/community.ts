@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { Count, Id, SkillRef, Timestamp, limit, page, pageFields, text, wholeNumber } from '../schemas/fields.ts'
+import { Count, Id, SkillRef, Term, Timestamp, limit, page, pageFields, text, wholeNumber } from '../schemas/fields.ts'
 import { Skill } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
@@ -106,7 +106,7 @@ export const communityEndpoints = {
     auth: 'none',
     tag: 'Reviews',
     summary: "Mark an agent's review as helpful",
-    input: v.strictObject({ ...name, id: v.string(), agentKey: AgentKey }),
+    input: v.strictObject({ ...name, id: Term, agentKey: AgentKey }),
     output: AgentReview,
   },
   listReviews: {
@@ -157,7 +157,7 @@ export const communityEndpoints = {
     summary: 'Show the leaderboard of agents',
     input: v.object({
       sort: v.optional(v.picklist(['trust', 'activity', 'published', 'reviews']), 'trust'),
-      platform: v.optional(v.string()),
+      platform: v.optional(Term),
       page,
       limit: limit(),
     }),
@@ -179,7 +179,7 @@ export const communityEndpoints = {
     auth: 'none',
     tag: 'Agents',
     summary: 'Show an agent and what it did',
-    input: v.object({ agentKey: v.string() }),
+    input: v.object({ agentKey: Term }),
     output: v.object({
       ...Agent.entries,
       activity: v.array(
@@ -247,7 +247,7 @@ export const communityEndpoints = {
     scope: 'manage',
     tag: 'Requests',
     summary: 'Change the state of a request',
-    input: v.strictObject({ id: v.string(), status: v.picklist(requestStatuses), fulfilledBy: v.optional(SkillRef) }),
+    input: v.strictObject({ id: Term, status: v.picklist(requestStatuses), fulfilledBy: v.optional(SkillRef) }),
     output: SkillRequest,
   },
   voteForRequest: {
@@ -257,7 +257,7 @@ export const communityEndpoints = {
     scope: 'manage',
     tag: 'Requests',
     summary: 'Vote for a request',
-    input: v.strictObject({ id: v.string() }),
+    input: v.strictObject({ id: Term }),
     output: SkillRequest,
   },
   withdrawRequestVote: {
@@ -267,7 +267,7 @@ export const communityEndpoints = {
     scope: 'manage',
     tag: 'Requests',
     summary: 'Take back a vote for a request',
-    input: v.strictObject({ id: v.string() }),
+    input: v.strictObject({ id: Term }),
     output: SkillRequest,
   },
 } as const satisfies Endpoints

@@ -6,6 +6,7 @@ import {
   Flag,
   NoContent,
   SkillRef,
+  Term,
   Timestamp,
   limit,
   page,
@@ -13,7 +14,7 @@ import {
   wholeNumber,
 } from '../schemas/fields.ts'
 
-const id = { id: v.string() }
+const id = { id: Term }
 const Unspecified = v.record(v.string(), v.unknown())
 const eventNames = [
   'skill.published',
@@ -83,7 +84,7 @@ export const operatingEndpoints = {
     scope: 'manage',
     tag: 'DMCA',
     summary: 'List takedown cases',
-    input: v.object({ status: v.optional(v.string()), page, limit: limit() }),
+    input: v.object({ status: v.optional(Term), page, limit: limit() }),
     output: Unspecified,
   },
   updateDmca: {
@@ -93,7 +94,7 @@ export const operatingEndpoints = {
     scope: 'manage',
     tag: 'DMCA',
     summary: 'Decide a takedown case',
-    input: v.strictObject({ ...id, status: v.string(), note: v.optional(text(4000, 0), '') }),
+    input: v.strictObject({ ...id, status: Term, note: v.optional(text(4000, 0), '') }),
     output: Unspecified,
   },
   listExternal: {
@@ -146,7 +147,7 @@ export const operatingEndpoints = {
     summary: 'Show the skills that are installed most lately',
     input: v.object({
       period: v.optional(v.picklist(['day', 'week', 'month']), 'week'),
-      category: v.optional(v.string()),
+      category: v.optional(Term),
       limit: limit(10),
     }),
     output: Unspecified,
@@ -229,7 +230,7 @@ export const operatingEndpoints = {
     status: 202,
     tag: 'Webhooks',
     summary: 'Try a delivery again at once',
-    input: v.strictObject({ ...id, deliveryId: v.string() }),
+    input: v.strictObject({ ...id, deliveryId: Term }),
     output: Unspecified,
   },
   pingWebhook: {
@@ -285,7 +286,7 @@ export const syncEndpoints = {
     tag: 'Sync',
     summary: 'Read the bytes of a public file by their digest',
     kind: 'content',
-    input: v.object({ digest: v.string() }),
+    input: v.object({ digest: Term }),
     output: ContentBody,
   },
   batchBlobs: {
@@ -296,7 +297,7 @@ export const syncEndpoints = {
     summary: 'Read many blobs: one JSON line each, { digest, size, content (base64) } or { digest, missing: true }',
     kind: 'content',
     volatile: true,
-    input: v.strictObject({ digests: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(1000)) }),
+    input: v.strictObject({ digests: v.pipe(v.array(Term), v.minLength(1), v.maxLength(1000)) }),
     output: ContentBody,
   },
   getCheckpoint: {
@@ -316,7 +317,7 @@ export const syncEndpoints = {
     tag: 'Sync',
     summary: 'Read a tile of the transparency log',
     kind: 'content',
-    input: v.object({ path: v.string() }),
+    input: v.object({ path: Term }),
     output: ContentBody,
   },
   getPublicKey: {

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { NoContent, SkillName, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { NoContent, SkillName, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { Pack, PackMember } from '../schemas/pack.ts'
 import { Visibility } from '../schemas/skill.ts'
 
-const slug = { slug: v.string() }
+const slug = { slug: Term }
 const skills = v.pipe(v.array(PackMember), v.maxLength(limits.packSkillsMax))
 
 /** Packs: curated collections of skills (specification 4.2). */
@@ -16,7 +16,7 @@ export const packEndpoints = {
     auth: 'none',
     tag: 'Packs',
     summary: 'List packs',
-    input: v.object({ q: v.optional(v.pipe(v.string(), v.maxLength(1000)), ''), page, limit: limit() }),
+    input: v.object({ q: v.optional(text(1000, 0), ''), page, limit: limit() }),
     output: v.object({ packs: v.array(Pack), ...pageFields }),
   },
   getPack: {

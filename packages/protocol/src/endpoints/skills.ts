@@ -8,6 +8,7 @@ import {
   NoContent,
   SkillName,
   SkillRef,
+  Term,
   Timestamp,
   Username,
   Version,
@@ -48,7 +49,7 @@ const metadataFields = {
 }
 
 const PublishInput = v.strictObject({
-  skillMd: v.optional(v.pipe(v.string(), v.maxLength(limits.fileBytesMax))),
+  skillMd: v.optional(v.string()),
   name: v.optional(
     v.union(
       [SkillName, v.pipe(v.string(), v.regex(/^[a-z0-9-]+\/[a-z0-9-]+$/))],
@@ -58,7 +59,7 @@ const PublishInput = v.strictObject({
   version: v.optional(Version),
   ...metadataFields,
   changelog: v.optional(text(limits.changelogCharactersMax, 0)),
-  files: v.optional(v.pipe(v.array(PublishFile), v.maxLength(limits.versionFilesMax))),
+  files: v.optional(v.array(PublishFile)),
   dryRun: v.optional(Flag, false),
   /** The bytes of an uploaded archive; not part of a JSON body. */
   archive: v.optional(
@@ -85,17 +86,17 @@ export const skillEndpoints = {
     tag: 'Skills',
     summary: 'Search skills',
     input: v.object({
-      q: v.optional(v.pipe(v.string(), v.maxLength(1000)), ''),
+      q: v.optional(text(1000, 0), ''),
       page,
       limit: limit(),
       sort: v.optional(v.picklist(skillSorts)),
       includeStubs: v.optional(Flag, false),
-      category: v.optional(v.string()),
-      license: v.optional(v.string()),
-      owner: v.optional(v.string()),
+      category: v.optional(Term),
+      license: v.optional(Term),
+      owner: v.optional(Term),
       verified: v.optional(Flag),
       deprecated: v.optional(Flag),
-      keyword: v.optional(v.string()),
+      keyword: v.optional(Term),
       minSecurityScore: v.optional(wholeNumber(0, 100)),
       explain: v.optional(Flag, false),
     }),
@@ -107,7 +108,7 @@ export const skillEndpoints = {
     auth: 'none',
     tag: 'Skills',
     summary: 'Complete a text in a search box, best first',
-    input: v.object({ q: v.pipe(v.string(), v.maxLength(200)), limit: limit(8, 20) }),
+    input: v.object({ q: text(200, 0), limit: limit(8, 20) }),
     output: v.object({ suggestions: v.array(v.string()), total: Count }),
   },
   listCategories: {
@@ -180,7 +181,7 @@ export const skillEndpoints = {
     kind: 'content',
     input: v.object({
       ...name,
-      path: v.pipe(v.string(), v.minLength(1), v.maxLength(1024)),
+      path: text(1024),
       version: v.optional(Version),
     }),
     output: ContentBody,
@@ -200,7 +201,7 @@ export const skillEndpoints = {
     auth: 'none',
     tag: 'Skills',
     summary: 'Show one version of a skill',
-    input: v.object({ ...name, version: v.string() }),
+    input: v.object({ ...name, version: Term }),
     output: SkillVersion,
   },
   yankVersion: {
@@ -211,7 +212,7 @@ export const skillEndpoints = {
     status: 204,
     tag: 'Skills',
     summary: 'Yank a version: out of search and defaults, still served by its exact number',
-    input: v.strictObject({ ...name, version: v.string() }),
+    input: v.strictObject({ ...name, version: Term }),
     output: NoContent,
   },
   unyankVersion: {
@@ -222,7 +223,7 @@ export const skillEndpoints = {
     status: 204,
     tag: 'Skills',
     summary: 'Take back a yank',
-    input: v.strictObject({ ...name, version: v.string() }),
+    input: v.strictObject({ ...name, version: Term }),
     output: NoContent,
   },
   forkSkill: {
@@ -262,7 +263,7 @@ export const skillEndpoints = {
     auth: 'key',
     tag: 'Skills',
     summary: 'List who may read or write a skill besides its owner',
-    input: nameInput,
+    input: v.object(name),
     output: v.object({ collaborators: v.array(Collaborator), total: Count }),
   },
   putCollaborator: {
@@ -377,7 +378,7 @@ export const skillEndpoints = {
     status: 201,
     tag: 'Skills',
     summary: 'Report a skill as a copy of another',
-    input: v.strictObject({ ...name, originalSkillId: v.string(), evidence: text(10_000) }),
+    input: v.strictObject({ ...name, originalSkillId: Term, evidence: text(10_000) }),
     output: v.record(v.string(), v.unknown()),
   },
   createShare: {
@@ -408,7 +409,7 @@ export const skillEndpoints = {
     status: 204,
     tag: 'Skills',
     summary: 'End a link that shares a private skill',
-    input: v.strictObject({ ...name, id: v.string() }),
+    input: v.strictObject({ ...name, id: Term }),
     output: NoContent,
   },
   reportSkill: {

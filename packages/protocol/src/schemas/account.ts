@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { planNames } from '../plans.ts'
-import { Count, Id, Timestamp } from './fields.ts'
+import { Count, Id, Timestamp, pageFields } from './fields.ts'
+import { Skill } from './skill.ts'
 
 export const scopes = ['read', 'publish', 'manage'] as const
 export const Scope = v.picklist(scopes)
@@ -53,6 +54,9 @@ export const Profile = v.object({
   ...userFields,
   verified: v.array(VerificationMethod),
   counts: v.object({ skills: Count, packs: Count, followers: Count, following: Count }),
+  /** A page of the public ones, the latest published first. */
+  skills: v.array(Skill),
+  ...pageFields,
 })
 export type Profile = v.InferOutput<typeof Profile>
 

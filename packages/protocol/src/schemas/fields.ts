@@ -26,7 +26,10 @@ export const Username = v.pipe(
 )
 
 /** A skill as it is named in a path or a list: `owner/name`, or a short name, which means its holder. */
-export const SkillRef = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
+export const SkillRef = text(128)
+
+/** What something is looked up or compared by: any text that both databases can take. */
+export const Term = text(1024, 0)
 
 /** Text that has something in it, and no lone surrogates, which no UTF-8 could carry. */
 export function text(charactersMax: number, charactersMin = 1) {
@@ -65,9 +68,9 @@ export const Flag = v.union(
 export function commaList(itemsMax: number) {
   return v.pipe(
     v.union([
-      v.array(v.string()),
+      v.array(Term),
       v.pipe(
-        v.string(),
+        Term,
         v.transform((value) => value.split(',').map((item) => item.trim())),
       ),
     ]),

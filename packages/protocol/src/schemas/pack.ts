@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Count, Timestamp } from './fields.ts'
+import { Count, Term, Timestamp, text } from './fields.ts'
 import { Skill, Visibility } from './skill.ts'
 
 export const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
@@ -20,10 +20,10 @@ export const Pack = v.object({
 export type Pack = v.InferOutput<typeof Pack>
 
 export const PackMember = v.union([
-  v.string(),
+  Term,
   v.strictObject({
-    name: v.string(),
-    version: v.optional(v.string()),
-    note: v.optional(v.pipe(v.string(), v.maxLength(1000))),
+    name: Term,
+    version: v.optional(Term),
+    note: v.optional(text(1000, 0)),
   }),
 ])

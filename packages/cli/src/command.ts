@@ -1,0 +1,47 @@
+import type { ParseArgsOptionDescriptor } from 'node:util'
+import type { Output } from './output.ts'
+
+/** One option of a command; `value` names what is given to it in the help, flags have none. */
+export interface Option {
+  readonly value?: string
+  readonly help: string
+  /** Read where the option is not given. */
+  readonly env?: string
+}
+
+/** What a command was given: its options by name, and the words that stand beside them. */
+export interface Arguments {
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, string | boolean | undefined>>
+}
+
+/** A command as a row: what it takes, what it does, and how its result reads for people. */
+export interface Command<Result = unknown> {
+  readonly summary: string
+  /** The words it takes, as in `PATH` or `[NAME]`. */
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, Option>>
+  run(given: Arguments, output: Output): Promise<Result>
+  /** The result in lines; with --json the result is printed as it is. */
+  show(result: Result): string[]
+}
+
+/** What went wrong before a command began: exit code 2 instead of 1. */
+export class UsageError extends Error {}
+
+/** The text of an option, or undefined. */
+export function text(given: Arguments, name: string): string | undefined {
+  const value = given.options[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Whether a flag was given. */
+export function flag(given: Arguments, name: string): boolean {
+  return given.options[name] === true
+}
+
+/** The options as `node:util` reads them. */
+export function toParseOptions(options: Readonly<Record<string, Option>>): Record<string, ParseArgsOptionDescriptor> {
+  const entries = Object.entries(options).map(([name, { value }]) => [name, { type: value ? 'string' : 'boolean' }])
+  return Object.fromEntries(entries) as Record<string, ParseArgsOptionDescriptor>
+}

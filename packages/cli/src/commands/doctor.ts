@@ -1,0 +1,23 @@
+import { checkRegistry, type Finding } from '@skillstead/core'
+import type { Command } from '../command.ts'
+import { storeOptions, withRegistry } from '../place.ts'
+
+/** `skillstead doctor`: fails where something is wrong, so that a script can ask. */
+export const doctor: Command<{ ok: true; findings: Finding[] }> = {
+  summary: 'Checks a registry and the machine under it; fails with a sentence where something is wrong.',
+  words: [],
+  options: storeOptions,
+  async run(given, output) {
+    const node = { name: 'node', ok: true, detail: `Node ${process.versions.node}` }
+    const findings = [node, ...(await withRegistry(given, checkRegistry))]
+    const wrong = findings.filter(({ ok }) => !ok)
+    if (wrong.length === 0) return { ok: true, findings }
+    for (const line of findings.map(toLine)) output.say(line)
+    throw new Error(wrong.map(({ name, detail }) => `${name}: ${detail}`).join(' '))
+  },
+  show: ({ findings }) => findings.map(toLine),
+}
+
+function toLine({ name, ok, detail }: Finding): string {
+  return `${ok ? 'ok   ' : 'WRONG'} ${name.padEnd(10)} ${detail}`
+}

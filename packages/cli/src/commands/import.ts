@@ -1,0 +1,80 @@
+import { existsSync, statSync } from 'node:fs'
+import { SingleBar } from 'cli-progress'
+import { isUsername } from '@skillstead/protocol'
+import { UsageError, text, type Command } from '../command.ts'
+import { openFolder } from '../import/folder.ts'
+import { openNdjson } from '../import/ndjson.ts'
+import type { Source } from '../import/records.ts'
+import { runImport, type ImportSummary } from '../import/run-import.ts'
+import { openZip } from '../import/zip.ts'
+import { storeOptions, withRegistry } from '../place.ts'
+
+const refusalsShownMax = 20
+
+/** `skillstead import PATH`: a folder of skills, a zip, or records with their history. */
+export const importSkills: Command<ImportSummary> = {
+  summary: 'Imports skills with their history. Importing the same again changes nothing.',
+  words: ['PATH'],
+  options: {
+    owner: { value: 'NAME', help: 'whose they are; needed where the source does not say' },
+    ...storeOptions,
+  },
+  async run(given, output) {
+    const [path] = given.words as [string]
+    const owner = text(given, 'owner')
+    if (owner !== undefined && !isUsername(owner)) {
+      throw new UsageError(
+        `'${owner}' is no username: use lower-case letters, digits and single inner hyphens, 39 at most.`,
+      )
+    }
+    const source = openSource(path)
+    return withRegistry(
+      given,
+      async (registry) => {
+        const bar = output.json ? undefined : startBar(source)
+        let records = 0
+        try {
+          return await runImport(registry, source, owner, (more) =>
+            bar?.update(source.share(), { records: (records += more) }),
+          )
+        } finally {
+          bar?.stop()
+        }
+      },
+      { make: true },
+    )
+  },
+  show(summary) {
+    const { versionsCreated, seconds, refusals, warnings } = summary
+    const hidden = summary.refusals.length - refusalsShownMax
+    return [
+      `${summary.taken} skills taken, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
+      `${versionsCreated} versions published, ${summary.versionsUnchanged} there already, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
+      ...(summary.filesMissing > 0
+        ? [`${summary.filesMissing} files are named in the source without their content, and were left out.`]
+        : []),
+      ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: all of this was there already.'] : []),
+      ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${count} versions`),
+      ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
+      ...(hidden > 0 ? [`  and ${hidden} more; --json lists them.`] : []),
+    ]
+  },
+}
+
+function openSource(path: string): Source {
+  if (!existsSync(path)) throw new Error(`There is nothing at ${path}.`)
+  if (statSync(path).isDirectory()) return openFolder(path)
+  if (/\.(nd)?json(l)?(\.gz)?$/i.test(path)) return openNdjson(path)
+  if (/\.zip$/i.test(path)) return openZip(path)
+  throw new UsageError(`${path} is none of: a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
+}
+
+function startBar(source: Source): SingleBar | undefined {
+  if (!process.stderr.isTTY) return undefined
+  const bar = new SingleBar({
+    format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
+    stream: process.stderr,
+  })
+  bar.start(1, source.share(), { records: 0 })
+  return bar
+}

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { type PublishSkillInput } from '@skillstead/protocol'
+import { UsageError, flag, text, type Command } from '../command.ts'
+import { openFolder } from '../import/folder.ts'
+import { decodeText, isUnreadable } from '../import/records.ts'
+import { placeOptions, withApi } from '../place.ts'
+
+interface Published {
+  fullName: string
+  version: string
+  created: boolean
+  portable: boolean
+  warnings: { code: string; message: string; line?: number }[]
+}
+
+type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
+  files?: { path: string; content: string; encoding: 'base64' }[]
+}
+
+/** `skillstead publish PATH`: a folder with a SKILL.md, an archive, or a SKILL.md alone. */
+export const publish: Command<Published> = {
+  summary: 'Publishes a skill from its folder, its zip or tar.gz, or a SKILL.md alone.',
+  words: ['PATH'],
+  options: {
+    name: { value: 'NAME', help: 'its name, where SKILL.md does not say' },
+    version: { value: 'VERSION', help: 'its version; the next patch unless it is said' },
+    description: { value: 'TEXT', help: 'its description, where SKILL.md does not say' },
+    visibility: { value: 'WHO', help: 'public, internal or private' },
+    changelog: { value: 'TEXT', help: 'what is new' },
+    'dry-run': { help: 'check everything, store nothing' },
+    owner: { value: 'NAME', help: 'the user to publish as, with --data' },
+    ...placeOptions,
+  },
+  async run(given) {
+    const content = await readContent(given.words[0]!)
+    const as = text(given, 'owner')
+    if (text(given, 'url') === undefined && as === undefined) throw new UsageError('Say whose it is: --owner NAME.')
+    const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
+      field,
+      text(given, field),
+    ])
+    const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
+    const answer = await withApi(
+      given,
+      (api) => api.publishSkill({ ...metadata, ...content, dryRun: flag(given, 'dry-run') }),
+      { as },
+    )
+    const { skill, version, created, warnings } = answer
+    return { fullName: skill.fullName, version: version.version, created, portable: version.portable, warnings }
+  },
+  show({ fullName, version, created, portable, warnings }) {
+    return [
+      created
+        ? `Published ${fullName}@${version}.`
+        : `${fullName}@${version} has this content already; nothing was published.`,
+      ...(portable ? [] : ['It is not portable: strict readers of the open format would refuse it.']),
+      ...warnings.map(
+        ({ code, message, line }) => `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${message}`,
+      ),
+    ]
+  },
+}
+
+async function readContent(path: string): Promise<Content> {
+  if (!existsSync(path)) throw new Error(`There is nothing at ${path}.`)
+  if (statSync(path).isDirectory()) return readFolder(path)
+  const body = new Uint8Array(readFileSync(path))
+  if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
+  if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }
+  return { skillMd: decodeText(body) }
+}
+
+async function readFolder(path: string): Promise<Content> {
+  for await (const item of openFolder(path).items) {
+    if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
+    const files = item.files.map((file) => ({
+      path: file.path,
+      content: Buffer.from(file.bytes).toString('base64'),
+      encoding: 'base64' as const,
+    }))
+    return { skillMd: item.skillMd, files }
+  }
+  throw new Error(`${path} holds no SKILL.md.`)
+}

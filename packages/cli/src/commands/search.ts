@@ -1,0 +1,36 @@
+import type { SearchResult } from '@skillstead/protocol'
+import { UsageError, text, type Command } from '../command.ts'
+import { placeOptions, withApi } from '../place.ts'
+
+const sorts = ['downloads', 'recent', 'stars'] as const
+
+/** `skillstead search QUERY`. */
+export const search: Command<SearchResult> = {
+  summary: 'Searches skills, best first.',
+  words: ['QUERY'],
+  options: {
+    limit: { value: 'N', help: 'how many to show: 20 unless it is said, at most 100' },
+    page: { value: 'N', help: 'which page of them' },
+    sort: { value: 'SORT', help: 'downloads, recent or stars instead of relevance' },
+    category: { value: 'NAME', help: 'only of this category' },
+    ...placeOptions,
+  },
+  async run(given) {
+    const sort = sorts.find((name) => name === text(given, 'sort'))
+    if (text(given, 'sort') !== undefined && !sort) throw new UsageError(`--sort takes one of ${sorts.join(', ')}.`)
+    const { limit, page, category } = given.options as Record<string, string | undefined>
+    return withApi(given, (api) => api.searchSkills({ q: given.words[0]!, limit, page, category, sort }))
+  },
+  show({ skills, total }) {
+    const lines = skills.flatMap((skill) => [
+      `${skill.fullName}@${skill.latestVersion}  ↓${skill.downloads} ★${skill.stars}`,
+      `  ${cut(skill.description)}`,
+    ])
+    return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
+  },
+}
+
+function cut(description: string): string {
+  const line = description.replaceAll(/\s+/g, ' ')
+  return line.length > 110 ? `${line.slice(0, 109)}…` : line
+}

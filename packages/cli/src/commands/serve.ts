@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { openRegistry, type Registry } from '@skillstead/core'
+import { planNames } from '@skillstead/protocol'
+import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
+import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
+import type { Output } from '../output.ts'
+import { storeOptions, toLocation } from '../place.ts'
+
+export const serveOptions: Record<string, Option> = {
+  port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
+  host: { value: 'HOST', help: 'the address to listen on: 127.0.0.1 unless it is said' },
+  'rate-limits': { value: 'RATES', help: 'requests a minute, as anonymous=60,free=60,pro=300 (any subset), or off' },
+  'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
+  'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
+  'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
+  private: { help: 'nothing without a key' },
+  'json-logs': { help: 'one line of JSON a request, on standard output' },
+}
+
+/** `skillstead serve`: a node on a port, until it is told to stop. */
+export const serve: Command<undefined> = {
+  summary: 'Serves a registry until it is interrupted; what is under way is finished first.',
+  words: [],
+  options: { ...serveOptions, ...storeOptions },
+  async run(given, output) {
+    limitYoungMemory()
+    const registry = await openRegistry(toLocation(given, { make: true }))
+    const node = await listen(registry, given)
+    tellAddress(node, output)
+    await untilStopped(registry, node, output)
+    return undefined
+  },
+  show: () => [],
+}
+
+/** Listens as the options say; the registry is closed again where that fails. */
+export async function listen(registry: Registry, given: Arguments): Promise<ListeningNode> {
+  try {
+    return await listenNode(registry, await toListenOptions(given))
+  } catch (error) {
+    await registry.close()
+    throw error
+  }
+}
+
+/** Says where the node listens: a sentence for people, one line of JSON for programs. */
+export function tellAddress(node: ListeningNode, output: Output): void {
+  console.log(output.json ? JSON.stringify({ url: node.url, port: node.port }) : `Skillstead listens on ${node.url}`)
+}
+
+/** Waits for an interruption, then ends in order. A second interruption ends at once. */
+export async function untilStopped(registry: Registry, node: ListeningNode, output: Output): Promise<void> {
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+  output.say('Finishing what is under way; interrupt again to stop at once.')
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+  await node.close()
+  await registry.close()
+}
+
+/**
+ * Short-lived objects are cleared out in small steps: V8 would otherwise let a busy server's young generation, and with
+ * it the whole process, grow by tens of megabytes for no gain that could be measured.
+ */
+export function limitYoungMemory(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--min-semi-space-size=4')
+}
+
+async function toListenOptions(given: Arguments): Promise<ListenOptions> {
+  return {
+    port: toPort(text(given, 'port')),
+    host: text(given, 'host'),
+    rates: toRates(text(given, 'rate-limits')),
+    trustedProxies: text(given, 'trusted-proxies')?.split(','),
+    publicUrl: text(given, 'public-url'),
+    metricsToken: text(given, 'metrics-token'),
+    requireKey: flag(given, 'private'),
+    logger: flag(given, 'json-logs') ? (await import('pino')).pino() : undefined,
+  }
+}
+
+function toPort(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const port = Number(given)
+  if (!/^\d+$/.test(given) || port > 65_535)
+    throw new UsageError(`'${given}' is no port: a number from 0 to 65535 is needed.`)
+  return port
+}
+
+function toRates(given: string | undefined): ListenOptions['rates'] {
+  if (given === undefined || given === 'off') return given
+  const rates: Record<string, number> = {}
+  for (const part of given.split(',')) {
+    const [, name = '', rate = ''] = /^([a-z]+)=(\d+)$/.exec(part.trim()) ?? []
+    if (!['anonymous', ...planNames].includes(name as never) || Number(rate) < 1) {
+      throw new UsageError(`'${part}' is no rate: write it as free=60, for anonymous, ${planNames.join(', ')}.`)
+    }
+    rates[name] = Number(rate)
+  }
+  return rates
+}

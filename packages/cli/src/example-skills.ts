@@ -1,0 +1,26 @@
+import { fileURLToPath } from 'node:url'
+import { importVersion, systemCaller, type Registry } from '@skillstead/core'
+import { createNamer } from './import/names.ts'
+import { openFolder } from './import/folder.ts'
+import { isUnreadable } from './import/records.ts'
+
+/** Nobody can sign in as the owner of the examples. */
+const owner = 'skillstead'
+const folder = fileURLToPath(new URL('../../../examples/skills', import.meta.url))
+
+/** Publishes the example skills; their full names. Ones that are there already stay as they are. */
+export async function publishExamples(registry: Registry): Promise<string[]> {
+  const nameOf = createNamer(owner)
+  const names: string[] = []
+  for await (const item of openFolder(folder).items) {
+    if (isUnreadable(item)) throw new Error(`The example ${item.id} cannot be read: ${item.reason}`)
+    const { name } = nameOf(item)!
+    const { fullName } = await importVersion(
+      registry,
+      { owner, name, skillMd: item.skillMd, files: item.files },
+      systemCaller,
+    )
+    names.push(fullName)
+  }
+  return names
+}

@@ -1,0 +1,75 @@
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { basename, join, posix, resolve } from 'node:path'
+import { limits } from '@skillstead/protocol'
+import type { PackageFile } from './package-file.ts'
+import { decodeText, type Source, type SourceItem } from './records.ts'
+
+const skipped = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
+
+/** Reads a folder of skills, however deep: every folder with a SKILL.md is one. Links are never followed. */
+export function openFolder(folder: string): Source {
+  let found = 0
+  let done = false
+  async function* items(): AsyncGenerator<SourceItem> {
+    for await (const item of readTree(resolve(folder), basename(resolve(folder)))) {
+      found += 1
+      yield item
+    }
+    done = true
+  }
+  // How much there is shows only at the end.
+  return { items: items(), share: () => (done ? 1 : found / (found + 10)) }
+}
+
+/** The skills of a folder and of those below it; `path` is how the source calls the folder. */
+async function* readTree(folder: string, path: string): AsyncGenerator<SourceItem> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const skillFile = entries.find((entry) => entry.isFile() && isSkillMd(entry.name))
+  if (skillFile) yield await readSkill(folder, path, skillFile.name)
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.isDirectory() && !skipped.has(entry.name))
+      yield* readTree(join(folder, entry.name), posix.join(path, entry.name))
+  }
+}
+
+async function readSkill(folder: string, path: string, skillFile: string): Promise<SourceItem> {
+  const id = posix.join(path, skillFile)
+  const { size } = await stat(join(folder, skillFile))
+  if (size > limits.fileBytesMax)
+    return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
+  const files: PackageFile[] = []
+  const problem = await collectFiles(folder, '', skillFile, files)
+  if (problem) return { id, reason: problem }
+  const skillMd = decodeText(await readFile(join(folder, skillFile)))
+  return { id, path: id, history: [], skillMd, files, filesMissing: 0 }
+}
+
+/** The files beside a SKILL.md and below, but for nested skills. Tells when there is too much, before reading it. */
+async function collectFiles(
+  folder: string,
+  prefix: string,
+  skillFile: string,
+  files: PackageFile[],
+): Promise<string | undefined> {
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+    const path = posix.join(prefix, entry.name)
+    if (skipped.has(entry.name) || (prefix === '' && entry.name === skillFile)) continue
+    if (entry.isDirectory()) {
+      const names = await readdir(join(folder, path))
+      const problem = names.some(isSkillMd) ? undefined : await collectFiles(folder, path, skillFile, files)
+      if (problem) return problem
+      continue
+    }
+    if (!entry.isFile()) continue
+    if (files.length >= limits.versionFilesMax) return `It has more than ${limits.versionFilesMax} files.`
+    const { size } = await stat(join(folder, path))
+    if (size > limits.fileBytesMax) return `${path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
+    files.push({ path: path.normalize('NFC'), bytes: await readFile(join(folder, path)) })
+  }
+  return undefined
+}
+
+/** `SKILL.md` in any casing. */
+export function isSkillMd(name: string): boolean {
+  return name.toLowerCase() === 'skill.md'
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import { isUsername, limits, reservedOwners } from '@skillstead/protocol'
+import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/protocol/skill-md'
+import type { SkillRecord } from './records.ts'
+
+/** What a skill is called in the registry. */
+export interface ImportName {
+  readonly owner: string
+  readonly name: string
+  /** The name as its author wrote it, where that is another. */
+  readonly displayName: string | undefined
+}
+
+/**
+ * Gives each skill of a source its full name, by the source alone, so that every import of it gives the same. Call it
+ * once for each record, in their order. Undefined for a record without an author.
+ */
+export function createNamer(owner: string | undefined): (record: SkillRecord) => ImportName | undefined {
+  /** The folders of the skills that have a name already. */
+  const taken = new Map<string, string[][]>()
+
+  return (record) => {
+    const username = toUsername(owner ?? record.owner ?? '')
+    if (username === '') return undefined
+    const written = record.name ?? readName(record.skillMd) ?? getFolderName(record)
+    const plain = toSlug(written) || toSlug(getFolderName(record)) || `skill-${hash(record.id)}`
+    const folders = posix
+      .dirname(record.path)
+      .split('/')
+      .filter((folder) => folder !== '.' && folder !== '')
+    const name = chooseName(username, plain, folders)
+    const others = taken.get(`${username}/${plain}`) ?? []
+    taken.set(`${username}/${plain}`, [...others, folders])
+    if (name !== plain) taken.set(`${username}/${name}`, [folders])
+    return { owner: username, name, displayName: written === name ? undefined : written }
+  }
+
+  /** The plain name for the first; for others with the nearest folder in front that tells them from those before. */
+  function chooseName(username: string, plain: string, folders: string[]): string {
+    const others = taken.get(`${username}/${plain}`)
+    if (!others) return plain
+    const telling = folders.toReversed().filter((folder) => !others.some((other) => other.includes(folder)))
+    for (const folder of [...telling, ...folders.toReversed()]) {
+      const name = join(toSlug(folder), plain)
+      if (name !== plain && !taken.has(`${username}/${name}`)) return name
+    }
+    for (let number = 2; ; number++) {
+      const name = join(plain, String(number))
+      if (!taken.has(`${username}/${name}`)) return name
+    }
+  }
+}
+
+/** A username from what a source calls an author; '' where nothing is left. The node's own addresses are nobody's. */
+export function toUsername(text: string): string {
+  const slug = toSlug(text).slice(0, limits.usernameCharactersMax).replace(/-$/, '')
+  if (!isUsername(slug)) return ''
+  return reservedOwners.has(slug) ? `${slug}-author` : slug
+}
+
+function join(first: string, second: string): string {
+  if (first === '') return second
+  const room = limits.skillNameCharactersMax - second.length - 1
+  return room > 0
+    ? `${first.slice(0, room).replace(/-$/, '')}-${second}`
+    : `${first}-${second}`.slice(0, limits.skillNameCharactersMax).replace(/-$/, '')
+}
+
+function readName(skillMd: string): string | undefined {
+  const fields = readSkillFields(parseSkillMd(skillMd))
+  return fields.displayName ?? fields.name
+}
+
+function getFolderName({ path, id }: SkillRecord): string {
+  const folder = posix.basename(posix.dirname(path))
+  return folder === '' || folder === '.' || folder === '/' ? posix.basename(id) : folder
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
+}

@@ -1,0 +1,5 @@
+/** A file beside a SKILL.md. */
+export interface PackageFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}

@@ -1,0 +1,55 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, posix } from 'node:path'
+import { readArchiveFiles, type ArchiveFile } from '@skillstead/core'
+import { limits } from '@skillstead/protocol'
+import { isSkillMd } from './folder.ts'
+import { decodeText, type Source, type SourceItem } from './records.ts'
+
+/** An archive of many skills may hold more than one skill may. */
+const zipBytesMax = 512 * 1024 * 1024
+const zipLimits = { filesMax: 50_000, fileBytesMax: limits.fileBytesMax, versionBytesMax: 1024 * 1024 * 1024 }
+
+/** Reads a zip of skills: every folder in it with a SKILL.md is one. Hostile archives are refused as a whole. */
+export function openZip(file: string): Source {
+  let share = 0
+  async function* items(): AsyncGenerator<SourceItem> {
+    const { size } = statSync(file)
+    if (size > zipBytesMax)
+      throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB; unpack it and import the folder.`)
+    const entries = await readArchiveFiles(readFileSync(file), 'zip', zipLimits)
+    const skills = groupBySkill(entries, basename(file, '.zip'))
+    if (skills.length === 0) throw new Error(`${file} holds no SKILL.md.`)
+    for (const [i, item] of skills.entries()) {
+      share = i / skills.length
+      yield item
+    }
+    share = 1
+  }
+  return { items: items(), share: () => share }
+}
+
+/** Each file belongs to the nearest folder above it that has a SKILL.md. */
+function groupBySkill(entries: readonly ArchiveFile[], archiveName: string): SourceItem[] {
+  const documents = new Map(
+    entries.filter(({ path }) => isSkillMd(posix.basename(path))).map((entry) => [posix.dirname(entry.path), entry]),
+  )
+  const filesOf = Map.groupBy(
+    entries.filter((entry) => !isSkillMd(posix.basename(entry.path))),
+    ({ path }) => findSkillFolder(path, documents),
+  )
+  return [...documents].map(([folder, document]) => ({
+    id: document.path,
+    path: folder === '.' ? posix.join(archiveName, document.path) : document.path,
+    history: [],
+    skillMd: decodeText(document.bytes),
+    files: (filesOf.get(folder) ?? []).map(({ path, bytes }) => ({ path: posix.relative(folder, path), bytes })),
+    filesMissing: 0,
+  }))
+}
+
+function findSkillFolder(path: string, documents: ReadonlyMap<string, ArchiveFile>): string | undefined {
+  for (let folder = posix.dirname(path); ; folder = posix.dirname(folder)) {
+    if (documents.has(folder)) return folder
+    if (folder === '.') return undefined
+  }
+}

@@ -1,0 +1,10 @@
+/** Where a command says what it is doing: people read it on standard error, programs get the one line of its result. */
+export interface Output {
+  readonly json: boolean
+  /** A line for people while the command runs; silent with --json. */
+  say(line: string): void
+}
+
+export function createOutput(json: boolean): Output {
+  return { json, say: (line) => void (json || console.error(line)) }
+}

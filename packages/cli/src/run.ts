@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util'
+import { RegistryError } from '@skillstead/protocol'
+import { UsageError, toParseOptions, type Arguments, type Command } from './command.ts'
+import { commands } from './commands.ts'
+import { showCommandHelp, showHelp } from './help.ts'
+import { createOutput } from './output.ts'
+
+/** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
+export async function run(args: readonly string[]): Promise<number> {
+  const json = args.includes('--json')
+  try {
+    await dispatch(args, json)
+    return 0
+  } catch (error) {
+    return fail(error, json)
+  }
+}
+
+async function dispatch(args: readonly string[], json: boolean): Promise<void> {
+  const { name, load, rest } = findCommand(args)
+  if (!load) {
+    const asked = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!)
+    if (!asked) throw new UsageError(`There is no command '${name}'. \`skillstead help\` lists them.`)
+    console.log(showHelp())
+    return
+  }
+  const command = await load()
+  if (rest.includes('--help') || rest.includes('-h')) {
+    console.log(showCommandHelp(name, command))
+    return
+  }
+  const result = await command.run(readArguments(name, command, rest), createOutput(json))
+  if (json) {
+    if (result !== undefined) console.log(JSON.stringify(result))
+  } else for (const line of command.show(result)) console.log(line)
+}
+
+function findCommand(args: readonly string[]) {
+  const [first = '', second = ''] = args
+  const pair = `${first} ${second}`
+  if (Object.hasOwn(commands, pair)) return { name: pair, load: commands[pair], rest: args.slice(2) }
+  if (Object.hasOwn(commands, first)) return { name: first, load: commands[first], rest: args.slice(1) }
+  return { name: first, load: undefined, rest: [] }
+}
+
+function readArguments(name: string, command: Command, rest: readonly string[]): Arguments {
+  const json = { json: { help: 'print the result as one line of JSON' } }
+  const known = { ...command.options, ...json }
+  let parsed: ReturnType<typeof parseArgs>
+  try {
+    parsed = parseArgs({ args: [...rest], options: toParseOptions(known), allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageError(`${toSentence(error)} \`skillstead ${name} --help\` lists what it takes.`)
+  }
+  const needed = command.words.filter((word) => !word.startsWith('['))
+  const words = parsed.positionals
+  if (words.length < needed.length)
+    throw new UsageError(`${needed[words.length]} is missing: skillstead ${name} ${command.words.join(' ')}`)
+  if (words.length > command.words.length)
+    throw new UsageError(`'${words[command.words.length]}' is one word too many for \`skillstead ${name}\`.`)
+  const options: Record<string, string | boolean | undefined> = { ...parsed.values } as Arguments['options']
+  for (const [option, { env }] of Object.entries(command.options)) {
+    if (env && options[option] === undefined && process.env[env]) options[option] = process.env[env]
+  }
+  return { words, options }
+}
+
+/** Node's message without the advice that follows it. */
+function toSentence(error: unknown): string {
+  const [sentence = 'The options cannot be read.'] = String((error as Error).message).split('. To specify')
+  return sentence.endsWith('.') ? sentence : `${sentence}.`
+}
+
+function fail(error: unknown, json: boolean): number {
+  const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
+  const detail = error instanceof Error ? error.message : String(error)
+  console.error(json ? JSON.stringify({ error: { code, detail } }) : detail)
+  return error instanceof UsageError ? 2 : 1
+}

@@ -1,0 +1,93 @@
+import ipaddr from 'ipaddr.js'
+import type { ServerRequest } from 'srvx'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Tells which address a request comes from, and whether its proxy headers may be believed. */
+export interface Addresses {
+  /** The nearest hop that is no trusted proxy: what rate limits and `/metrics` go by. */
+  clientOf(request: ServerRequest): string
+  /** `https://host` as a trusted proxy tells it, or undefined when nobody trusted does. */
+  originOf(request: ServerRequest): string | undefined
+  /** Whether the request was made on this machine, and not handed on by a proxy for somebody else. */
+  isLoopback(request: ServerRequest): boolean
+}
+
+/** Throws a TypeError for a network that is not in CIDR form. */
+export function createAddresses(trustedProxies: readonly string[]): Addresses {
+  const networks = trustedProxies.map(parseNetwork)
+  const isTrusted = (address: string) => {
+    const parsed = parseAddress(address)
+    return parsed !== undefined && networks.some((network) => isInside(parsed, network))
+  }
+
+  function clientOf(request: ServerRequest): string {
+    let client = peerOf(request)
+    if (networks.length === 0 || !isTrusted(client)) return client
+    const hops = request.headers.get('x-forwarded-for')?.split(',') ?? []
+    // From the right: every proxy appends whom it saw, so that only what trusted ones wrote is read.
+    for (const hop of hops.toReversed()) {
+      const address = stripPort(hop.trim())
+      if (!parseAddress(address)) break
+      client = address
+      if (!isTrusted(address)) break
+    }
+    return client
+  }
+
+  return {
+    clientOf,
+    originOf(request) {
+      if (networks.length === 0 || !isTrusted(peerOf(request))) return undefined
+      const host = lastOf(request.headers.get('x-forwarded-host')) ?? request.headers.get('host')
+      const scheme = lastOf(request.headers.get('x-forwarded-proto')) === 'https' ? 'https' : 'http'
+      const origin = `${scheme}://${host}`
+      return host && URL.canParse(origin) && new URL(origin).host === host.toLowerCase() ? origin : undefined
+    },
+    isLoopback(request) {
+      const client = clientOf(request)
+      // A proxy on this machine that nobody told us to trust makes strangers look like neighbours.
+      const handedOn = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
+      if (handedOn && client === peerOf(request)) return false
+      return parseAddress(client)?.range() === 'loopback'
+    },
+  }
+}
+
+/** What a limit is kept by: an IPv4 address, or the /64 of an IPv6 one, which is what one household or host has. */
+export function toLimitKey(address: string): string {
+  if (!address.includes(':')) return address
+  const parsed = parseAddress(address)
+  if (!parsed) return 'unknown'
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
+}
+
+function peerOf(request: ServerRequest): string {
+  return request.ip ?? 'unknown'
+}
+
+function parseNetwork(text: string): [Address, number] {
+  const whole = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
+  if (!ipaddr.isValidCIDR(whole)) throw new TypeError(`\`${text}\` is not a network; write it as in 10.0.0.0/8.`)
+  return ipaddr.parseCIDR(whole)
+}
+
+/** IPv4 addresses written as IPv6 ones come out as IPv4. */
+function parseAddress(text: string): Address | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
+}
+
+function isInside(address: Address, [network, bits]: [Address, number]): boolean {
+  return address.kind() === network.kind() && address.match([network, bits] as never)
+}
+
+/** Some proxies write `address:port` or `[address]:port`. */
+function stripPort(hop: string): string {
+  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(hop)
+  if (bracketed) return bracketed[1]!
+  return /^[\d.]+:\d+$/.test(hop) ? hop.slice(0, hop.indexOf(':')) : hop
+}
+
+function lastOf(list: string | null): string | undefined {
+  return list?.split(',').at(-1)?.trim() || undefined
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http'
+import type { ServerRequest } from 'srvx'
+import { RegistryError } from '@skillstead/protocol'
+
+const nothing = new Uint8Array()
+/** How long what comes after a refusal is still read. */
+const lingerMs = 2000
+
+/**
+ * Reads the body of a request, counting as it comes: what `Content-Length` says is only believed to refuse early.
+ * Throws `payload_too_large`, and `invalid_request` when the caller breaks off.
+ */
+export async function readBody(request: ServerRequest, bytesMax: number): Promise<Uint8Array> {
+  const nodeRequest = request.runtime?.node?.req as IncomingMessage | undefined
+  if (nodeRequest) return readNodeBody(nodeRequest, bytesMax)
+  if (!request.body) return nothing
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw tooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  return join(chunks)
+}
+
+/** Without web streams in between, which cost more than a small operation. */
+function readNodeBody(request: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+  const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
+  if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)
+  return new Promise((resolve, reject) => {
+    const refuse = () => {
+      request.off('data', onData).off('end', onEnd)
+      discard(request, bytesMax)
+      reject(tooLarge(bytesMax))
+    }
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const onData = (chunk: Uint8Array) => {
+      size += chunk.byteLength
+      if (size > bytesMax) return refuse()
+      chunks.push(chunk)
+    }
+    const onEnd = () => resolve(join(chunks))
+    const onGone = () => reject(new RegistryError('invalid_request', 'The request ended before its body did.'))
+    request.once('error', onGone).once('close', onGone)
+    if (Number(declared) > bytesMax) return refuse()
+    request.on('data', onData).once('end', onEnd)
+  })
+}
+
+/**
+ * Most clients read no answer before they have sent everything, and one that is cut off sees a reset instead of the
+ * 413. So as much again is read and thrown away for a moment; then the connection ends.
+ */
+function discard(request: IncomingMessage, bytesMax: number): void {
+  const timer = setTimeout(() => request.destroy(), lingerMs)
+  request.once('close', () => clearTimeout(timer))
+  let left = bytesMax
+  request.on('data', (chunk: Uint8Array) => {
+    left -= chunk.byteLength
+    if (left < 0) request.destroy()
+  })
+}
+
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+}
+
+function tooLarge(bytesMax: number): RegistryError {
+  return new RegistryError('payload_too_large', `The body is larger than ${bytesMax} bytes.`)
+}

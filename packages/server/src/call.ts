@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import type { H3Event } from 'h3'
+import type { ServerRequest } from 'srvx'
+import { guest, type Caller } from '@skillstead/core'
+import type { Quota } from './quotas.ts'
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+
+/**
+ * One request on its way through the node. h3 takes it as the context of its event and writes the matched route's
+ * parameters into it; all fields are here from the start, so that every call has one shape.
+ */
+export class Call {
+  readonly request: ServerRequest
+  readonly method: string
+  /** The caller's own where it is well-formed, so that a trace can go through several systems. */
+  readonly requestId: string
+  readonly startedAtMs: number
+  /** The endpoint's name in logs and metrics: never what a caller typed. */
+  endpoint = 'unknown'
+  caller: Caller = guest
+  /** Whether the answer may hold what is for this caller alone. */
+  personal = false
+  quota: Quota | undefined = undefined
+  /** Whether pages from elsewhere may read the answer. */
+  crossOrigin = true
+  /** The path and query as h3 routed them. */
+  url: URL | undefined = undefined
+  /** Set by h3: the segments of the path by name, still percent-encoded. */
+  params: Record<string, string> | undefined = undefined
+  /** Set by h3. */
+  matchedRoute: unknown = undefined
+
+  constructor(request: ServerRequest) {
+    this.request = request
+    this.method = request.method
+    this.requestId = toRequestId(request.headers.get('x-request-id'))
+    this.startedAtMs = performance.now()
+  }
+
+  header(name: string): string | null {
+    return this.request.headers.get(name)
+  }
+}
+
+/** The call that an h3 event carries as its context. */
+export function callOf(event: H3Event): Call {
+  const call = event.context as unknown as Call
+  call.url = event.url
+  return call
+}
+
+/** The id a caller proposes, or a new one. */
+export function toRequestId(proposed: string | null | undefined): string {
+  return proposed && requestIdPattern.test(proposed) ? proposed : randomUUID()
+}

@@ -1,0 +1,32 @@
+import type { Content } from '@skillstead/protocol'
+import type { Header } from './replies.ts'
+
+const csp: Header = ['content-security-policy', "sandbox; default-src 'none'"]
+
+/**
+ * The headers of published bytes. They come from strangers and share an origin with the dashboard, so a browser may
+ * neither guess a type, nor run anything, nor show more than plain text and Markdown.
+ */
+export function toContentHeaders({ contentType, etag, filename }: Content) {
+  const shown = /^text\/(?:plain|markdown)(?:$|[;\s])/i.test(contentType)
+  const disposition: Header = ['content-disposition', toDisposition(shown ? 'inline' : 'attachment', filename)]
+  return { contentType, etag: etag && quote(etag), headers: [csp, disposition] }
+}
+
+/** The last part of the name, once in plain ASCII and once in UTF-8 (RFC 6266, RFC 8187). */
+function toDisposition(kind: 'inline' | 'attachment', filename: string | undefined): string {
+  const name = filename?.split(/[/\\]/).at(-1)?.replaceAll(/\p{C}/gu, '')
+  if (!name) return kind
+  const ascii = name.replaceAll(/[^\x20-\x7e]|["%]/g, '_')
+  if (ascii === name) return `${kind}; filename="${ascii}"`
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, toEscape)
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}
+
+function toEscape(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}
+
+function quote(etag: string): string {
+  return etag.startsWith('"') ? etag : `"${etag}"`
+}

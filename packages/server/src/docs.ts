@@ -1,0 +1,96 @@
+import { errorTable, plans } from '@skillstead/protocol'
+import { escapeHtml, toPage, type Page } from './html.ts'
+import { isRequired, statusesOf, toFieldSchema, toOpenApiPath } from './openapi.ts'
+import { apiBase, inputFields, routes, type Route } from './routes.ts'
+
+/** The reference for people, made from the same table as everything else. */
+export function toDocsPage(origin: string): Page {
+  const tags = [...new Set(routes.map(({ endpoint }) => endpoint.tag))]
+  const markup = [
+    '<h1>Skillstead: the interface</h1>',
+    toIntroduction(origin),
+    `<nav>${tags.map((tag) => `<a href="#${toAnchor(tag)}">${escapeHtml(tag)}</a>`).join('')}<a href="#errors">Errors</a></nav>`,
+    ...tags.map(toSection),
+    toErrorSection(),
+  ]
+  return toPage('Skillstead: the interface', markup.join('\n'))
+}
+
+/** The page at `/`. */
+export function toWelcomePage(): Page {
+  return toPage(
+    'Skillstead',
+    `<h1>Skillstead</h1>
+<p>A registry for agent skills. The interface is at <a href="${apiBase}/skills"><code>${apiBase}</code></a>.</p>
+<ul><li><a href="/docs">The reference</a></li><li><a href="/openapi.json">OpenAPI document</a></li></ul>`,
+  )
+}
+
+function toIntroduction(origin: string): string {
+  const rates = Object.entries(plans).map(([plan, { requestsPerMinute }]) => `${plan} ${requestsPerMinute}`)
+  return `<p>Every path is below <code>${escapeHtml(origin + apiBase)}</code>. JSON goes in and comes out, in UTF-8. Send a key as
+<code>Authorization: Bearer ssk_...</code>. A full name is one segment of a path: <code>alice%2Fpdf</code>.</p>
+<p>Requests a minute, unless the operator chose others: ${escapeHtml(rates.join(', '))}. Every answer says what is left in
+<code>X-RateLimit-Remaining</code>. Answers to <code>GET</code> carry an <code>ETag</code>.
+The same as a document for machines: <a href="/openapi.json">openapi.json</a>.</p>`
+}
+
+function toSection(tag: string): string {
+  const articles = routes.filter(({ endpoint }) => endpoint.tag === tag).map(toArticle)
+  return `<section><h2 id="${toAnchor(tag)}">${escapeHtml(tag)}</h2>${articles.join('\n')}</section>`
+}
+
+function toArticle(route: Route): string {
+  const { endpoint, name } = route
+  const needs = [
+    endpoint.auth === 'none' ? '' : endpoint.auth === 'admin' ? 'administrators' : 'a key',
+    endpoint.auth === 'none' ? '' : `scope ${endpoint.scope ?? 'read'}`,
+    endpoint.plan ? `the ${endpoint.plan} plan` : '',
+  ].filter(Boolean)
+  return `<article id="${name}"><h3><code>${endpoint.method} ${escapeHtml(toOpenApiPath(endpoint.path))}</code></h3>
+<p>${escapeHtml(endpoint.summary)}. <small>${needs.length > 0 ? `Needs ${needs.join(', ')}. ` : ''}Answers ${statusesOf(endpoint).join(' or ')}.</small></p>
+${toFieldTable(route)}</article>`
+}
+
+function toFieldTable({ endpoint, pathNames }: Route): string {
+  const rows = Object.entries(inputFields(endpoint)).map(([field, schema]) => {
+    const place = pathNames.includes(field)
+      ? 'path'
+      : endpoint.method === 'GET' || endpoint.method === 'DELETE'
+        ? 'query'
+        : 'body'
+    const needed = place === 'path' || isRequired(schema) ? 'required' : ''
+    const type = field === 'archive' ? endpoint.uploads!.join(' or ') : toTypeText(toFieldSchema(schema))
+    return `<tr><td><code>${escapeHtml(field)}</code></td><td>${place}</td><td>${escapeHtml(type)}</td><td>${needed}</td></tr>`
+  })
+  return rows.length > 0 ? `<table>${rows.join('')}</table>` : ''
+}
+
+/** A schema in a few words. */
+function toTypeText(schema: Record<string, unknown>): string {
+  const { type, enum: choices, const: only, anyOf, default: initial, minimum, maximum, maxLength } = schema
+  const options = (anyOf as Record<string, unknown>[] | undefined)?.map((option) => toTypeText(option))
+  const base = (choices as unknown[] | undefined)?.join(' | ') ?? (only === undefined ? undefined : `${String(only)}`)
+  const bounds = [
+    minimum === undefined ? '' : `from ${String(minimum)}`,
+    maximum === undefined ? '' : `to ${String(maximum)}`,
+    maxLength === undefined ? '' : `to ${String(maxLength)} characters`,
+    initial === undefined || initial === '' ? '' : `${JSON.stringify(initial)} unless given`,
+  ].filter(Boolean)
+  return [base ?? [...new Set(options)].join(' or ') ?? '', base || options ? '' : String(type ?? 'any'), ...bounds]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function toErrorSection(): string {
+  const rows = Object.entries(errorTable).map(
+    ([code, { status, title }]) =>
+      `<tr><td>${status}</td><td><code>${code}</code></td><td>${escapeHtml(title)}</td></tr>`,
+  )
+  return `<section><h2 id="errors">Errors</h2><p><code>application/problem+json</code> (RFC 9457); <code>code</code> is one of these.</p>
+<table>${rows.join('')}</table></section>`
+}
+
+function toAnchor(tag: string): string {
+  return tag.toLowerCase().replaceAll(/[^a-z]+/g, '-')
+}

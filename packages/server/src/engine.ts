@@ -1,0 +1,87 @@
+import type { H3 } from 'h3'
+import { SkillMoved, localCall, type CallOptions } from '@skillstead/core'
+import { toAnswer, type Result } from './answers.ts'
+import { callOf, type Call } from './call.ts'
+import { ErrorWithHeaders, handle, type NodeParts } from './gate.ts'
+import { answerOnce, readIdempotencyKey } from './idempotency.ts'
+import { readPayload, toInput, type Payload } from './input.ts'
+import { isKnownToCaller, reply, replyOptions } from './replies.ts'
+import { renameInPath, routes, type Route } from './routes.ts'
+
+/** Mounts the endpoint table: a route for every row, `HEAD` beside `GET`, and 405 or `OPTIONS` for every other method. */
+export function mountEndpoints(app: H3, node: NodeParts): void {
+  const methodsOf = new Map<string, string[]>()
+  for (const route of routes) {
+    const { method } = route.endpoint
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
+    for (const taken of methods) {
+      app.on(taken as 'GET', route.pattern, (event) => {
+        const call = callOf(event)
+        call.endpoint = route.name
+        return handle(node, call, 'api', () => answer(node, route, call))
+      })
+    }
+    methodsOf.set(route.pattern, [...(methodsOf.get(route.pattern) ?? []), ...methods])
+  }
+  for (const [pattern, methods] of methodsOf) {
+    app.all(pattern, (event) => handle(node, callOf(event), 'api', (call) => refuseMethod(call, methods)))
+  }
+}
+
+/** Answers `OPTIONS`, and throws `method_not_allowed` for every other method. */
+export function refuseMethod(call: Call, methods: readonly string[]): Response {
+  const allowed = [...methods, 'OPTIONS']
+  if (call.method === 'OPTIONS') return replyOptions(call, allowed)
+  const list = allowed.join(', ')
+  throw new ErrorWithHeaders('method_not_allowed', `This address takes ${list}.`, [['allow', list]])
+}
+
+async function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
+  const payload = route.endpoint.method === 'GET' ? undefined : await readPayload(call, route)
+  const key = readIdempotencyKey(call, route)
+  try {
+    if (key === undefined) return reply(call, toAnswer(call, route, await perform(node, route, call, payload)))
+    return await answerOnce(node, route, call, { key, payload }, () => perform(node, route, call, payload))
+  } catch (error) {
+    if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)
+    throw error
+  }
+}
+
+async function perform(node: NodeParts, route: Route, call: Call, payload: Payload | undefined): Promise<Result> {
+  const input = toInput(call, route, payload)
+  const options = toCallOptions(call, route)
+  const counts = options.counts === true
+  const asks = counts && call.header('if-none-match') !== null
+  const result = await localCall(
+    node.registry,
+    route.name,
+    input,
+    call.caller,
+    asks ? { ...options, counts: false } : options,
+  )
+  // What the caller has already is not downloaded; that is known only once there is an entity tag to compare.
+  if (!asks || isKnownToCaller(call, toAnswer(call, route, result).etag)) return result
+  return localCall(node.registry, route.name, input, call.caller, options)
+}
+
+function replyMoved(call: Call, route: Route, fullName: string): Response {
+  const location = renameInPath(route, call.params ?? {}, fullName) + (call.url?.search ?? '')
+  const cacheControl = call.personal ? 'private, no-store' : 'no-cache'
+  return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
+}
+
+/** The tokens are for operations that know the holder of one from the rest; the others ignore them. */
+function toCallOptions(call: Call, route: Route): CallOptions & { agentToken?: string; caseToken?: string } {
+  const agentToken = call.header('x-agent-token') ?? undefined
+  const caseToken = call.header('x-case-token') ?? undefined
+  if (agentToken !== undefined || caseToken !== undefined) call.personal = true
+  const counts = route.counted && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
+  return { counts, client: toClientName(call), agentToken, caseToken }
+}
+
+/** The program that calls: as it names itself, or the product of its User-Agent (RFC 9110, section 10.1.5). */
+function toClientName(call: Call): string {
+  const named = call.header('x-skillstead-client') ?? call.header('user-agent') ?? ''
+  return /^[\w!#$%&'*+.^`|~-]{1,64}/.exec(named)?.[0] ?? 'unknown'
+}

@@ -1,0 +1,115 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Registry } from '@skillstead/core'
+import type { Addresses } from './addresses.ts'
+import type { Call } from './call.ts'
+import type { RequestLog } from './request-log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Quotas } from './quotas.ts'
+import { replyProblem, toRegistryError, type Header } from './replies.ts'
+
+/** What the answering of requests shares: made once for a node. */
+export interface NodeParts {
+  readonly registry: Registry
+  readonly addresses: Addresses
+  readonly quotas: Quotas
+  readonly metrics: Metrics
+  readonly log: RequestLog
+  readonly requireKey: boolean
+  /** Set once the node shuts down: nothing new is begun. */
+  draining: boolean
+}
+
+/** How a request gets in: `api` looks at the key and spends, `page` only looks at a key where all need one. */
+export type Admission = 'api' | 'page' | 'open'
+
+/** An error that brings headers of its own, as 405 does. */
+export class ErrorWithHeaders extends RegistryError {
+  readonly headers: readonly Header[]
+
+  constructor(code: 'method_not_allowed', detail: string, headers: readonly Header[]) {
+    super(code, detail)
+    this.headers = headers
+  }
+}
+
+/**
+ * Lets a request in, has it answered, and turns whatever is thrown into a problem. Every answer of a node leaves
+ * through here, so that each has its rate headers, its request id, its line in the log and its place in the metrics.
+ */
+export async function handle(
+  node: NodeParts,
+  call: Call,
+  admission: Admission,
+  work: (call: Call) => Response | Promise<Response>,
+): Promise<Response> {
+  node.metrics.begin()
+  let response: Response
+  try {
+    if (node.draining && admission !== 'open') {
+      throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
+    }
+    const waiting = admit(node, call, admission)
+    if (waiting) await waiting
+    response = await work(call)
+  } catch (thrown) {
+    const error = toRegistryError(thrown)
+    if (error.status >= 500) node.log.failure(call, error)
+    call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
+    response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined)
+  }
+  node.metrics.end(call, response.status)
+  node.log.answered(call, response.status)
+  return response
+}
+
+/** Nothing to wait for where there is no key to look up and nothing is limited. */
+function admit(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
+  const looksAtKeys = admission === 'api' || (admission === 'page' && node.requireKey)
+  const authorization = looksAtKeys ? call.header('authorization') : null
+  if (authorization !== null) return admitWithKey(node, call, admission, authorization)
+  return count(node, call, admission)
+}
+
+async function admitWithKey(node: NodeParts, call: Call, admission: Admission, authorization: string): Promise<void> {
+  call.personal = true
+  try {
+    call.caller = await node.registry.authenticate(parseBearer(authorization))
+  } catch (error) {
+    // Guessing costs: a wrong key spends from the address that sent it.
+    if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
+    throw error
+  }
+  await count(node, call, admission)
+}
+
+function count(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
+  const spends = admission === 'api' && call.method !== 'OPTIONS'
+  const address = () => node.addresses.clientOf(call.request)
+  const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
+  const isGuestRefused = node.requireKey && admission !== 'open' && call.caller.kind === 'guest'
+  const settle = (settled: typeof call.quota) => {
+    call.quota = settled
+    if (spends && settled!.exceeded) throw tooMany(node, settled!.resetSeconds)
+    if (isGuestRefused && !call.personal && call.method !== 'OPTIONS') throw keyNeeded()
+  }
+  return quota instanceof Promise ? quota.then(settle) : settle(quota)!
+}
+
+/** Throws `unauthorized` for anything but `Bearer <key>` (RFC 6750, section 2.1). */
+function parseBearer(authorization: string): string {
+  const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
+  if (!key) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
+  return key
+}
+
+function tooMany(node: NodeParts, retryAfterSeconds: number): RegistryError {
+  node.metrics.limited()
+  const seconds = Math.max(1, retryAfterSeconds)
+  return new RegistryError('rate_limited', `Too many requests; try again in ${seconds} s.`, {
+    retryAfterSeconds: seconds,
+  })
+}
+
+function keyNeeded(): RegistryError {
+  return new RegistryError('unauthorized', 'This node is private: send an API key, `Authorization: Bearer ssk_...`.')
+}

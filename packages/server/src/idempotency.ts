@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { RegistryError, toProblem } from '@skillstead/protocol'
+import { EncodedJson, SkillMoved, type UserCaller } from '@skillstead/core'
+import { toAnswer, type Result } from './answers.ts'
+import type { Call } from './call.ts'
+import type { NodeParts } from './gate.ts'
+import type { Payload } from './input.ts'
+import { reply, toRegistryError } from './replies.ts'
+import type { Route } from './routes.ts'
+
+/** Shown once, when made, and never stored: a replay leaves them out. */
+const secretFields = new Set(['key', 'agentToken', 'caseToken', 'secret'])
+
+interface KeptAnswer {
+  readonly status: number
+  readonly body: string | null
+}
+
+/**
+ * The `Idempotency-Key` of a call, where one counts: `POST` and `PUT` of signed-in callers.
+ * Throws `invalid_request` for one that is not 1 to 255 visible ASCII characters.
+ */
+export function readIdempotencyKey(call: Call, route: Route): string | undefined {
+  if (call.method !== 'POST' && call.method !== 'PUT') return undefined
+  const key = call.header('idempotency-key')
+  if (key === null || call.caller.kind !== 'user' || route.endpoint.kind === 'content') return undefined
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new RegistryError('invalid_request', 'An `Idempotency-Key` is 1 to 255 visible ASCII characters.')
+  }
+  return key
+}
+
+/** Does the work the first time that a key is seen, and afterwards gives the first answer again. */
+export async function answerOnce(
+  { registry }: NodeParts,
+  route: Route,
+  call: Call,
+  { key, payload }: { key: string; payload: Payload | undefined },
+  work: () => Promise<Result>,
+): Promise<Response> {
+  const caller = call.caller as UserCaller
+  const begun = await registry.beginIdempotent(caller, key, hashRequest(call, payload))
+  if (begun.state === 'done') return replay(call, begun)
+  let result: Result
+  try {
+    result = await work()
+  } catch (thrown) {
+    await registry.finishIdempotent(caller, key, keepError(call, thrown))
+    throw thrown
+  }
+  await registry.finishIdempotent(caller, key, { status: result.status, body: keepBody(result.body) })
+  return reply(call, toAnswer(call, route, result))
+}
+
+function replay(call: Call, { status, body }: KeptAnswer): Response {
+  const type = status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8'
+  return reply(call, {
+    status,
+    body: body === null ? null : Buffer.from(body),
+    contentType: body === null ? undefined : type,
+    headers: [['idempotency-replayed', 'true']],
+  })
+}
+
+/** Everything that makes a request this one; its media type too, since it says how the bytes are read. */
+function hashRequest(call: Call, payload: Payload | undefined): string {
+  const head = `${call.method} ${call.url?.pathname}${call.url?.search}\n${payload?.contentType ?? ''}\n`
+  return createHash('sha256')
+    .update(head)
+    .update(payload?.bytes ?? '')
+    .digest('base64url')
+}
+
+/** Null for what another attempt may change: no valid key, too many requests, the node's own failures. */
+function keepError(call: Call, thrown: unknown): KeptAnswer | null {
+  if (thrown instanceof SkillMoved) return null
+  const error = toRegistryError(thrown)
+  if (error.status === 401 || error.status === 429 || error.status >= 500) return null
+  return { status: error.status, body: JSON.stringify(toProblem(error, call.requestId)) }
+}
+
+function keepBody(body: Result['body']): string | null {
+  if (body === undefined || body === null) return null
+  const value: unknown = body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
+  return JSON.stringify(value, function dropSecrets(this: unknown, field, inner: unknown) {
+    return this === value && secretFields.has(field) ? undefined : inner
+  })
+}

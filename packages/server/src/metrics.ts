@@ -1,0 +1,100 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
+import type { Registry } from '@skillstead/core'
+import type { Call } from './call.ts'
+
+/** Numbers for operators, in a registry of their own: an embedder's Prometheus metrics are left alone. */
+export interface Metrics {
+  begin(): void
+  end(call: Call, status: number): void
+  limited(): void
+  /** Prometheus text, with the registry's own numbers. */
+  render(registry: Registry): Promise<string>
+  readonly contentType: string
+  close(): void
+}
+
+export function createMetrics(): Metrics {
+  const own = new PromRegistry()
+  const registers = [own]
+  const requests = new Counter({
+    name: 'skillstead_http_requests_total',
+    help: 'Requests answered, by endpoint, method and class of status.',
+    labelNames: ['endpoint', 'method', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'skillstead_http_request_duration_seconds',
+    help: 'Time from the head of a request to the head of its answer.',
+    labelNames: ['endpoint'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  })
+  const inFlight = new Gauge({
+    name: 'skillstead_http_requests_in_flight',
+    help: 'Requests being answered.',
+    registers,
+  })
+  const limited = new Counter({
+    name: 'skillstead_http_rate_limited_total',
+    help: 'Requests refused because an allowance was used up.',
+    registers,
+  })
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  delay.enable()
+  registerEventLoopDelay(delay, registers)
+
+  let running = 0
+  return {
+    begin() {
+      running += 1
+    },
+    end(call, status) {
+      running -= 1
+      requests.inc({
+        endpoint: call.endpoint,
+        method: toMethodLabel(call.method),
+        status: `${Math.trunc(status / 100)}xx`,
+      })
+      durations.observe({ endpoint: call.endpoint }, (performance.now() - call.startedAtMs) / 1000)
+    },
+    limited: () => limited.inc(),
+    async render(registry) {
+      inFlight.set(running)
+      const [ours, theirs] = await Promise.all([own.metrics(), renderRegistryMetrics(registry)])
+      return ours + theirs
+    },
+    contentType: own.contentType,
+    close: () => void delay.disable(),
+  }
+}
+
+function registerEventLoopDelay(delay: ReturnType<typeof monitorEventLoopDelay>, registers: PromRegistry[]): void {
+  const gauge: Gauge<'quantile'> = new Gauge({
+    name: 'skillstead_event_loop_delay_seconds',
+    help: 'How late the event loop was since the last scrape.',
+    labelNames: ['quantile'],
+    registers,
+    collect() {
+      for (const quantile of [50, 99, 100]) {
+        gauge.set({ quantile: `${quantile / 100}` }, (delay.percentile(quantile) || 0) / 1e9)
+      }
+      delay.reset()
+    },
+  })
+}
+
+async function renderRegistryMetrics(registry: Registry): Promise<string> {
+  const fresh = new PromRegistry()
+  for (const { name, help, value, type } of await registry.metrics()) {
+    const shape = { name, help, registers: [fresh] }
+    if (type === 'counter') new Counter(shape).inc(value)
+    else new Gauge(shape).set(value)
+  }
+  return fresh.metrics()
+}
+
+/** A method is what a caller typed, so only the known ones may become labels. */
+function toMethodLabel(method: string): string {
+  return ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other'
+}

@@ -1,0 +1,101 @@
+import { H3 } from 'h3'
+import type { ServerRequest } from 'srvx'
+import { RegistryError } from '@skillstead/protocol'
+import type { Registry } from '@skillstead/core'
+import { createAddresses } from './addresses.ts'
+import { Call, callOf } from './call.ts'
+import { mountEndpoints } from './engine.ts'
+import { handle, type NodeParts } from './gate.ts'
+import { createMetrics } from './metrics.ts'
+import type { NodeOptions } from './options.ts'
+import { mountPages, nothingHere } from './pages.ts'
+import { replyOptions } from './replies.ts'
+import { createQuotas } from './quotas.ts'
+import { createRequestLog } from './request-log.ts'
+import { apiBase } from './routes.ts'
+
+/** A registry as a web handler: what any server that speaks `Request` and `Response` can mount. */
+export interface RegistryNode {
+  /** Answers one request; never throws. The client's address is read from srvx's `request.ip`. */
+  fetch(request: Request): Promise<Response>
+  /** From now on every request but `/healthz` is answered 503 `shutting_down`. */
+  drain(): void
+  /** Stops the node's own measuring; the registry stays open. */
+  close(): void
+}
+
+/**
+ * Serves a registry over HTTP. Throws a TypeError for options that make no sense.
+ *
+ * @example
+ * const node = createNode(await openRegistry({ path: 'skills.db' }))
+ * const response = await node.fetch(new Request('http://localhost/api/v1/skills'))
+ */
+export function createNode(registry: Registry, options: NodeOptions = {}): RegistryNode {
+  if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
+    throw new TypeError(`\`publicUrl\` is not an address: ${options.publicUrl}`)
+  }
+  const node: NodeParts = {
+    registry,
+    addresses: createAddresses(options.trustedProxies ?? []),
+    quotas: createQuotas(options),
+    metrics: createMetrics(),
+    log: createRequestLog(options.logger),
+    requireKey: options.requireKey ?? false,
+    draining: false,
+  }
+  // Malformed escapes are refused here, with every header, and not by h3 before anything of ours runs.
+  const app = new H3({ allowMalformedURL: true, silent: true })
+  mountEndpoints(app, node)
+  mountPages(app, node, options)
+  app.all('/**', (event) => handleUnknown(node, callOf(event)))
+  return {
+    fetch: (request) => dispatch(app, node, request),
+    drain() {
+      node.draining = true
+    },
+    close: () => node.metrics.close(),
+  }
+}
+
+/** Two hops to the operation: this and the route's handler. */
+function dispatch(app: H3, node: NodeParts, request: ServerRequest): Promise<Response> {
+  const call = new Call(request)
+  request.context = call as unknown as NonNullable<ServerRequest['context']>
+  try {
+    // A request target that is neither a path nor an address (RFC 9112, section 3.2) came out as `/`.
+    const target = request.runtime?.node?.req.url ?? '/'
+    if (target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseAddress(node, call)
+    return app.fetch(request) as Promise<Response>
+  } catch {
+    return refuseAddress(node, call)
+  }
+}
+
+function handleUnknown(node: NodeParts, call: Call): Promise<Response> {
+  const path = call.url?.pathname ?? '/'
+  const admission = path === apiBase || path.startsWith(`${apiBase}/`) ? 'api' : 'page'
+  return handle(node, call, admission, () => {
+    if (call.method === 'OPTIONS' && path === '/*') return replyOptions(call, ['GET', 'HEAD', 'OPTIONS'])
+    if (!isDecodable(path)) throw malformed()
+    throw nothingHere()
+  })
+}
+
+function refuseAddress(node: NodeParts, call: Call): Promise<Response> {
+  return handle(node, call, 'page', () => {
+    throw malformed()
+  })
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function malformed(): RegistryError {
+  return new RegistryError('invalid_request', 'The address of the request is malformed.')
+}

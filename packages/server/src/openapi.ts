@@ -1,0 +1,167 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import { errorTable, planNames, toProblemType, type Endpoint } from '@skillstead/protocol'
+import { apiBase, inputFields, routes, type Route } from './routes.ts'
+
+type Json = Record<string, unknown>
+
+const rateHeaders = {
+  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'Unix time in seconds when the window is full again.',
+    schema: { type: 'integer' },
+  },
+  RateLimit: { description: 'draft-ietf-httpapi-ratelimit-headers.', schema: { type: 'string' } },
+  'RateLimit-Policy': { description: 'draft-ietf-httpapi-ratelimit-headers.', schema: { type: 'string' } },
+  'X-Request-Id': { description: "The request's id, yours if you sent one.", schema: { type: 'string' } },
+  ETag: { description: 'On `GET`; send it as `If-None-Match` to get 304.', schema: { type: 'string' } },
+}
+
+/** The interface as an OpenAPI 3.1 document, made from the endpoint table. */
+export function toOpenApi(origin: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = toOpenApiPath(route.endpoint.path)
+    paths[path] = { ...paths[path], [route.endpoint.method.toLowerCase()]: toOperation(route) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Skillstead',
+      version: '1',
+      description: 'A registry for agent skills. A path segment holds a full name as `owner%2Fname`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: origin + apiBase }],
+    tags: [...new Set(routes.map(({ endpoint }) => endpoint.tag))].map((name) => ({ name })),
+    paths,
+    components: { ...components(), headers: rateHeaders },
+  }
+}
+
+/** `/skills/:name/files/**:path` as `/skills/{name}/files/{path}`. */
+export function toOpenApiPath(path: string): string {
+  return path.replaceAll(/(?:\*\*)?:([A-Za-z]+)/g, '{$1}')
+}
+
+/** The JSON Schema of one field, as callers send it. */
+export function toFieldSchema(schema: Endpoint['input']): Json {
+  const { $schema: _, ...rest } = toJsonSchema(schema, { errorMode: 'ignore', typeMode: 'input' })
+  return rest as Json
+}
+
+/** The good statuses of an endpoint, the usual one first. */
+export function statusesOf({ status = 200 }: Endpoint): readonly number[] {
+  return typeof status === 'number' ? [status] : status
+}
+
+/** Whether a call without the field is refused. */
+export function isRequired(schema: Endpoint['input']): boolean {
+  return !['optional', 'exact_optional', 'nullish'].includes(schema.type)
+}
+
+function toOperation({ name, endpoint, pathNames, queryNames }: Route): Json {
+  const fields = inputFields(endpoint)
+  const hasBody = endpoint.method === 'POST' || endpoint.method === 'PUT' || endpoint.method === 'PATCH'
+  const bodyNames = hasBody ? [...queryNames] : []
+  const inQuery = hasBody && !endpoint.uploads ? [] : [...queryNames]
+  return {
+    operationId: name,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    ...(endpoint.plan && { description: `Needs the ${endpoint.plan} plan.` }),
+    security: endpoint.auth === 'none' ? [{}, { apiKey: [] }] : [{ apiKey: [] }],
+    'x-auth': endpoint.auth,
+    'x-scope': endpoint.scope ?? 'read',
+    parameters: [
+      ...pathNames.map((field) => toParameter('path', field, fields[field]!)),
+      ...inQuery.map((field) => toParameter('query', field, fields[field]!)),
+      ...(endpoint.method === 'POST' || endpoint.method === 'PUT' ? [idempotencyKey] : []),
+    ],
+    ...(bodyNames.length > 0 && { requestBody: toRequestBody(endpoint, fields, bodyNames) }),
+    responses: toResponses(endpoint),
+  }
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key and body within 24 hours give the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+function toParameter(place: 'path' | 'query', name: string, schema: Endpoint['input']): Json {
+  // A list is one comma-separated parameter, and a number or a flag is text on the way.
+  return { name, in: place, required: place === 'path' || isRequired(schema), schema: toFieldSchema(schema) }
+}
+
+function toRequestBody(endpoint: Endpoint, fields: ReturnType<typeof inputFields>, names: readonly string[]): Json {
+  const required = names.filter((name) => isRequired(fields[name]!))
+  const json = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, toFieldSchema(fields[name]!)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+  const uploads = Object.fromEntries(
+    (endpoint.uploads ?? []).map((type) => [type, { schema: { contentEncoding: 'binary' } }]),
+  )
+  return { required: required.length > 0, content: { 'application/json': { schema: json }, ...uploads } }
+}
+
+function toResponses(endpoint: Endpoint): Json {
+  const headers = Object.fromEntries(
+    Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+  const responses: Json = {}
+  for (const status of statusesOf(endpoint)) {
+    responses[status] = { description: 'Done.', headers, ...(status !== 204 && { content: toContent(endpoint) }) }
+  }
+  if (endpoint.method === 'GET') responses[304] = { description: 'You have it already.', headers }
+  responses[429] = { $ref: '#/components/responses/RateLimited' }
+  responses.default = { $ref: '#/components/responses/Problem' }
+  return responses
+}
+
+function toContent(endpoint: Endpoint): Json {
+  if (endpoint.kind === 'content') return { '*/*': { schema: { type: 'string', contentEncoding: 'binary' } } }
+  const { $schema: _, ...schema } = toJsonSchema(endpoint.output, { errorMode: 'ignore', typeMode: 'output' })
+  return { 'application/json': { schema } }
+}
+
+function components(): Json {
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+  const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+  return {
+    securitySchemes: {
+      apiKey: { type: 'http', scheme: 'bearer', description: `A key: \`ssk_...\`. Plans: ${planNames.join(', ')}.` },
+    },
+    responses: {
+      Problem: { description: 'Something was wrong (RFC 9457).', content },
+      RateLimited: { description: errorTable.rate_limited.title, headers: retryAfter, content },
+    },
+    schemas: { Problem: problemSchema() },
+  }
+}
+
+function problemSchema(): Json {
+  const codes = Object.keys(errorTable) as (keyof typeof errorTable)[]
+  const field = {
+    type: 'object',
+    properties: { path: { type: 'string' }, message: { type: 'string' } },
+    required: ['path', 'message'],
+  }
+  return {
+    type: 'object',
+    properties: {
+      type: { type: 'string', enum: codes.map(toProblemType) },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+      code: { type: 'string', enum: codes },
+      requestId: { type: 'string' },
+      errors: { type: 'array', items: field },
+    },
+    required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+  }
+}

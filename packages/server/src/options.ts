@@ -1,0 +1,22 @@
+import type { Logger } from 'pino'
+import type { PlanName } from '@skillstead/protocol'
+
+/** Requests a minute: for callers without a key by address, for the others by user at their plan's rate. */
+export type Rates = Readonly<Record<'anonymous' | PlanName, number>>
+
+export interface NodeOptions {
+  /** The plans' rates where it is not said; `off` limits nobody. */
+  readonly rates?: Partial<Rates> | 'off'
+  /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are believed. None where it is not said. */
+  readonly trustedProxies?: readonly string[]
+  /** The address that the outside knows the node by, as in `https://skills.example.com`. */
+  readonly publicUrl?: string
+  /** Nothing but `/healthz` and `/readyz` without a key. */
+  readonly requireKey?: boolean
+  /** Opens `/metrics` beyond loopback, as a Bearer token. */
+  readonly metricsToken?: string
+  /** One line a request, and every unexpected error. Silent where it is not said. */
+  readonly logger?: Logger
+  /** How many addresses have an allowance of their own at a time; those above it share some. */
+  readonly addressesMax?: number
+}

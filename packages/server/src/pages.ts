@@ -1,0 +1,97 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { H3 } from 'h3'
+import { RegistryError } from '@skillstead/protocol'
+import { callOf, type Call } from './call.ts'
+import { toDocsPage, toWelcomePage } from './docs.ts'
+import { refuseMethod } from './engine.ts'
+import { handle, type Admission, type NodeParts } from './gate.ts'
+import type { Page } from './html.ts'
+import { toOpenApi } from './openapi.ts'
+import type { NodeOptions } from './options.ts'
+import { reply } from './replies.ts'
+
+type Work = (call: Call) => Response | Promise<Response>
+
+/** Mounts what lies outside the interface: the reference, the checks of an operator, the metrics. */
+export function mountPages(app: H3, node: NodeParts, options: Pick<NodeOptions, 'publicUrl' | 'metricsToken'>): void {
+  const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
+  const mount = (path: string, endpoint: string, admission: Admission, work: Work) => {
+    app.all(path, (event) => {
+      const call = callOf(event)
+      call.endpoint = endpoint
+      call.crossOrigin = endpoint === 'openapi'
+      const reads = call.method === 'GET' || call.method === 'HEAD'
+      return handle(node, call, admission, reads ? work : () => refuseMethod(call, ['GET', 'HEAD']))
+    })
+  }
+  const docs = keepLast(toDocsPage)
+  const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))
+  const welcome = toWelcomePage()
+
+  mount('/', 'welcome', 'page', (call) => replyPage(call, welcome))
+  mount('/docs', 'docs', 'page', (call) => replyPage(call, docs(originOf(call))))
+  mount('/openapi.json', 'openapi', 'page', (call) => {
+    const contentType = 'application/json; charset=utf-8'
+    return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
+  })
+  mount('/healthz', 'health', 'open', (call) => replyJson(call, { status: 'ok' }))
+  mount('/readyz', 'readiness', 'open', (call) => replyReadiness(node, call))
+  mount('/metrics', 'metrics', 'open', async (call) => {
+    if (!node.addresses.isLoopback(call.request) && !holdsToken(call, options.metricsToken)) throw nothingHere()
+    return reply(call, {
+      status: 200,
+      contentType: node.metrics.contentType,
+      body: Buffer.from(await node.metrics.render(node.registry)),
+    })
+  })
+}
+
+/** The answer for an address that nothing is mounted on; it repeats nothing of the address. */
+export function nothingHere(): RegistryError {
+  return new RegistryError('not_found', 'There is nothing at this address.')
+}
+
+async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
+  if (node.draining) throw new RegistryError('shutting_down', 'The node is shutting down.')
+  const parts = Object.entries(await node.registry.readiness())
+  const errors = parts.filter(([, ready]) => !ready).map(([path]) => ({ path, message: 'is not ready' }))
+  if (errors.length === 0) return replyJson(call, { ready: true, ...Object.fromEntries(parts) })
+  const names = errors.map(({ path }) => path).join(', ')
+  throw new RegistryError('overloaded', `Not ready: ${names}.`, { errors, retryAfterSeconds: 5 })
+}
+
+function replyJson(call: Call, value: unknown): Response {
+  return reply(call, {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: Buffer.from(JSON.stringify(value)),
+  })
+}
+
+function replyPage(call: Call, { body, csp }: Page): Response {
+  const contentType = 'text/html; charset=utf-8'
+  const headers: [string, string][] = [
+    ['content-security-policy', csp],
+    ['referrer-policy', 'no-referrer'],
+  ]
+  return reply(call, { status: 200, contentType, body, cacheControl: 'no-cache', headers })
+}
+
+/** Compared in constant time, and by digests, so that not even the length of the token shows. */
+function holdsToken(call: Call, token: string | undefined): boolean {
+  if (!token) return false
+  return timingSafeEqual(digest(call.header('authorization') ?? ''), digest(`Bearer ${token}`))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** Made when first asked for; only a proxy that changes its mind about the origin has it made again. */
+function keepLast<T>(make: (origin: string) => T): (origin: string) => T {
+  let kept: { origin: string; made: T } | undefined
+  return (origin) => {
+    if (kept?.origin !== origin) kept = { origin, made: make(origin) }
+    return kept.made
+  }
+}

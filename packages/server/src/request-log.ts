@@ -1,0 +1,47 @@
+import pino, { type DestinationStream, type Logger } from 'pino'
+import type { RegistryError } from '@skillstead/protocol'
+import type { Call } from './call.ts'
+
+/** What a node writes about requests: no bodies, keys, tokens, search texts or addresses, only the endpoint's name. */
+export interface RequestLog {
+  answered(call: Call, status: number): void
+  /** An error that is the node's own fault, with its cause, which no caller sees. */
+  failure(call: Call, error: RegistryError): void
+}
+
+/**
+ * A logger for `NodeOptions.logger`: one JSON object a line, to standard output where nothing else is said.
+ *
+ * @example
+ * await listenNode(registry, { logger: createLogger() })
+ */
+export function createLogger(destination?: DestinationStream): Logger {
+  const options = { base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+export function createRequestLog(logger: Logger = pino({ level: 'silent' })): RequestLog {
+  return {
+    answered(call, status) {
+      if (!logger.isLevelEnabled('info')) return
+      logger.info(
+        {
+          requestId: call.requestId,
+          method: call.method,
+          endpoint: call.endpoint,
+          status,
+          durationMs: Math.round((performance.now() - call.startedAtMs) * 100) / 100,
+          ...(call.caller.kind === 'user' && { userId: call.caller.userId }),
+        },
+        'request',
+      )
+    },
+    failure(call, error) {
+      const level = error.code === 'internal' ? 'error' : 'warn'
+      logger[level](
+        { requestId: call.requestId, endpoint: call.endpoint, code: error.code, err: error.cause ?? error },
+        'request failed',
+      )
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { endpoints, type Endpoint, type EndpointName } from '@skillstead/protocol'
+
+/** Where the interface begins. */
+export const apiBase = '/api/v1'
+
+/** A row of the endpoint table with what answering needs of it, worked out once. */
+export interface Route {
+  readonly name: EndpointName
+  readonly endpoint: Endpoint
+  /** The pattern below the root, as in `/api/v1/skills/:name`. */
+  readonly pattern: string
+  readonly pathNames: readonly string[]
+  /** The fields that may come as query parameters. */
+  readonly queryNames: ReadonlySet<string>
+  /** Whether reading it is a use of a skill, which is counted. */
+  readonly counted: boolean
+}
+
+/** The downloads (contract, Skills): reading these uses a skill. */
+const countedNames: ReadonlySet<EndpointName> = new Set(['getSkillMd', 'getArchive', 'loadSkill'])
+
+/** The table in its own order. */
+export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row]) => {
+  const name = key as EndpointName
+  const endpoint: Endpoint = row
+  const pathNames = [...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map(([, parameter]) => parameter!)
+  const fields = Object.keys(inputFields(endpoint))
+  return {
+    name,
+    endpoint,
+    pattern: apiBase + endpoint.path,
+    pathNames,
+    queryNames: new Set(fields.filter((field) => field !== 'archive' && !pathNames.includes(field))),
+    counted: countedNames.has(name),
+  }
+})
+
+/** The schemas of an endpoint's fields; every input is one flat object. */
+export function inputFields(endpoint: Endpoint): Readonly<Record<string, Endpoint['input']>> {
+  const { input } = endpoint
+  if (!('entries' in input)) throw new TypeError(`The input of ${endpoint.method} ${endpoint.path} is not an object.`)
+  return input.entries as Record<string, Endpoint['input']>
+}
+
+/** The path again with another skill in it, the rest as it was sent. */
+export function renameInPath(route: Route, params: Record<string, string>, name: string): string {
+  return route.pattern.replace(/(?:\*\*)?:([A-Za-z]+)/g, (_, parameter: string) =>
+    parameter === 'name' ? encodeURIComponent(name) : (params[parameter] ?? ''),
+  )
+}
