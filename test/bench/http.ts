@@ -14,7 +14,12 @@ const publishedBytes = 5700
  * Prints what a node with the corpus loaded does over HTTP, as a share of a bare `node:http` server that answers as many
  * bytes; the two are loaded in turn.
  */
-export async function benchHttp(title: string, location: RegistryOptions, key: string, corpusDir: string): Promise<void> {
+export async function benchHttp(
+  title: string,
+  location: RegistryOptions,
+  key: string,
+  corpusDir: string,
+): Promise<void> {
   requireWrk()
   const warm = await startNode(location)
   const cold = await startNode({ ...location, answerBytesMax: 0 })
@@ -53,7 +58,12 @@ async function compare(node: Child, bare: Child, paths: readonly string[]) {
     theirs.push((await load(bare.url, script)).perSecond)
   }
   const ratio = median(ours.map((own, i) => own / theirs[i]!))
-  return { perSecond: Math.round(median(ours)), bare: Math.round(median(theirs)), ratio: ratio.toFixed(3), p99Ms: median(p99).toFixed(2) }
+  return {
+    perSecond: Math.round(median(ours)),
+    bare: Math.round(median(theirs)),
+    ratio: ratio.toFixed(3),
+    p99Ms: median(p99).toFixed(2),
+  }
 }
 
 async function benchPublish(node: Child, key: string) {

@@ -47,14 +47,14 @@ export function rotate(paths: readonly string[]): string {
     end`)
 }
 
-/** A script that publishes one new skill a request, all under one key. `run` keeps the names of runs apart. */
-export function publish(key: string, body: string, run: number): string {
+/** A script that publishes one new skill a request, all under one key. `round` keeps the names of rounds apart. */
+export function publish(key: string, body: string, round: number): string {
   const [before, after] = JSON.stringify({ skillMd: body }).split('NAME') as [string, string]
   return writeScript(`local i = 0
     local headers = { ['content-type'] = 'application/json', authorization = 'Bearer ${key}' }
     request = function()
       i = i + 1
-      return wrk.format('PUT', '/api/v1/skills', headers, [==[${before}]==] .. 'bench-${run}-' .. i .. [==[${after}]==])
+      return wrk.format('PUT', '/api/v1/skills', headers, [==[${before}]==] .. 'bench-${round}-' .. i .. [==[${after}]==])
     end`)
 }
 

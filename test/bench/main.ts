@@ -22,16 +22,20 @@ const everywhere = !values.sqlite && !values.postgres
 
 if (wants('search')) benchSearch(corpusDir)
 if (wants('import') || wants('http')) {
-  if (values.sqlite || everywhere) await benchOn('SQLite', { path: join(scratch(), 'bench.db') })
+  if (values.sqlite || everywhere) {
+    const dir = scratch()
+    await benchOn('SQLite', { path: join(dir, 'skillstead.db') }, ['--data', dir])
+  }
   if (values.postgres || everywhere) {
     const postgres = await startPostgres()
-    await benchOn('PostgreSQL', { databaseUrl: await postgres.createDatabase() })
+    const databaseUrl = await postgres.createDatabase()
+    await benchOn('PostgreSQL', { databaseUrl }, ['--database-url', databaseUrl])
     await postgres.stop()
   }
 }
 
-async function benchOn(title: string, location: RegistryOptions): Promise<void> {
-  await benchImport(title, location, corpusDir!)
+async function benchOn(title: string, location: RegistryOptions, place: readonly string[]): Promise<void> {
+  await benchImport(title, place, corpusDir!)
   if (!wants('http')) return
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })

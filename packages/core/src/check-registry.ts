@@ -15,7 +15,11 @@ export async function checkRegistry(registry: Registry): Promise<Finding[]> {
   const ready = await registry.readiness()
   return [
     await checkDatabase(registry),
-    { name: 'disk', ok: ready.disk, detail: ready.disk ? 'There is room.' : 'There is less than 64 MiB left; writes will fail.' },
+    {
+      name: 'disk',
+      ok: ready.disk,
+      detail: ready.disk ? 'There is room.' : 'There is less than 64 MiB left; writes will fail.',
+    },
     await checkBlobs(registry),
     await checkSearch(registry),
     await checkLog(registry),
@@ -24,12 +28,18 @@ export async function checkRegistry(registry: Registry): Promise<Finding[]> {
 }
 
 async function checkDatabase({ database }: Context): Promise<Finding> {
-  const counts = await Promise.all((['users', 'skills', 'versions'] as const).map((table) => count(database.read.selectFrom(table))))
+  const counts = await Promise.all(
+    (['users', 'skills', 'versions'] as const).map((table) => count(database.read.selectFrom(table))),
+  )
   const detail = `${database.dialect}: ${counts[0]} users, ${counts[1]} skills, ${counts[2]} versions.`
   if (database.dialect === 'postgres') return { name: 'database', ok: true, detail }
   const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(database.read)
   const ok = rows[0]?.quick_check === 'ok'
-  return { name: 'database', ok, detail: ok ? detail : `The file is damaged: ${rows[0]?.quick_check}. Restore a backup.` }
+  return {
+    name: 'database',
+    ok,
+    detail: ok ? detail : `The file is damaged: ${rows[0]?.quick_check}. Restore a backup.`,
+  }
 }
 
 async function checkBlobs({ database }: Context): Promise<Finding> {
@@ -39,7 +49,10 @@ async function checkBlobs({ database }: Context): Promise<Finding> {
       .leftJoin('blobs', 'blobs.digest', 'version_files.digest')
       .where('blobs.digest', 'is', null),
   )
-  const detail = missing === 0 ? 'Every file of every version is there.' : `${missing} files of versions are missing. Restore a backup.`
+  const detail =
+    missing === 0
+      ? 'Every file of every version is there.'
+      : `${missing} files of versions are missing. Restore a backup.`
   return { name: 'blobs', ok: missing === 0, detail }
 }
 
@@ -47,14 +60,26 @@ async function checkSearch({ database }: Context): Promise<Finding> {
   const skills = await count(database.read.selectFrom('skills').where('state', '!=', 'withdrawn'))
   const texts = await count(database.read.selectFrom(sql<{ num: number }>`skill_text`.as('skill_text')))
   const ok = skills === texts
-  return { name: 'search', ok, detail: ok ? `All ${skills} skills are in the full-text index.` : `${texts} of ${skills} skills are in the full-text index.` }
+  return {
+    name: 'search',
+    ok,
+    detail: ok
+      ? `All ${skills} skills are in the full-text index.`
+      : `${texts} of ${skills} skills are in the full-text index.`,
+  }
 }
 
 async function checkLog({ database }: Context): Promise<Finding> {
   const head = await database.read.selectFrom('heads').selectAll().executeTakeFirstOrThrow()
   const entries = await count(database.read.selectFrom('log'))
   const ok = entries === head.log_seq
-  return { name: 'log', ok, detail: ok ? `${entries} entries, none missing.` : `The log has ${entries} entries and should have ${head.log_seq}.` }
+  return {
+    name: 'log',
+    ok,
+    detail: ok
+      ? `${entries} entries, none missing.`
+      : `The log has ${entries} entries and should have ${head.log_seq}.`,
+  }
 }
 
 async function checkOutbox({ outbox }: Context): Promise<Finding> {
@@ -63,6 +88,8 @@ async function checkOutbox({ outbox }: Context): Promise<Finding> {
 }
 
 async function count(query: { select(count: unknown): unknown }): Promise<number> {
-  const counted = query.select(sql<number>`count(*)`.as('count')) as { executeTakeFirstOrThrow(): Promise<{ count: number }> }
+  const counted = query.select(sql<number>`count(*)`.as('count')) as {
+    executeTakeFirstOrThrow(): Promise<{ count: number }>
+  }
   return (await counted.executeTakeFirstOrThrow()).count
 }

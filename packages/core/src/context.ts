@@ -29,4 +29,7 @@ export interface CallOptions {
   readonly counts?: boolean
   /** The program that calls, as it names itself. */
   readonly client?: string
+  /** What proves that the caller is a certain agent, or a party to a takedown case. */
+  readonly agentToken?: string
+  readonly caseToken?: string
 }

@@ -9,7 +9,13 @@ export { notImplemented } from './operations.ts'
 export type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
 export { openRegistry, type Metric, type Registry, type RegistryOptions } from './registry.ts'
 export { SkillMoved } from './skills/find-skill.ts'
-export { importVersion, importVersions, type ImportOutcome, type Imported, type ImportedVersion } from './skills/import.ts'
+export {
+  importVersion,
+  importVersions,
+  type ImportOutcome,
+  type Imported,
+  type ImportedVersion,
+} from './skills/import.ts'
 export { createStub } from './skills/stubs.ts'
 export { ArchiveError } from './archives/archive-error.ts'
 export { readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'

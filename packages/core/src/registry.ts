@@ -48,6 +48,8 @@ export interface Registry extends Context {
   finishIdempotent(caller: UserCaller, key: string, answer: KeptAnswer | null): Promise<void>
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   metrics(): Promise<Metric[]>
+  /** Ends long polls, for a node that shuts down: whoever waits is told to ask again. */
+  endWaits(): void
   /** Ends what is running, writes what is gathered, closes the database. */
   close(): Promise<void>
 }
@@ -122,6 +124,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       disk: options.path === undefined || (await hasRoom(options.path)),
     }),
     metrics: () => readMetrics(context),
+    endWaits: () => closing.abort(),
     close: () => (closed ??= close()),
   }
 }

@@ -53,6 +53,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     fetch: (request) => dispatch(app, node, request),
     drain() {
       node.draining = true
+      registry.endWaits()
     },
     close: () => node.metrics.close(),
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { openRegistry, type Registry } from '@skillstead/core'
 import { planNames } from '@skillstead/protocol'
-import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
+import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import type { Output } from '../output.ts'
 import { storeOptions, toLocation } from '../place.ts'
@@ -37,7 +37,7 @@ export const serve: Command<undefined> = {
 /** Listens as the options say; the registry is closed again where that fails. */
 export async function listen(registry: Registry, given: Arguments): Promise<ListeningNode> {
   try {
-    return await listenNode(registry, await toListenOptions(given))
+    return await listenNode(registry, toListenOptions(given))
   } catch (error) {
     await registry.close()
     throw error
@@ -67,7 +67,7 @@ export function limitYoungMemory(): void {
   setFlagsFromString('--min-semi-space-size=4')
 }
 
-async function toListenOptions(given: Arguments): Promise<ListenOptions> {
+function toListenOptions(given: Arguments): ListenOptions {
   return {
     port: toPort(text(given, 'port')),
     host: text(given, 'host'),
@@ -76,7 +76,7 @@ async function toListenOptions(given: Arguments): Promise<ListenOptions> {
     publicUrl: text(given, 'public-url'),
     metricsToken: text(given, 'metrics-token'),
     requireKey: flag(given, 'private'),
-    logger: flag(given, 'json-logs') ? (await import('pino')).pino() : undefined,
+    logger: flag(given, 'json-logs') ? createLogger() : undefined,
   }
 }
 

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
-import { type Command } from '../command.ts'
-import type { Output } from '../output.ts'
+import type { Command } from '../command.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
 import { limitYoungMemory, listen, serveOptions, tellAddress, untilStopped } from './serve.ts'
@@ -18,29 +17,32 @@ export const start: Command<undefined> = {
     limitYoungMemory()
     const here = { ...given, options: { ...given.options, data: folder } }
     const registry = await openRegistry(toLocation(here, { make: true }))
+    const news = await furnish(registry)
     const node = await listen(registry, here)
     tellAddress(node, output)
-    await welcome(registry, node.url, output)
+    for (const line of [...news, ...showWays(node.url)]) output.say(line)
     await untilStopped(registry, node, output)
     return undefined
   },
   show: () => [],
 }
 
-async function welcome(registry: Registry, url: string, output: Output): Promise<void> {
+/** On a first start: an administrator, and example skills where there are no others. Says what it made. */
+async function furnish(registry: Registry): Promise<string[]> {
   const api = localApi(registry, systemCaller)
-  const { total } = await api.listUsers({ limit: 1 })
-  if (total === 0) {
-    const { username, key } = await api.createUser({ username: 'admin' })
-    writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
-    output.say(`Made the administrator '${username}'.`)
-    const { total: skills } = await api.searchSkills({ limit: 1 })
-    if (skills === 0) output.say(`Published ${(await publishExamples(registry)).length} example skills.`)
-  }
-  output.say(`  Search:   curl '${url}/api/v1/skills?q=changelog'`)
-  output.say(`  API:      ${url}/docs`)
-  if (existsSync(keyFile))
-    output.say(
-      `  Sign in:  with the key in ${keyFile}, as in: curl -H "Authorization: Bearer $(cat ${keyFile})" ${url}/api/v1/users/me`,
-    )
+  if ((await api.listUsers({ limit: 1 })).total > 0) return []
+  const { username, key } = await api.createUser({ username: 'operator' })
+  writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
+  const { total } = await api.searchSkills({ limit: 1, includeStubs: true })
+  const examples = total === 0 ? await publishExamples(registry) : []
+  return [
+    `Made the administrator '${username}'; the key is in ${keyFile}.`,
+    ...(examples.length > 0 ? [`Published ${examples.length} example skills.`] : []),
+  ]
+}
+
+function showWays(url: string): string[] {
+  const lines = [`  Search   curl '${url}/api/v1/skills?q=changelog'`, `  Read     ${url}/docs`]
+  if (!existsSync(keyFile)) return lines
+  return [...lines, `  Sign in  curl -H "Authorization: Bearer $(cat ${keyFile})" ${url}/api/v1/users/me`]
 }

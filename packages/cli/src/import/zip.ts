@@ -17,6 +17,7 @@ export function openZip(file: string): Source {
     if (size > zipBytesMax)
       throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB; unpack it and import the folder.`)
     const entries = await readArchiveFiles(readFileSync(file), 'zip', zipLimits)
+    refuseEscapes(file, entries)
     const skills = groupBySkill(entries, basename(file, '.zip'))
     if (skills.length === 0) throw new Error(`${file} holds no SKILL.md.`)
     for (const [i, item] of skills.entries()) {
@@ -26,6 +27,14 @@ export function openZip(file: string): Source {
     share = 1
   }
   return { items: items(), share: () => share }
+}
+
+/** An archive with a path out of it was made by nobody who means well; nothing of it is taken. */
+function refuseEscapes(file: string, entries: readonly ArchiveFile[]): void {
+  const escape = entries.find(
+    ({ path }) => path.startsWith('/') || path.includes('\\') || path.split('/').includes('..'),
+  )
+  if (escape) throw new Error(`${file} holds ${escape.path}, which leads out of it. Nothing was imported.`)
 }
 
 /** Each file belongs to the nearest folder above it that has a SKILL.md. */

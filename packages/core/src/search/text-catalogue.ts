@@ -52,7 +52,8 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
   const rank = match && !query.sort ? sql<number>`found.rank` : sql<number>`0`
   const rows = await (found as typeof visible)
     .select(['skills.num', rank.as('rank')])
-    .orderBy(rank, 'desc')
+    // A constant would be taken for the number of a column.
+    .$if(match !== undefined && !query.sort, (select) => select.orderBy(rank, 'desc'))
     .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
     .orderBy('full_name')
     .limit(query.limit)

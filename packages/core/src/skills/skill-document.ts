@@ -104,13 +104,17 @@ export function toDocument(
   return JSON.stringify(document)
 }
 
-/** The whole public form as bytes, counters spliced in, under a tag that changes with either. */
+/**
+ * The whole public form as bytes, counters spliced in. The tag changes with either; the id and the time keep it apart
+ * from that of another skill which came to the name, and of a database that was set back.
+ */
 export function toAnswer(
-  skill: Pick<SkillRow, 'document' | 'revision' | 'downloads' | 'stars' | 'forks'>,
+  skill: Pick<SkillRow, 'id' | 'document' | 'revision' | 'updated_at' | 'downloads' | 'stars' | 'forks'>,
 ): EncodedJson {
-  const { document, revision, downloads, stars, forks } = skill
+  const { id, document, revision, updated_at, downloads, stars, forks } = skill
   const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},${document.slice(1)}`
-  return new EncodedJson(Buffer.from(text), `"${revision}-${downloads}-${stars}-${forks}"`)
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}"`
+  return new EncodedJson(Buffer.from(text), tag)
 }
 
 /** The whole public form as a value. */

@@ -32,7 +32,7 @@ const PublishFile = v.strictObject({
 })
 
 const metadataFields = {
-  description: v.optional(text(limits.descriptionCharactersMax, 0)),
+  description: v.optional(text(limits.descriptionCharactersMax)),
   displayName: v.optional(text(limits.displayNameCharactersMax)),
   category: v.optional(text(64, 0)),
   license: v.optional(text(128, 0)),

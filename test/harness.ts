@@ -1,0 +1,170 @@
+import { localApi, openRegistry, systemCaller, type Clock, type Registry, type RegistryOptions } from '@skillstead/core'
+import type { EndpointName, Input, PlanName, RegistryApi, endpoints } from '@skillstead/protocol'
+import { afterAll, describe, inject } from 'vitest'
+import { makePlace, type DialectName, type Location, type Place } from './places.ts'
+import { checked, openHttp, openInProcess } from './ways-in.ts'
+
+export type Transport = 'in-process' | 'HTTP'
+/** A clock that stands still until a test moves it. */
+export interface TestClock extends Clock {
+  set(epochMs: number): void
+  advance(ms: number): void
+}
+
+/** A signed-in user of a test. */
+export interface TestUser {
+  readonly username: string
+  /** The API key in use. */
+  readonly key: string
+  readonly api: RegistryApi
+}
+
+/** An open registry with one way in. */
+export interface TestRegistry {
+  readonly registry: Registry
+  readonly clock: TestClock
+  readonly transport: Transport
+  readonly dialect: DialectName
+  readonly location: Location
+  /** An administrator, there from the start unless the registry was opened empty. */
+  readonly admin: TestUser
+  /** The interface as a guest, or as a user that was made. */
+  api(username?: string): RegistryApi
+  /** The interface with any key, also one that is not valid. */
+  apiWithKey(key: string): RegistryApi
+  /** A user of this name, or of a name that no other test has. */
+  makeUser(username?: string, options?: { plan?: PlanName; role?: 'user' | 'admin' }): Promise<TestUser>
+  /** The status that a call answers. */
+  statusOf<K extends EndpointName>(
+    user: TestUser | undefined,
+    name: K,
+    input: Input<(typeof endpoints)[K]>,
+  ): Promise<number>
+  /** A raw request below the root of the node; over HTTP alone. */
+  request(path: string, init?: RequestInit): Promise<Response>
+  close(): Promise<void>
+}
+
+interface OpenOptions extends Omit<RegistryOptions, 'path' | 'databaseUrl' | 'clock'> {
+  /** A database that another test registry has open; a fresh one where it is not said. */
+  readonly at?: Location
+  readonly clock?: TestClock
+  /** Without the administrator. */
+  readonly empty?: boolean
+}
+
+export type Open = (options?: OpenOptions) => Promise<TestRegistry>
+
+/** The 2nd of January 2026, noon. */
+export const startMs = Date.UTC(2026, 0, 2, 12)
+
+const transports: readonly Transport[] = ['in-process', 'HTTP']
+const dialects: readonly DialectName[] = ['SQLite', 'PostgreSQL']
+
+/** Runs a suite about the interface through both transports on both databases. What it opens is closed after it. */
+export function describeApi(
+  name: string,
+  define: (open: Open, kind: { transport: Transport; dialect: DialectName }) => void,
+) {
+  for (const dialect of dialects) {
+    for (const transport of transports) {
+      describeOn(dialect, `${name} (${transport}, ${dialect})`, transport, (open) =>
+        define(open, { transport, dialect }),
+      )
+    }
+  }
+}
+
+/** Runs a suite in-process on both databases: for what lies below the interface. */
+export function describeDatabases(name: string, define: (open: Open, dialect: DialectName) => void): void {
+  for (const dialect of dialects) {
+    describeOn(dialect, `${name} (${dialect})`, 'in-process', (open) => define(open, dialect))
+  }
+}
+
+function describeOn(dialect: DialectName, name: string, transport: Transport, define: (open: Open) => void): void {
+  const isMissing = dialect === 'PostgreSQL' && inject('postgresUrl') === null
+  const title = isMissing ? `${name}: skipped, for PostgreSQL could not be started` : name
+  describe.skipIf(isMissing)(`${title}`, () => {
+    const opened: TestRegistry[] = []
+    afterAll(async () => {
+      for (const test of opened.toReversed()) await test.close()
+    })
+    define(async (options = {}) => {
+      const test = await openTestRegistry(transport, dialect, options)
+      opened.push(test)
+      return test
+    })
+  })
+}
+
+async function openTestRegistry(
+  transport: Transport,
+  dialect: DialectName,
+  { at, empty, clock = createClock(), ...options }: OpenOptions,
+): Promise<TestRegistry> {
+  const place: Place = at ? { location: at, remove: async () => {} } : await makePlace(dialect)
+  const registry = await openRegistry({ onError: failAloud, ...options, ...place.location, clock })
+  await registry.search.warmed
+  const way = transport === 'HTTP' ? await openHttp(registry) : openInProcess(registry)
+  const users = new Map<string, TestUser>()
+  let closed: Promise<void> | undefined
+
+  function toUser(username: string, key: string): TestUser {
+    const user = { username, key, api: way.api(key) }
+    users.set(username, user)
+    return user
+  }
+
+  const system = checked(localApi(registry, systemCaller))
+  const first = empty || at ? undefined : await system.createUser({ username: 'root' })
+  if (first) toUser('root', first.key)
+
+  return {
+    registry,
+    clock,
+    transport,
+    dialect,
+    location: place.location,
+    get admin() {
+      return getUser('root')
+    },
+    api: (username) => (username === undefined ? way.api(undefined) : getUser(username).api),
+    apiWithKey: (key) => way.api(key),
+    async makeUser(username = `user-${users.size + 1}`, { plan, role } = {}) {
+      const { key } = await system.createUser({ username, plan, role })
+      return toUser(username, key)
+    },
+    statusOf: (user, name, input) => way.statusOf(user?.key, name, input as Record<string, unknown>),
+    request: (path, init) => way.request(path, init),
+    close: () => (closed ??= close()),
+  }
+
+  function getUser(username: string): TestUser {
+    const user = users.get(username)
+    if (!user) throw new TypeError(`The test made no user '${username}'.`)
+    return user
+  }
+
+  async function close(): Promise<void> {
+    await way.close()
+    await registry.close()
+    await place.remove()
+  }
+}
+
+export function createClock(now = startMs): TestClock {
+  let epochMs = now
+  return {
+    now: () => epochMs,
+    set: (ms) => void (epochMs = ms),
+    advance: (ms) => void (epochMs += ms),
+  }
+}
+
+/** No caller is there to hear of these errors, so a test must. */
+function failAloud(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
+}

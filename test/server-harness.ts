@@ -1,0 +1,78 @@
+import { connect } from 'node:net'
+import { localApi, localCall, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import type { RegistryApi } from '@skillstead/protocol'
+import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
+import { onTestFinished } from 'vitest'
+
+/** A node on a real port, with one skill in its registry, and a key of the skill's owner. */
+export interface Fixture {
+  readonly node: ListeningNode
+  readonly registry: Registry
+  /** Of `alice`, an administrator on the Enterprise plan. */
+  readonly key: string
+  readonly api: RegistryApi
+  /** Asks below `/api/v1`. */
+  get(path: string, init?: RequestInit): Promise<Response>
+  /** Asks as alice. */
+  as(path: string, init?: RequestInit): Promise<Response>
+  /** Makes a user and gives his key. */
+  createUser(username: string, plan?: string): Promise<string>
+}
+
+export const skillMd = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF\n\nReads them.\n'
+
+export async function startNode(
+  options: ListenOptions = {},
+  change?: (registry: Registry) => Registry,
+): Promise<Fixture> {
+  const registry = await openRegistry({ path: ':memory:' })
+  const key = await createUser(registry, 'alice', 'enterprise')
+  const api = localApi(registry, await registry.getCaller('alice'))
+  await api.publishSkill({ skillMd, version: '1.0.0' })
+  const node = await listenNode(change ? change(registry) : registry, { port: 0, rates: 'off', ...options })
+  onTestFinished(async () => {
+    await node.close()
+    await registry.close()
+  })
+  const get = (path: string, init?: RequestInit) => fetch(`${node.url}/api/v1${path}`, { redirect: 'manual', ...init })
+  return {
+    node,
+    registry,
+    key,
+    api,
+    get,
+    as: (path, init) => get(path, { ...init, headers: { authorization: `Bearer ${key}`, ...init?.headers } }),
+    createUser: (username, plan = 'free') => createUser(registry, username, plan),
+  }
+}
+
+async function createUser(registry: Registry, username: string, plan: string): Promise<string> {
+  const { body } = await localCall(registry, 'createUser', { username, plan }, systemCaller)
+  return (body as { key: string }).key
+}
+
+export function json(body: unknown): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+/** Sends text as it stands and reads until the other side closes; `~` is a line's end. */
+export function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(text.replaceAll('~', '\r\n')))
+    socket.setEncoding('latin1')
+    socket.on('data', (data) => (answer += data))
+    socket.on('close', () => resolve(answer))
+    socket.on('error', (error: NodeJS.ErrnoException) => (answer ? resolve(answer) : reject(error)))
+  })
+}
+
+/** The fields that no answer may lack. */
+export const everywhere = [
+  'ratelimit',
+  'ratelimit-policy',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'x-request-id',
+]

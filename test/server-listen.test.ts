@@ -1,0 +1,94 @@
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { listenNode } from '@skillstead/server'
+import { sendRaw, startNode } from './server-harness.ts'
+
+function ask(url: string, agent: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    httpGet(url, { agent }, (response) => response.resume().on('end', () => resolve(response))).on('error', reject)
+  })
+}
+
+describe('listening', () => {
+  it('tells where, and ends when closed, idle connections too', async () => {
+    const { node, registry } = await startNode()
+    expect(node.url).toBe(`http://127.0.0.1:${node.port}`)
+    const agent = new Agent({ keepAlive: true })
+    expect((await ask(`${node.url}/healthz`, agent)).statusCode).toBe(200)
+    const silent = connect(node.port, '127.0.0.1')
+    await new Promise((resolve) => silent.once('connect', resolve))
+    const gone = new Promise((resolve) => silent.once('close', resolve))
+    await Promise.all([node.close(), node.close()])
+    await gone
+    await expect(fetch(`${node.url}/healthz`)).rejects.toThrow('fetch failed')
+    expect(await registry.readiness()).toMatchObject({ database: true })
+    agent.destroy()
+  })
+
+  it('on a port that is taken fails with one sentence', async () => {
+    const { node, registry } = await startNode()
+    await expect(listenNode(registry, { port: node.port })).rejects.toThrow(
+      new RegExp(`^Cannot listen on 127\\.0\\.0\\.1, port ${node.port}: the port is in use, or not permitted\\.$`),
+    )
+    // Browsers refuse this port, and listhen would quietly take another.
+    await expect(listenNode(registry, { port: 6000 })).rejects.toThrow(/^Cannot listen on .*port 6000: /)
+    await expect(listenNode(registry, { port: 0, host: '203.0.113.1' })).rejects.toThrow(/^Cannot listen on 203/)
+  })
+
+  it('finishes what is under way when it closes, and takes nothing new', async () => {
+    const { node, registry } = await startNode()
+    const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()
+    let polls = 0
+    const socket = connect(node.port, '127.0.0.1')
+    let answers = ''
+    socket.setEncoding('utf8').on('data', (text) => (answers += text))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    // The second request waits in the connection behind the first, and is begun after the node began to close.
+    socket.write(`GET /api/v1/feed?since=${next}&wait=1 HTTP/1.1\r\nHost: x\r\n\r\n`, () => (polls += 1))
+    await expect.poll(() => polls).toBe(1)
+    await expect.poll(async () => /in_flight (\d+)/.exec(await metrics(node.url))![1]).toBe('2')
+    const closing = node.close()
+    socket.write('GET /api/v1/skills HTTP/1.1\r\nHost: x\r\n\r\n')
+    await Promise.all([closing, closed])
+    expect(answers).toMatch(/^HTTP\/1.1 200 /)
+    expect(answers).toContain('"entries":[]')
+    const late = answers.slice(answers.indexOf('HTTP/1.1 503'))
+    expect(late.toLowerCase()).toMatch(/\r\nretry-after: \d+\r\n/)
+    expect(late.toLowerCase()).toMatch(/\r\nconnection: close\r\n/)
+    expect(late).toContain('"shutting_down"')
+    expect(await registry.readiness()).toMatchObject({ database: true })
+  })
+
+  it('closes a kept-alive connection once its last answer is sent', async () => {
+    const { node } = await startNode({ graceMs: 60_000 })
+    const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()
+    const agent = new Agent({ keepAlive: true })
+    const poll = ask(`${node.url}/api/v1/feed?since=${next}&wait=1`, agent)
+    await expect.poll(async () => /in_flight (\d+)/.exec(await metrics(node.url))![1]).toBe('2')
+    await node.close()
+    expect((await poll).statusCode).toBe(200)
+    agent.destroy()
+  })
+
+  it('does not wait longer than its grace period', async () => {
+    const { node } = await startNode({ graceMs: 50 })
+    const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()
+    const poll = fetch(`${node.url}/api/v1/feed?since=${next}&wait=30`).catch(() => 'cut off')
+    await expect.poll(async () => /in_flight (\d+)/.exec(await metrics(node.url))![1]).toBe('2')
+    await node.close()
+    expect(await poll).toBe('cut off')
+  })
+
+  it('refuses headers that are too large', async () => {
+    const { node } = await startNode()
+    const answer = await sendRaw(node.port, `GET / HTTP/1.1~Host: x~X-Big: ${'a'.repeat(40_000)}~~`)
+    expect(answer).toMatch(/^HTTP\/1.1 431 /)
+    expect(answer).toContain('application/problem+json')
+    expect(answer).not.toContain('aaaa')
+  })
+})
+
+async function metrics(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text()
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey } from '@skillstead/protocol'
+
+const part = fc.oneof(fc.nat({ max: 30 }), fc.nat({ max: 9_999_999_998 }))
+const version = fc.tuple(part, part, part).map((parts) => parts.join('.'))
+
+describe('versions', () => {
+  it('are three dot-separated whole numbers, read back as they were written', () => {
+    fc.assert(fc.property(version, (text) => void expect(parseVersion(text)?.join('.')).toBe(text)))
+  })
+
+  it('are compared by their numbers, not by their letters', () => {
+    expect(['1.10.0', '1.9.0', '10.0.0', '2.0.0', '1.9.10', '1.9.9'].toSorted(compareVersions)).toEqual([
+      '1.9.0',
+      '1.9.9',
+      '1.9.10',
+      '1.10.0',
+      '2.0.0',
+      '10.0.0',
+    ])
+  })
+
+  it('have one order: two compare as their parts do, the other way round is the opposite', () => {
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const [first, second] = [parseVersion(a)!, parseVersion(b)!]
+        const differing = first.findIndex((number, i) => number !== second[i])
+        const expected = differing === -1 ? 0 : Math.sign(first[differing]! - second[differing]!)
+        expect(Math.sign(compareVersions(a, b))).toBe(expected)
+        expect(Math.sign(compareVersions(b, a)) + expected).toBe(0)
+      }),
+    )
+  })
+
+  it('sort in a database by a key of code units as they compare', () => {
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const [first, second] = [toVersionSortKey(a), toVersionSortKey(b)]
+        const byKey = first === second ? 0 : first < second ? -1 : 1
+        expect(byKey).toBe(Math.sign(compareVersions(a, b)))
+      }),
+    )
+  })
+
+  it('have a next patch that is higher, with nothing published between', () => {
+    fc.assert(
+      fc.property(version, (text) => {
+        const next = nextPatch(text)
+        expect(compareVersions(next, text)).toBe(1)
+        expect(parseVersion(next)!.slice(0, 2)).toEqual(parseVersion(text)!.slice(0, 2))
+      }),
+    )
+  })
+
+  it.each([
+    '',
+    '1',
+    '1.0',
+    '1.0.0.0',
+    '01.0.0',
+    '1.00.0',
+    '1.0.00',
+    '-1.0.0',
+    '1.0.0-beta',
+    '1.0.0+build',
+    'v1.0.0',
+    ' 1.0.0',
+    '1.0.0\n',
+    '1.0.x',
+    '1..0',
+    '１.0.0',
+    '1.0.12345678901',
+    '1e3.0.0',
+  ])('do not include %j', (text) => {
+    expect(isVersion(text)).toBe(false)
+    expect(parseVersion(text)).toBeUndefined()
+    expect(() => compareVersions(text, '1.0.0')).toThrow(TypeError)
+    expect(() => nextPatch(text)).toThrow(TypeError)
+  })
+
+  it('are told from any other text without ever throwing', () => {
+    fc.assert(fc.property(fc.string(), (text) => void expect(isVersion(text)).toBe(parseVersion(text) !== undefined)))
+  })
+})
