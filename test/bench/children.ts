@@ -8,7 +8,7 @@ export interface ChildOptions {
 }
 
 /** What a node says of itself: its memory, and the longest that its event loop was held since it was asked last. */
-export interface Vitals {
+interface Vitals {
   readonly rssMib: number
   readonly delayMaxMs: number
 }

@@ -68,7 +68,7 @@ export function run(corpusDir: string): void {
 }
 
 /** The figures of one engine with one catalogue; quality only where the answers are unique in it. */
-export function measure(create: () => Engine, documents: BenchDocument[], sets: QuerySet[], withQuality = true) {
+function measure(create: () => Engine, documents: BenchDocument[], sets: QuerySet[], withQuality = true) {
   const memoryBefore = usedBytes()
   const engine = create()
   const startMs = performance.now()
@@ -155,7 +155,7 @@ function fullText(): Engine {
 }
 
 /** The open corpus as the registry would index it. */
-export function readDocuments(corpusDir: string): BenchDocument[] {
+function readDocuments(corpusDir: string): BenchDocument[] {
   return readRecords(corpusDir).map(({ name, repo, skillMd, license }, id) => {
     const parsed = parseSkillMd(skillMd)
     const fields = readSkillFields(parsed)

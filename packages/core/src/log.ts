@@ -4,7 +4,7 @@ import type { ChangeKind } from './storage/tables.ts'
 import type { WriteTransaction } from './storage/writer.ts'
 
 /** The kinds of public change that the feed carries. */
-export type LogEntryType = 'version' | 'skill' | 'yank' | 'takedown' | 'withdrawn' | 'pack'
+type LogEntryType = 'version' | 'skill' | 'yank' | 'takedown' | 'withdrawn' | 'pack'
 
 /** An entry before it has its number. It holds ids and usernames and nothing else of a person: it stays for ever. */
 export interface LogDraft {

@@ -53,7 +53,7 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
 }
 
 /** A username from what a source calls an author; '' where nothing is left. The node's own addresses are nobody's. */
-export function toUsername(text: string): string {
+function toUsername(text: string): string {
   const slug = toSlug(text).slice(0, limits.usernameCharactersMax).replace(/-$/, '')
   if (!isUsername(slug)) return ''
   return reservedOwners.has(slug) ? `${slug}-author` : slug

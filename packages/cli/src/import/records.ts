@@ -1,7 +1,7 @@
 import type { PackageFile } from './package-file.ts'
 
 /** A version in a skill's history, oldest first. */
-export interface HistoryVersion {
+interface HistoryVersion {
   readonly skillMd: string
   readonly version?: string
   /** Milliseconds since 1970. */

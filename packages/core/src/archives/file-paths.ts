@@ -1,9 +1,9 @@
 import { limits } from '@skillstead/protocol'
 
 /** The bytes of a path in UTF-8; what most file systems allow for one name. */
-export const pathBytesMax = 255
+const pathBytesMax = 255
 /** The segments of a path, its file name included. */
-export const pathSegmentsMax = 8
+const pathSegmentsMax = 8
 
 /** What a version may hold, SKILL.md included. */
 export interface FileLimits {

@@ -1,5 +1,5 @@
 /** Who may find a skill: everybody, every signed-in user, or the users that are named. */
-export type Visibility = 'public' | 'internal' | 'private'
+type Visibility = 'public' | 'internal' | 'private'
 
 /** What the search index knows of one skill. */
 export interface SearchDocument {

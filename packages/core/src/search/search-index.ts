@@ -13,7 +13,6 @@ import { parseQuery } from './tokenize.ts'
 import { topSlots } from './top-slots.ts'
 
 export type { SearchFilters } from './document-table.ts'
-export type { SearchMatch } from './explanation.ts'
 export type { SearchDocument } from './search-document.ts'
 
 /** A search for skills. */

@@ -4,7 +4,7 @@ import type { ParsedQuery } from './tokenize.ts'
 import { isIdeographic, queryTermsMax } from './tokenize.ts'
 
 /** A word of the index that answers for a term of the query. */
-export interface Variant {
+interface Variant {
   id: number
   /** What it tells: the inverse document frequency, less the less sure it is that it was meant. */
   value: number

@@ -2,7 +2,7 @@ import { grown } from './grown.ts'
 import { isIdeographic } from './tokenize.ts'
 
 /** Shorter words are not repaired: too many other words are one letter away. */
-export const repairLengthMin = 4
+const repairLengthMin = 4
 /** From this length on, a word may be two edits away. */
 const twoEditsLengthMin = 8
 
@@ -119,7 +119,7 @@ export class TypoDictionary {
 }
 
 /** Whether a word can be what a misspelling stands for. Numbers are not: 2024 is no misspelt 2025. */
-export function isRepairable(word: string): boolean {
+function isRepairable(word: string): boolean {
   return word.length >= repairLengthMin && /\p{L}/u.test(word) && !isIdeographic(word)
 }
 

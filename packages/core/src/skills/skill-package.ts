@@ -68,7 +68,7 @@ export async function packContent({ skillMd, files }: SkillPackage): Promise<Pac
  * The digest of a version: SHA-256 over a line `<digest> <size> <path>` for each file, SKILL.md first, then by path.
  * Anybody who has the files or their list can compute it again.
  */
-export function toManifestDigest(files: readonly FileRow[]): string {
+function toManifestDigest(files: readonly FileRow[]): string {
   return toDigest(files.map(({ path, size, digest }) => `${digest} ${size} ${path}\n`).join(''))
 }
 

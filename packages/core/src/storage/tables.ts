@@ -35,7 +35,7 @@ export interface Tables {
 export type BlobEncoding = 'identity' | 'deflate-raw'
 export type ChangeKind = 'skill' | 'counters' | 'pack'
 /** `hidden` and `taken_down` are decided by administrators; only `live` skills are in any list. */
-export type SkillState = 'live' | 'withdrawn' | 'hidden' | 'taken_down'
+type SkillState = 'live' | 'withdrawn' | 'hidden' | 'taken_down'
 
 export interface UserRow {
   id: string
@@ -137,7 +137,7 @@ export interface PackRow {
   updated_at: number
 }
 
-export interface LogRow {
+interface LogRow {
   seq: number
   type: string
   at: number
@@ -162,7 +162,7 @@ export interface OutboxRow {
   last_error: string | null
 }
 
-export interface AuditRow {
+interface AuditRow {
   id: string
   at: number
   actor_id: string | null
@@ -172,7 +172,7 @@ export interface AuditRow {
   data: string
 }
 
-export interface IdempotentAnswerRow {
+interface IdempotentAnswerRow {
   id: string
   body_hash: string
   /** 0 while the first request is still running. */

@@ -87,8 +87,7 @@ export function limit(initial = 20, max: number = limits.pageSizeMax) {
 /** The part that every paged list shares. */
 export const pageFields = { total: Count, page: v.pipe(v.number(), v.integer(), v.minValue(1)), totalPages: Count }
 
-/** An operation without input, and one without output (204). */
-export const Nothing = v.strictObject({})
+/** An operation without output (204). */
 export const NoContent = v.undefined()
 
 /** Bytes with a media type; see `Content`. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Count, Term, Timestamp, text } from './fields.ts'
 import { Skill, Visibility } from './skill.ts'
 
-export const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
+const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
 
 export const Pack = v.object({
   slug: v.string(),

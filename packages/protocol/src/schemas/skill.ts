@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
 
-export const Author = v.object({ id: Id, username: v.string(), avatarUrl: v.string() })
+const Author = v.object({ id: Id, username: v.string(), avatarUrl: v.string() })
 
 /** Specification 2.1: an item of a search result. */
 export const Skill = v.object({
@@ -23,7 +23,7 @@ export const Skill = v.object({
 export type Skill = v.InferOutput<typeof Skill>
 
 /** How one skill matched a query, with `explain=true`. */
-export const Match = v.object({ score: v.number(), fields: v.array(v.string()), terms: v.array(v.string()) })
+const Match = v.object({ score: v.number(), fields: v.array(v.string()), terms: v.array(v.string()) })
 
 export const skillSorts = ['downloads', 'recent', 'stars'] as const
 
@@ -45,20 +45,20 @@ export const SearchResult = v.object({
 })
 export type SearchResult = v.InferOutput<typeof SearchResult>
 
-export const visibilities = ['public', 'internal', 'private'] as const
+const visibilities = ['public', 'internal', 'private'] as const
 export const Visibility = v.picklist(visibilities)
 export type Visibility = v.InferOutput<typeof Visibility>
 
-export const File = v.object({ path: v.string(), size: Count, digest: Digest })
+const File = v.object({ path: v.string(), size: Count, digest: Digest })
 
 /** What a scan found; the rules and their findings are specified with the scanner. */
-export const Security = v.object({
+const Security = v.object({
   score: v.number(),
   verdict: v.picklist(['safe', 'caution', 'dangerous']),
   findings: v.array(v.record(v.string(), v.unknown())),
 })
 
-export const VersionSummary = v.object({
+const VersionSummary = v.object({
   version: Version,
   publishedAt: Timestamp,
   digest: Digest,

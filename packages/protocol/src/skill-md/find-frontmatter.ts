@@ -1,7 +1,7 @@
 import type { SkillWarning } from './types.ts'
 
 /** Real frontmatter stays under 4 kB; the bound keeps a hostile one from holding the event loop. */
-export const frontmatterCharactersMax = 16 * 1024
+const frontmatterCharactersMax = 16 * 1024
 
 /** Where the frontmatter of a text lies; offsets count UTF-16 code units of the whole text. */
 export interface FrontmatterPlace {

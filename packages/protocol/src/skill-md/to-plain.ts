@@ -58,7 +58,7 @@ export function addWarning(state: Conversion, code: string, message: string, lin
 }
 
 /** Strips control characters, which no value needs, and replaces halves of surrogate pairs. */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   const clean = controlPattern.test(text) ? text.replace(controlsPattern, '') : text
   return clean.isWellFormed() ? clean : clean.toWellFormed()
 }
