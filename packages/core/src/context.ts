@@ -19,8 +19,10 @@ export interface Context {
   readonly outbox: Outbox
   readonly search: CatalogueSearch
   readonly answers: AnswerCache
-  /** Aborted when the registry closes, so that nothing waits on. */
+  /** Aborted when the registry closes: nothing more is read. */
   readonly closing: AbortSignal
+  /** Aborted when nobody is to wait for what may come; what is there can still be read. */
+  readonly waits: AbortSignal
 }
 
 /** How a call came in, beside who makes it. */

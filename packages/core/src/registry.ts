@@ -48,7 +48,7 @@ export interface Registry extends Context {
   finishIdempotent(caller: UserCaller, key: string, answer: KeptAnswer | null): Promise<void>
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   metrics(): Promise<Metric[]>
-  /** Ends long polls, for a node that shuts down: whoever waits is told to ask again. */
+  /** Ends long polls, for a node that shuts down: whoever waits gets what there is. */
   endWaits(): void
   /** Ends what is running, writes what is gathered, closes the database. */
   close(): Promise<void>
@@ -82,6 +82,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     onError,
   })
   const closing = new AbortController()
+  const waits = new AbortController()
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
   const context: Context = {
     origin,
@@ -94,6 +95,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     search,
     answers,
     closing: closing.signal,
+    waits: waits.signal,
   }
   if (options.works !== false) {
     await scheduleHousekeeping(context)
@@ -103,6 +105,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 
   async function close(): Promise<void> {
     closing.abort()
+    waits.abort()
     search.stop()
     await search.warmed
     await outbox.stop()
@@ -124,7 +127,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       disk: options.path === undefined || (await hasRoom(options.path)),
     }),
     metrics: () => readMetrics(context),
-    endWaits: () => closing.abort(),
+    endWaits: () => waits.abort(),
     close: () => (closed ??= close()),
   }
 }

@@ -30,12 +30,12 @@ export async function readFeed(context: Context, input: { since: number; limit: 
 async function waitForEntries(context: Context, since: number, waitSeconds: number): Promise<void> {
   const endMs = performance.now() + waitSeconds * 1000
   let seen = -1
-  while (performance.now() < endMs && !context.closing.aborted) {
+  while (performance.now() < endMs && !context.waits.aborted) {
     if (seen !== context.changes.position) {
       seen = context.changes.position
       if ((await readHead(context)).head > since) return
     }
-    await setTimeout(lookMs, undefined, { signal: context.closing }).catch(() => {})
+    await setTimeout(lookMs, undefined, { signal: context.waits }).catch(() => {})
   }
   // The database closes next, and there may be no more reading from it.
   if (context.closing.aborted) throw new RegistryError('shutting_down', 'The registry is closing; ask again later.')
