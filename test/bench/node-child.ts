@@ -1,10 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { limitYoungMemory } from '../../packages/cli/src/commands/serve.ts'
 import { openRegistry } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import type { ChildOptions } from './children.ts'
 
 /** A node in a process of its own, so that what loads it does not share its event loop. */
 const options = JSON.parse(process.argv[2]!) as ChildOptions
+// As `skillstead serve` does.
+limitYoungMemory()
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 const registry = await openRegistry(options.registry)

@@ -14,6 +14,8 @@ export interface Metrics {
   close(): void
 }
 
+const statusClasses = ['', '1xx', '2xx', '3xx', '4xx', '5xx']
+
 export function createMetrics(): Metrics {
   const own = new PromRegistry()
   const registers = [own]
@@ -45,18 +47,30 @@ export function createMetrics(): Metrics {
   registerEventLoopDelay(delay, registers)
 
   let running = 0
+  /** Looking labels up costs more than counting, so the few combinations that there are keep what they count with. */
+  const kept = new Map<string, { count(): void; observe(seconds: number): void }>()
+
+  function seriesOf(endpoint: string, method: string, status: string) {
+    const key = `${endpoint} ${method} ${status}`
+    let series = kept.get(key)
+    if (!series) {
+      const counter = requests.labels({ endpoint, method, status })
+      const histogram = durations.labels({ endpoint })
+      series = { count: () => counter.inc(), observe: (seconds) => histogram.observe(seconds) }
+      kept.set(key, series)
+    }
+    return series
+  }
+
   return {
     begin() {
       running += 1
     },
     end(call, status) {
       running -= 1
-      requests.inc({
-        endpoint: call.endpoint,
-        method: toMethodLabel(call.method),
-        status: `${Math.trunc(status / 100)}xx`,
-      })
-      durations.observe({ endpoint: call.endpoint }, (performance.now() - call.startedAtMs) / 1000)
+      const series = seriesOf(call.endpoint, toMethodLabel(call.method), statusClasses[Math.trunc(status / 100)]!)
+      series.count()
+      series.observe((performance.now() - call.startedAtMs) / 1000)
     },
     limited: () => limited.inc(),
     async render(registry) {
