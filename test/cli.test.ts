@@ -202,4 +202,21 @@ describe('start', () => {
     expect(second.said()).not.toContain('example skills')
     expect(existsSync(keyFile)).toBe(true)
   })
+
+  it('makes an administrator beside imported authors, and publishes no examples among their skills', async () => {
+    const cwd = await makeFolder()
+    await mkdir(join(cwd, 'skill'))
+    await writeFile(join(cwd, 'skill', 'SKILL.md'), skillMd('theirs'))
+    await skillsteadJson(['import', 'skill', '--owner', 'dora', '--data', '.skillstead'], { cwd })
+    const server = await startServer(['start', '--port', '0'], cwd)
+    const key = (await readFile(join(cwd, '.skillstead', 'admin-key'), 'utf8')).trim()
+    const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--url', server.url, '--key', key])
+    expect(users).toMatchObject([
+      { username: 'dora', claimed: false },
+      { username: 'operator', role: 'admin' },
+    ])
+    const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
+    expect(total).toBe(1)
+    await server.stop()
+  })
 })

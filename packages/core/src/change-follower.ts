@@ -14,10 +14,19 @@ export interface Change {
  */
 export interface ChangeFollower {
   readonly position: number
-  /** Listeners are called in the order they came, with changes in their order. */
+  /**
+   * Listeners are called in the order they came, with changes in their order. One that throws is called again with the
+   * same changes at the next look, so that no copy stays behind for ever; the others go on meanwhile.
+   */
   follow(listener: (changes: readonly Change[]) => Promise<void> | void): void
   catchUp(): Promise<void>
   stop(): Promise<void>
+}
+
+interface Follower {
+  readonly listener: (changes: readonly Change[]) => Promise<void> | void
+  /** What the listener could not take. */
+  missed: readonly Change[]
 }
 
 const pageSize = 1000
@@ -27,7 +36,7 @@ export async function createChangeFollower(
   database: Database,
   onError: (error: unknown) => void,
 ): Promise<ChangeFollower> {
-  const listeners: ((changes: readonly Change[]) => Promise<void> | void)[] = []
+  const followers: Follower[] = []
   let position = await readHead(database)
   let running: Promise<void> | undefined
   let again = false
@@ -38,10 +47,9 @@ export async function createChangeFollower(
         again = false
         for (;;) {
           const changes = await readChanges(database, position)
-          if (changes.length === 0) break
           // First, so that nobody who began to read before these changes keeps what was read.
-          position = changes.at(-1)!.seq
-          for (const listener of listeners) await listener(changes)
+          position = changes.at(-1)?.seq ?? position
+          for (const follower of followers) await deliver(follower, changes)
           if (changes.length < pageSize) break
         }
       } while (again)
@@ -50,6 +58,18 @@ export async function createChangeFollower(
     } finally {
       // In the turn of the last look at `again`: whoever asks a moment later must not be given this reading.
       running = undefined
+    }
+  }
+
+  async function deliver(follower: Follower, changes: readonly Change[]): Promise<void> {
+    const due = [...follower.missed, ...changes]
+    if (due.length === 0) return
+    try {
+      await follower.listener(due)
+      follower.missed = []
+    } catch (error) {
+      follower.missed = due
+      onError(error)
     }
   }
 
@@ -67,7 +87,7 @@ export async function createChangeFollower(
     get position() {
       return position
     },
-    follow: (listener) => void listeners.push(listener),
+    follow: (listener) => void followers.push({ listener, missed: [] }),
     catchUp,
     async stop() {
       clearInterval(timer)

@@ -23,10 +23,21 @@ export function createCounters(database: Database, clock: Clock, onError: (error
     if (gathered.size === 0) return
     const counts = gathered
     gathered = new Map()
-    const written = [...counts].map(([skillId, count]) => addDownloads(skillId, count))
-    for (const outcome of await Promise.allSettled(written)) {
-      if (outcome.status === 'rejected') onError(outcome.reason)
-    }
+    const writes = [...counts].map(async ([skillId, count]) => {
+      try {
+        await addDownloads(skillId, count)
+      } catch (error) {
+        onError(error)
+        gather(skillId, count)
+      }
+    })
+    await Promise.all(writes)
+  }
+
+  /** What could not be written is gathered again and waits for the next time. */
+  function gather(skillId: string, count: number): void {
+    gathered.set(skillId, (gathered.get(skillId) ?? 0) + count)
+    timer ??= setTimeout(() => void flush(), flushMs)
   }
 
   function addDownloads(skillId: string, count: number): Promise<void> {
@@ -41,11 +52,13 @@ export function createCounters(database: Database, clock: Clock, onError: (error
   }
 
   return {
-    countDownload(skillId) {
-      gathered.set(skillId, (gathered.get(skillId) ?? 0) + 1)
-      timer ??= setTimeout(() => void flush(), flushMs)
-    },
+    countDownload: (skillId) => gather(skillId, 1),
     flush,
-    stop: flush,
+    async stop() {
+      await flush()
+      // One more try for what failed; then the process may end.
+      await flush()
+      clearTimeout(timer)
+    },
   }
 }

@@ -15,6 +15,7 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
     async handle() {
       await sweepIdempotent(context)
       await sweepOutbox(context)
+      await sweepChanges(context)
     },
     // Also after the last failure: tomorrow is another day.
     afterwards: (trx) => context.outbox.enqueue(trx, next()),
@@ -26,5 +27,15 @@ async function sweepOutbox(context: Context): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const before = context.clock.now() - doneKeptMs
     await trx.deleteFrom('outbox').where('state', '=', 'done').where('due_at', '<', before).execute()
+  })
+}
+
+/** Every node has followed the changes of yesterday; one that starts reads the catalogue itself. */
+async function sweepChanges(context: Context): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    await trx
+      .deleteFrom('changes')
+      .where('at', '<', context.clock.now() - dayMs)
+      .execute()
   })
 }

@@ -77,13 +77,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const outbox = createOutbox(database, clock, onError)
   const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
+  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
   const search = createCatalogueSearch(database, changes, {
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
     onError,
   })
   const closing = new AbortController()
   const waits = new AbortController()
-  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
   const context: Context = {
     origin,
     epoch,

@@ -7,6 +7,7 @@ import { limitYoungMemory, listen, serveOptions, tellAddress, untilStopped } fro
 
 const folder = '.skillstead'
 const keyFile = `${folder}/admin-key`
+const administrator = 'operator'
 
 /** `skillstead start`: a node for trying things out, with everything that a newcomer needs. */
 export const start: Command<undefined> = {
@@ -29,16 +30,38 @@ export const start: Command<undefined> = {
 
 /** On a first start: an administrator, and example skills where there are no others. Says what it made. */
 async function furnish(registry: Registry): Promise<string[]> {
+  if (existsSync(keyFile)) return []
   const api = localApi(registry, systemCaller)
-  if ((await api.listUsers({ limit: 1 })).total > 0) return []
-  const { username, key } = await api.createUser({ username: 'operator' })
-  writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
   const { total } = await api.searchSkills({ limit: 1, includeStubs: true })
+  const key = await makeKey(registry)
+  if (key === undefined) return []
+  writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
   const examples = total === 0 ? await publishExamples(registry) : []
   return [
-    `Made the administrator '${username}'; the key is in ${keyFile}.`,
+    `The administrator is '${administrator}'; the key is in ${keyFile}.`,
     ...(examples.length > 0 ? [`Published ${examples.length} example skills.`] : []),
   ]
+}
+
+/**
+ * A key for the administrator of a first start, also where an earlier one ended before it was written down. Undefined
+ * on a node that has users of its own: whoever made them has a key.
+ */
+async function makeKey(registry: Registry): Promise<string | undefined> {
+  const operator = await registry.getCaller(administrator).catch(() => undefined)
+  if (operator) return (await localApi(registry, operator).createApiKey({ name: 'start' })).key
+  if (await hasUsers(registry)) return undefined
+  return (await localApi(registry, systemCaller).createUser({ username: administrator })).key
+}
+
+/** Whether anybody can sign in; the authors of imported skills cannot. */
+async function hasUsers(registry: Registry): Promise<boolean> {
+  const api = localApi(registry, systemCaller)
+  for (let page = 1; ; page++) {
+    const { users, totalPages } = await api.listUsers({ limit: 100, page })
+    if (users.some(({ claimed }) => claimed)) return true
+    if (page >= totalPages) return false
+  }
 }
 
 function showWays(url: string): string[] {

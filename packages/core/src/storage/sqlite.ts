@@ -10,6 +10,8 @@ const cacheKibibytes = 8_192
 /** Moving the journal into the file is felt by whoever commits just then; four times the default is as much as is not. */
 const checkpointPages = 4000
 
+type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
+
 /** Opens (and makes) an SQLite file. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
   const database = open(path)
@@ -50,7 +52,7 @@ function connect(database: SqliteDatabase.Database): Kysely<Tables> {
  * A plain `begin` takes the write lock only at the first write, and can then fail half way: all of ours begin with it.
  */
 function memoiseStatements(database: SqliteDatabase.Database): KyselyDatabase {
-  const statements = new Map<string, SqliteDatabase.Statement>()
+  const statements = new Map<string, KyselyStatement>()
   return {
     close: () => {
       statements.clear()
@@ -61,10 +63,22 @@ function memoiseStatements(database: SqliteDatabase.Database): KyselyDatabase {
       let statement = statements.get(sql)
       if (!statement) {
         if (statements.size >= statementsKeptMax) statements.clear()
-        statement = database.prepare(sql)
+        statement = sql === 'rollback' ? prepareRollback(database) : (database.prepare(sql) as KyselyStatement)
         statements.set(sql, statement)
       }
-      return statement as ReturnType<KyselyDatabase['prepare']>
+      return statement
     },
+  }
+}
+
+/** SQLite rolls back by itself when the disk is full; a rollback after that would fail and hide the reason. */
+function prepareRollback(database: SqliteDatabase.Database): KyselyStatement {
+  const rollback = database.prepare('rollback') as KyselyStatement
+  const nothing = { changes: 0, lastInsertRowid: 0 }
+  return {
+    reader: false,
+    all: () => [],
+    iterate: () => [].values(),
+    run: () => (database.inTransaction ? rollback.run([]) : nothing),
   }
 }

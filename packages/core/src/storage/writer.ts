@@ -82,7 +82,7 @@ export function createWriter(connections: Connections): Writer {
   }
 
   return {
-    write<T>(work: (trx: WriteTransaction) => Promise<T>) {
+    async write<T>(work: (trx: WriteTransaction) => Promise<T>) {
       if (waiting.length >= waitingMax) {
         throw new RegistryError('overloaded', 'Too many changes are waiting. Try again in a moment.', {
           retryAfterSeconds: 1,
@@ -107,8 +107,17 @@ async function runJob(job: Job, trx: WriteTransaction): Promise<void> {
     await sql`release savepoint job`.execute(trx)
     job.outcome = { value }
   } catch (error) {
-    await sql`rollback to savepoint job`.execute(trx)
+    await rollBack(trx, error)
     job.outcome = { error }
+  }
+}
+
+/** A full disk ends the whole transaction by itself; then the reason is what must be told, not that nothing is left. */
+async function rollBack(trx: WriteTransaction, reason: unknown): Promise<void> {
+  try {
+    await sql`rollback to savepoint job`.execute(trx)
+  } catch {
+    throw reason
   }
 }
 
