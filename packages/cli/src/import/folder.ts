@@ -1,7 +1,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
 import { limits } from '@skillstead/protocol'
-import type { PackageFile } from './package-file.ts'
+import type { ArchiveFile } from '@skillstead/core'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
 const skipped = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
@@ -37,7 +37,7 @@ async function readSkill(folder: string, path: string, skillFile: string): Promi
   const { size } = await stat(join(folder, skillFile))
   if (size > limits.fileBytesMax)
     return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
-  const files: PackageFile[] = []
+  const files: ArchiveFile[] = []
   const problem = await collectFiles(folder, '', skillFile, files)
   if (problem) return { id, reason: problem }
   const skillMd = decodeText(await readFile(join(folder, skillFile)))
@@ -49,7 +49,7 @@ async function collectFiles(
   folder: string,
   prefix: string,
   skillFile: string,
-  files: PackageFile[],
+  files: ArchiveFile[],
 ): Promise<string | undefined> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     const path = posix.join(prefix, entry.name)

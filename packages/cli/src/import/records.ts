@@ -1,4 +1,4 @@
-import type { PackageFile } from './package-file.ts'
+import type { ArchiveFile } from '@skillstead/core'
 
 /** A version in a skill's history, oldest first. */
 interface HistoryVersion {
@@ -22,7 +22,7 @@ export interface SkillRecord {
   readonly repository?: string
   readonly history: readonly HistoryVersion[]
   readonly skillMd: string
-  readonly files: readonly PackageFile[]
+  readonly files: readonly ArchiveFile[]
   /** Files that the source names but does not hold. */
   readonly filesMissing: number
 }
