@@ -120,6 +120,38 @@ describe.each([
       for (const skill of (await search({ q: 'bison' })).skills) expect(skill).not.toHaveProperty('match')
     })
 
+    it('explains with the fields and the words of each skill, not with what was asked', async () => {
+      const { skills } = await search({ q: 'zzqqx alice biso', explain: true, limit: 100 })
+      const bison = skills.filter(({ name }) => Number(name.split('-')[1]) % 5 === words.indexOf('bison'))
+      expect(bison.length).toBeGreaterThan(0)
+      for (const { fullName, match } of skills) {
+        expect(match!.terms).not.toContain('zzqqx')
+        expect(match!.fields.includes('owner')).toBe(fullName.startsWith('alice/'))
+      }
+      for (const { match } of bison) {
+        expect(match!.fields).toEqual(expect.arrayContaining(['keywords', 'description']))
+        expect(match!.terms).toContain('bison')
+      }
+    })
+
+    it.each(['downloads', 'recent', 'stars'] as const)('finds the same whatever the sort: %s', async (sort) => {
+      for (const q of ['bison mammal', 'bison camel', 'bison xyzzyplugh']) {
+        const found = await search({ q, limit: 100 })
+        const sorted = await search({ q, sort, limit: 100 })
+        expect(sorted.total).toBe(found.total)
+        expect(names(sorted).toSorted()).toEqual(names(found).toSorted())
+      }
+    })
+
+    it('folds the case of every script in filters', async () => {
+      const more = { category: 'Übung', license: 'ÉCOLE' }
+      await alice.api.publishSkill({ skillMd: skillMd('exercise', { description: 'Gymnastics.' }), ...more })
+      for (const category of ['Übung', 'übung', 'ÜBUNG']) expect((await search({ category })).total).toBe(1)
+      for (const license of ['ÉCOLE', 'école']) expect((await search({ license, q: 'gymnastics' })).total).toBe(1)
+      expect((await search({ category: 'Ubung' })).total).toBe(0)
+      await alice.api.deleteSkill({ name: 'exercise' })
+    })
+
     it('finds nothing politely', async () => {
       for (const q of ['xyzzyplugh', '!!!', '"', "'; zzqqx wwkkv xxjjz; --", 'NEAR(', '*', '\\']) {
         expect(await search({ q }), `${q}`).toMatchObject({ skills: [], total: 0, totalPages: 0, page: 1 })

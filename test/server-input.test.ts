@@ -106,7 +106,7 @@ describe('what a request brings', () => {
     const declared = await sendRaw(
       node.port,
       `POST /api/v1/api-keys HTTP/1.1~Host: x~Authorization: Bearer ${key}~Content-Type: application/json~` +
-        `Content-Length: ${limits.bodyBytesMax + 1}~Connection: close~~{`,
+        `Content-Length: ${limits.bodyBytesDefault + 1}~Connection: close~~{`,
     )
     expect(declared).toMatch(/^HTTP\/1.1 413 /)
     expect(declared).toContain('"payload_too_large"')
@@ -114,7 +114,7 @@ describe('what a request brings', () => {
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
         sent += 1 << 20
-        if (sent > limits.bodyBytesMax + (4 << 20)) controller.close()
+        if (sent > limits.bodyBytesDefault + (4 << 20)) controller.close()
         else controller.enqueue(new Uint8Array(1 << 20).fill(32))
       },
     })

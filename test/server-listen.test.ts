@@ -81,14 +81,15 @@ describe('listening', () => {
   })
 
   it('does not wait longer than its grace period', async () => {
-    const { node } = await startNode({ graceMs: 50 })
+    const { node, key } = await startNode({ graceMs: 50 })
     const socket = connect(node.port, '127.0.0.1')
     let answer = ''
     socket.on('data', (chunk) => (answer += chunk)).on('error', () => {})
     const closed = new Promise((resolve) => socket.once('close', resolve))
     // A body that never comes.
     socket.write(
-      'PUT /api/v1/skills HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+      `PUT /api/v1/skills HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
     )
     await expect.poll(async () => /in_flight (\d+)/.exec(await metrics(node.url))![1]).toBe('2')
     await node.close()

@@ -45,7 +45,11 @@ export async function localCall(
   }
 }
 
-function authorize(endpoint: Endpoint, caller: Caller): void {
+/**
+ * Who may call, by the endpoint's row alone: a transport asks before it reads what is sent.
+ * Throws `unauthorized`, `forbidden` and `plan_required`.
+ */
+export function authorize(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.auth === 'none') return
   const user = requireUser(caller)
   const scope = endpoint.scope ?? 'read'

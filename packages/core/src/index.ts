@@ -1,6 +1,6 @@
 export { toDigest } from './blobs.ts'
 export { guest, systemCaller, type Caller, type Guest, type UserCaller } from './caller.ts'
-export { localCall, type AnyReply } from './call.ts'
+export { authorize, localCall, type AnyReply } from './call.ts'
 export { systemClock, type Clock } from './clock.ts'
 export type { CallOptions, Context } from './context.ts'
 export { EncodedJson } from './encoded-json.ts'

@@ -1,16 +1,17 @@
 import { RegistryError, type EndpointName, type Operations, type endpoints } from '@skillstead/protocol'
 import { createApiKey, deleteApiKey, listApiKeys } from './accounts/api-keys.ts'
 import { listAudit } from './accounts/audit-list.ts'
+import { getUserByName } from './accounts/find-user.ts'
 import { readAvatar, setFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
-import type { Caller } from './caller.ts'
+import { requireUser, type Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { listPacks } from './packs/list.ts'
 import { getPack } from './packs/find-pack.ts'
 import { showPack } from './packs/pack-form.ts'
 import { createPack, deletePack, updatePack } from './packs/packs.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './skills/collaborators.ts'
-import { getSkill } from './skills/find-skill.ts'
+import { getMovedSkill, getSkill } from './skills/find-skill.ts'
 import { forkSkill } from './skills/fork.ts'
 import { publishSkill } from './skills/publish.ts'
 import { listVersions, readArchiveOf, readFile, readSkillMd, showSkill, showVersion } from './skills/read.ts'
@@ -41,6 +42,7 @@ type NotImplemented = (typeof notImplemented)[number]
 /** Every endpoint of the table, as a function of the registry's parts, the input and who asks. */
 export const operations = {
   ...(Object.fromEntries(notImplemented.map((name) => [name, refuse])) as Record<NotImplemented, typeof refuse>),
+  verifyAuthor: refuseVerification,
 
   searchSkills,
   suggest,
@@ -86,7 +88,7 @@ export const operations = {
   updateUser,
   listAudit,
 
-  getFeed: readFeed,
+  getFeed: readFeed as (...input: Parameters<typeof readFeed>) => never,
   getBlob: readBlob,
   batchBlobs: readBlobs,
 } satisfies Operations<typeof endpoints, Context, Caller>
@@ -94,5 +96,17 @@ export const operations = {
 /** Whether the caller may see the thing at all is told first, so that a 501 gives nothing away. */
 async function refuse(context: Context, input: object, caller: Caller): Promise<never> {
   if ('name' in input && typeof input.name === 'string') await getSkill(context, input.name, caller)
+  if ('username' in input && typeof input.username === 'string') await getUserByName(context, input.username)
+  // An install from elsewhere may be of a skill that nobody here has heard of.
+  const isElsewhere = 'source' in input && input.source !== 'registry'
+  if ('skillName' in input && typeof input.skillName === 'string' && !isElsewhere)
+    await getMovedSkill(context, input.skillName, caller)
   throw new RegistryError('not_implemented', 'This part of the interface is not built yet.')
+}
+
+async function refuseVerification(context: Context, input: { username: string }, caller: Caller): Promise<never> {
+  const user = await getUserByName(context, input.username)
+  if (user.id !== requireUser(caller).userId)
+    throw new RegistryError('forbidden', `Only ${user.username} may ask for the verification of this account.`)
+  return refuse(context, input, caller)
 }

@@ -28,6 +28,10 @@ export interface Endpoint {
   readonly kind?: 'json' | 'content'
   /** Body types taken besides JSON; the bytes arrive in the input's `archive`, the other fields as query parameters. */
   readonly uploads?: readonly string[]
+  /** Fields that may also come as query parameters where the method has a body; no other one may, except beside an upload. */
+  readonly query?: readonly string[]
+  /** The largest JSON body taken; `limits.bodyBytesDefault` where it is not said. */
+  readonly bodyBytesMax?: number
   /** Answers are made for the caller, or changed by time, and must not be kept by anyone. */
   readonly volatile?: true
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ServerRequest } from 'srvx'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, limits } from '@skillstead/protocol'
 
 const nothing = new Uint8Array()
 /** How long what comes after a refusal is still read. */
@@ -31,7 +31,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number): Promise<Uint8
   return new Promise((resolve, reject) => {
     const refuse = () => {
       request.off('data', onData).off('end', onEnd)
-      discard(request, bytesMax)
+      discard(request)
       reject(tooLarge(bytesMax))
     }
     const chunks: Uint8Array[] = []
@@ -51,12 +51,12 @@ function readNodeBody(request: IncomingMessage, bytesMax: number): Promise<Uint8
 
 /**
  * Most clients read no answer before they have sent everything, and one that is cut off sees a reset instead of the
- * 413. So as much again is read and thrown away for a moment; then the connection ends.
+ * 413. So what any endpoint would take is read and thrown away for a moment; then the connection ends.
  */
-function discard(request: IncomingMessage, bytesMax: number): void {
+function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)
   request.once('close', () => clearTimeout(timer))
-  let left = bytesMax
+  let left: number = limits.bodyBytesMax
   request.on('data', (chunk: Uint8Array) => {
     left -= chunk.byteLength
     if (left < 0) request.destroy()

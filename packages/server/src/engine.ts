@@ -1,5 +1,5 @@
 import type { H3 } from 'h3'
-import { SkillMoved, localCall, type CallOptions } from '@skillstead/core'
+import { SkillMoved, authorize, localCall, type CallOptions } from '@skillstead/core'
 import { toAnswer, type Result } from './answers.ts'
 import { callOf, type Call } from './call.ts'
 import { ErrorWithHeaders, handle, type NodeParts } from './gate.ts'
@@ -37,6 +37,8 @@ export function refuseMethod(call: Call, methods: readonly string[]): Response {
 }
 
 async function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
+  // Nobody makes the node read and parse what they may not send.
+  authorize(route.endpoint, call.caller)
   const payload = route.endpoint.method === 'GET' ? undefined : await readPayload(call, route)
   const key = readIdempotencyKey(call, route)
   try {

@@ -1,6 +1,7 @@
 import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
 import { readBody } from './body.ts'
 import type { Call } from './call.ts'
+import { checkJsonShape } from './json-shape.ts'
 import type { Route } from './routes.ts'
 
 /** What a request carries besides its path: the bytes of its body, and their media type without parameters. */
@@ -25,7 +26,7 @@ const archiveTypes: Record<string, string> = {
 export async function readPayload(call: Call, route: Route): Promise<Payload> {
   const contentType = mediaTypeOf(call.header('content-type'))
   const archive = takesArchive(route, contentType)
-  const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : limits.bodyBytesMax)
+  const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route))
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {
     const accepted = ['application/json', ...(route.endpoint.uploads ?? [])].join(', ')
     throw new RegistryError(
@@ -44,16 +45,17 @@ export function toInput(call: Call, route: Route, payload: Payload | undefined):
   // A plain object is safe: only names that the table knows get in, and `__proto__` is refused below.
   const input: Fields = {}
   for (const name of route.pathNames) input[name] = decodeSegment(call.params?.[name] ?? '', name)
+  const hasBody = payload !== undefined && payload.bytes.byteLength > 0
+  const isArchive = hasBody && takesArchive(route, payload.contentType)
   const search = call.url?.search
-  if (search) addQuery(input, search, route)
-  if (payload && payload.bytes.byteLength > 0) {
-    if (takesArchive(route, payload.contentType)) {
-      input.archive = { contentType: archiveTypes[payload.contentType], body: payload.bytes }
-    } else {
-      addBody(input, parseObject(payload.bytes), route)
-    }
-  }
+  if (search) addQuery(input, search, isArchive ? route.queryNames : route.plainQueryNames)
+  if (isArchive) input.archive = { contentType: archiveTypes[payload.contentType], body: payload.bytes }
+  else if (hasBody) addBody(input, parseObject(payload.bytes), route)
   return input
+}
+
+function bodyBytesMaxOf({ endpoint }: Route): number {
+  return endpoint.bodyBytesMax ?? limits.bodyBytesDefault
 }
 
 /** The type without its parameters; `text/json; charset=latin1` and the like come out as what nobody takes. */
@@ -78,11 +80,11 @@ function decodeSegment(segment: string, name: string): string {
   }
 }
 
-/** Parameters that the schema does not know are ignored; one that it knows must not come twice. */
-function addQuery(input: Fields, search: string, route: Route): void {
+/** Parameters of other names are ignored; one of these must not come twice. */
+function addQuery(input: Fields, search: string, names: ReadonlySet<string>): void {
   const repeated = new Set<string>()
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!route.queryNames.has(name)) continue
+    if (!names.has(name)) continue
     if (Object.hasOwn(input, name)) repeated.add(name)
     input[name] = value
   }
@@ -90,6 +92,7 @@ function addQuery(input: Fields, search: string, route: Route): void {
 }
 
 function parseObject(bytes: Uint8Array): Fields {
+  checkJsonShape(bytes)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
@@ -98,6 +101,10 @@ function parseObject(bytes: Uint8Array): Fields {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new RegistryError('invalid_request', 'The body must be a JSON object.')
+  }
+  // Each field costs more to refuse than to send, so a flood of them is refused as one.
+  if (Object.keys(value).length > limits.bodyFieldsMax) {
+    throw new RegistryError('invalid_request', `The body has more than ${limits.bodyFieldsMax} fields.`)
   }
   return value as Fields
 }

@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { errorTable, planNames, toProblemType, type Endpoint } from '@skillstead/protocol'
-import { apiBase, inputFields, routes, type Route } from './routes.ts'
+import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
 
 type Json = Record<string, unknown>
 
@@ -60,11 +60,10 @@ export function isRequired(schema: Endpoint['input']): boolean {
   return !['optional', 'exact_optional', 'nullish'].includes(schema.type)
 }
 
-function toOperation({ name, endpoint, pathNames, queryNames }: Route): Json {
+function toOperation({ name, endpoint, pathNames, queryNames, plainQueryNames }: Route): Json {
   const fields = inputFields(endpoint)
-  const hasBody = endpoint.method === 'POST' || endpoint.method === 'PUT' || endpoint.method === 'PATCH'
-  const bodyNames = hasBody ? [...queryNames] : []
-  const inQuery = hasBody && !endpoint.uploads ? [] : [...queryNames]
+  const bodyNames = hasBody(endpoint) ? [...queryNames] : []
+  const inQuery = endpoint.uploads ? [...queryNames] : [...plainQueryNames]
   return {
     operationId: name,
     tags: [endpoint.tag],

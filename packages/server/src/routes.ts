@@ -10,8 +10,10 @@ export interface Route {
   /** The pattern below the root, as in `/api/v1/skills/:name`. */
   readonly pattern: string
   readonly pathNames: readonly string[]
-  /** The fields that may come as query parameters. */
+  /** The fields besides those of the path: all may come as query parameters where the body is an archive. */
   readonly queryNames: ReadonlySet<string>
+  /** The fields that may come as query parameters otherwise: what a body can carry comes in the body alone. */
+  readonly plainQueryNames: ReadonlySet<string>
   /** Whether reading it is a use of a skill, which is counted. */
   readonly counted: boolean
 }
@@ -25,15 +27,22 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
   const endpoint: Endpoint = row
   const pathNames = [...endpoint.path.matchAll(/:([A-Za-z]+)/g)].map(([, parameter]) => parameter!)
   const fields = Object.keys(inputFields(endpoint))
+  const queryNames = new Set(fields.filter((field) => field !== 'archive' && !pathNames.includes(field)))
   return {
     name,
     endpoint,
     pattern: apiBase + endpoint.path,
     pathNames,
-    queryNames: new Set(fields.filter((field) => field !== 'archive' && !pathNames.includes(field))),
+    queryNames,
+    plainQueryNames: hasBody(endpoint) ? new Set(endpoint.query) : queryNames,
     counted: countedNames.has(name),
   }
 })
+
+/** Whether the fields of a request come in its body. */
+export function hasBody({ method }: Endpoint): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH'
+}
 
 /** The schemas of an endpoint's fields; every input is one flat object. */
 export function inputFields(endpoint: Endpoint): Readonly<Record<string, Endpoint['input']>> {

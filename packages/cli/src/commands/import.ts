@@ -34,9 +34,11 @@ export const importSkills: Command<ImportSummary> = {
         const bar = output.json ? undefined : startBar(source)
         let records = 0
         try {
-          return await runImport(registry, source, owner, (more) =>
+          const summary = await runImport(registry, source, owner, (more) =>
             bar?.update(source.share(), { records: (records += more) }),
           )
+          if (summary.taken + summary.unchanged + summary.refused === 0) throw new Error(`${path} holds no skills.`)
+          return summary
         } finally {
           bar?.stop()
         }

@@ -4,7 +4,8 @@ import { limits } from '@skillstead/protocol'
 import type { ArchiveFile } from '@skillstead/core'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
-const skipped = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
+/** What people and tools leave in folders and archives, and no skill is made of. */
+export const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
 
 /** Reads a folder of skills, however deep: every folder with a SKILL.md is one. Links are never followed. */
 export function openFolder(folder: string): Source {
@@ -38,7 +39,7 @@ async function readSkill(folder: string, path: string, skillFile: string): Promi
   if (size > limits.fileBytesMax)
     return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
   const files: ArchiveFile[] = []
-  const problem = await collectFiles(folder, '', skillFile, files)
+  const problem = await collectFiles(folder, '', skillFile, { files, bytes: size })
   if (problem) return { id, reason: problem }
   const skillMd = decodeText(await readFile(join(folder, skillFile)))
   return { id, path: id, history: [], skillMd, files, filesMissing: 0 }
@@ -49,22 +50,25 @@ async function collectFiles(
   folder: string,
   prefix: string,
   skillFile: string,
-  files: ArchiveFile[],
+  found: { readonly files: ArchiveFile[]; bytes: number },
 ): Promise<string | undefined> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     const path = posix.join(prefix, entry.name)
     if (skipped.has(entry.name) || (prefix === '' && entry.name === skillFile)) continue
     if (entry.isDirectory()) {
       const names = await readdir(join(folder, path))
-      const problem = names.some(isSkillMd) ? undefined : await collectFiles(folder, path, skillFile, files)
+      const problem = names.some(isSkillMd) ? undefined : await collectFiles(folder, path, skillFile, found)
       if (problem) return problem
       continue
     }
     if (!entry.isFile()) continue
-    if (files.length >= limits.versionFilesMax) return `It has more than ${limits.versionFilesMax} files.`
+    if (found.files.length >= limits.versionFilesMax) return `It has more than ${limits.versionFilesMax} files.`
     const { size } = await stat(join(folder, path))
     if (size > limits.fileBytesMax) return `${path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
-    files.push({ path: path.normalize('NFC'), bytes: await readFile(join(folder, path)) })
+    found.bytes += size
+    if (found.bytes > limits.versionBytesMax)
+      return `Its files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB together.`
+    found.files.push({ path: path.normalize('NFC'), bytes: await readFile(join(folder, path)) })
   }
   return undefined
 }

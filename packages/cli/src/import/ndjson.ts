@@ -4,7 +4,8 @@ import * as v from 'valibot'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
 /** A line longer than this is no skill; it is skipped as it streams, so that a bomb stays small. */
-const lineCharactersMax = 64 * 1024 * 1024
+const lineBytesMax = 64 * 1024 * 1024
+const newline = 10
 
 const Name = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String))
 const Text = v.nullish(v.string())
@@ -27,39 +28,68 @@ const Record = v.object({
 export function openNdjson(file: string): Source {
   const { size } = statSync(file)
   const bytes = createReadStream(file)
-  const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
+  const input = /\.gz$/i.test(file) ? bytes.pipe(createGunzip({ chunkSize: 256 * 1024 })) : bytes
   bytes.once('error', (error) => input.destroy(error))
-  return { items: readItems(input), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
+  return { items: readItems(input, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
-async function* readItems(input: AsyncIterable<Buffer>): AsyncGenerator<SourceItem> {
+async function* readItems(input: AsyncIterable<Buffer>, file: string): AsyncGenerator<SourceItem> {
+  const decoder = new TextDecoder()
   let number = 0
-  for await (const line of readLines(input)) {
+  for await (const bytes of readLines(readChunks(input, file, () => number))) {
     number += 1
-    if (line === undefined)
-      yield { id: `line ${number}`, reason: `The line is longer than ${lineCharactersMax} characters.` }
-    else if (line.trim() !== '') yield readItem(line, number)
+    if (bytes === undefined) {
+      yield { id: `line ${number}`, reason: `The line is longer than ${lineBytesMax / 1024 / 1024} MiB.` }
+      continue
+    }
+    const line = decoder.decode(bytes)
+    if (line.trim() !== '') yield readItem(line, number)
+  }
+}
+
+async function* readChunks(
+  input: AsyncIterable<Buffer>,
+  file: string,
+  countLines: () => number,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* input
+  } catch (cause) {
+    // zlib says "unexpected end of file" and no more.
+    throw new Error(`${file} is cut off or damaged after line ${countLines()}; what stands before it is imported.`, {
+      cause,
+    })
   }
 }
 
 /** Lines of a stream; undefined for one that is too long, of which nothing is kept. */
-async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<string | undefined> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  let tooLong = false
+async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
+  // Joined once a line is whole: joining at every chunk would take time in the square of its length.
+  let parts: Buffer[] = []
+  let length = 0
   for await (const chunk of input) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = parts.pop()!
-    for (const part of parts) {
-      yield tooLong ? undefined : part
-      tooLong = false
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      add(chunk.subarray(start, end))
+      yield take()
+      start = end + 1
     }
-    if (rest.length <= lineCharactersMax) continue
-    tooLong = true
-    rest = ''
+    add(chunk.subarray(start))
   }
-  if (tooLong) yield undefined
-  else if (rest !== '') yield rest
+  if (length > 0) yield take()
+
+  function add(part: Buffer): void {
+    length += part.length
+    if (length > lineBytesMax) parts = []
+    else if (part.length > 0) parts.push(part)
+  }
+
+  function take(): Buffer | undefined {
+    const line = length > lineBytesMax ? undefined : Buffer.concat(parts)
+    parts = []
+    length = 0
+    return line
+  }
 }
 
 function readItem(line: string, number: number): SourceItem {

@@ -1,6 +1,6 @@
 import { importVersions, systemCaller, type ImportedVersion, type Registry } from '@skillstead/core'
 import { createNamer, type ImportName } from './names.ts'
-import { isUnreadable, type SkillRecord, type Source } from './records.ts'
+import { isUnreadable, type SkillRecord, type Source, type SourceItem } from './records.ts'
 
 /** What became of a source. Every record is taken, unchanged or refused. */
 export interface ImportSummary {
@@ -33,7 +33,10 @@ interface Batch {
   bytes: number
 }
 
-/** Imports every skill of a source with its history. `onProgress` hears how many records are done. */
+/**
+ * Imports every skill of a source with its history. `onProgress` hears how many records are done. Throws where a
+ * failure that is none of a record's own, such as a full disk, ends the import early.
+ */
 export async function runImport(
   registry: Registry,
   source: Source,
@@ -45,18 +48,29 @@ export async function runImport(
   const nameOf = createNamer(owner)
   const waiting = new Set<Promise<void>>()
   let batch = createBatch()
+  let failure: Error | undefined
 
   async function send(): Promise<void> {
     const sent = batch
     batch = createBatch()
+    // A batch may fail while the next is being read and nobody waits for it, so the failure is kept until it is told.
     const task = importBatch(registry, sent, summary, onProgress)
+      .catch((error: unknown) => {
+        failure ??= toEarlyEnd(error, summary)
+      })
+      .finally(() => waiting.delete(task))
     waiting.add(task)
-    // Whoever waits for it hears of a failure; without this it would be taken for unheard before that.
-    task.catch(() => {}).finally(() => waiting.delete(task))
     if (waiting.size >= batchesWaitingMax) await Promise.race(waiting)
+    if (failure) throw failure
   }
 
-  for await (const item of source.items) {
+  async function finish(): Promise<void> {
+    await send()
+    await Promise.all(waiting)
+    if (failure) throw failure
+  }
+
+  for await (const item of finishFirst(source.items, finish)) {
     if (isUnreadable(item)) {
       refuse(summary, item.id, item.reason)
       continue
@@ -70,8 +84,7 @@ export async function runImport(
     summary.filesMissing += item.filesMissing
     if (batch.versions.length >= batchVersions || batch.bytes >= batchBytes) await send()
   }
-  await send()
-  await Promise.all(waiting)
+  await finish()
   summary.seconds = (performance.now() - startedMs) / 1000
   return summary
 }
@@ -103,12 +116,34 @@ async function importBatch(
   onProgress(batch.records.length)
 }
 
+/** What was read of a source before it broke is imported before it is told that it did. */
+async function* finishFirst(items: Source['items'], finish: () => Promise<void>): AsyncGenerator<SourceItem> {
+  try {
+    yield* items
+  } catch (error) {
+    await finish()
+    throw error
+  }
+}
+
+function toEarlyEnd(error: unknown, { taken, unchanged }: ImportSummary): Error {
+  const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
+  const done = `${taken + unchanged} skills are in; import it again to go on from there.`
+  return new Error(`The import ended early: ${reason}. ${done}`, { cause: error })
+}
+
 /** The history in its order; what is there now only where it differs from the last, else its files go with that. */
 function addToBatch(batch: Batch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
   const { license, repository, history, skillMd, files } = record
   const common = { owner, name, displayName, license, repository }
-  const isInHistory = history.at(-1)?.skillMd === skillMd
-  const versions = (isInHistory ? history : [...history, { skillMd }]).map((version) => ({ ...common, ...version }))
+  const last = history.at(-1)
+  // No source dates what is there now, but it is no older than its history; without a date, text that came back from
+  // an earlier version would be taken for that version.
+  const now = { skillMd, publishedAt: last?.publishedAt }
+  const versions = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
+    ...common,
+    ...version,
+  }))
   versions[versions.length - 1] = { ...versions.at(-1)!, files } as ImportedVersion & (typeof versions)[number]
   batch.versions.push(...versions)
   batch.records.push({ id: record.id, versions: versions.length })

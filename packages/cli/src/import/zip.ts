@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
 import { readArchiveFiles, type ArchiveFile } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
-import { isSkillMd } from './folder.ts'
+import { isSkillMd, skipped } from './folder.ts'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
 /** An archive of many skills may hold more than one skill may. */
@@ -18,7 +18,7 @@ export function openZip(file: string): Source {
       throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB; unpack it and import the folder.`)
     const entries = await readArchiveFiles(readFileSync(file), 'zip', zipLimits)
     refuseEscapes(file, entries)
-    const skills = groupBySkill(entries, basename(file, '.zip'))
+    const skills = groupBySkill(entries.filter(isWanted), basename(file, '.zip'))
     if (skills.length === 0) throw new Error(`${file} holds no SKILL.md.`)
     for (const [i, item] of skills.entries()) {
       share = i / skills.length
@@ -37,26 +37,35 @@ function refuseEscapes(file: string, entries: readonly ArchiveFile[]): void {
   if (escape) throw new Error(`${file} holds ${escape.path}, which leads out of it. Nothing was imported.`)
 }
 
+function isWanted({ path }: ArchiveFile): boolean {
+  return !path.split('/').some((segment) => skipped.has(segment))
+}
+
 /** Each file belongs to the nearest folder above it that has a SKILL.md. */
 function groupBySkill(entries: readonly ArchiveFile[], archiveName: string): SourceItem[] {
-  const documents = new Map(
-    entries.filter(({ path }) => isSkillMd(posix.basename(path))).map((entry) => [posix.dirname(entry.path), entry]),
+  const documents = Map.groupBy(
+    entries.filter(({ path }) => isSkillMd(posix.basename(path))),
+    ({ path }) => posix.dirname(path),
   )
   const filesOf = Map.groupBy(
     entries.filter((entry) => !isSkillMd(posix.basename(entry.path))),
     ({ path }) => findSkillFolder(path, documents),
   )
-  return [...documents].map(([folder, document]) => ({
-    id: document.path,
-    path: folder === '.' ? posix.join(archiveName, document.path) : document.path,
-    history: [],
-    skillMd: decodeText(document.bytes),
-    files: (filesOf.get(folder) ?? []).map(({ path, bytes }) => ({ path: posix.relative(folder, path), bytes })),
-    filesMissing: 0,
-  }))
+  return [...documents].map(([folder, [document, ...others]]) => {
+    const { path: id, bytes: skillMd } = document!
+    if (others.length > 0) return { id, reason: `${others[0]!.path} stands beside it; there must be one SKILL.md.` }
+    return {
+      id,
+      path: folder === '.' ? posix.join(archiveName, id) : id,
+      history: [],
+      skillMd: decodeText(skillMd),
+      files: (filesOf.get(folder) ?? []).map(({ path, bytes }) => ({ path: posix.relative(folder, path), bytes })),
+      filesMissing: 0,
+    }
+  })
 }
 
-function findSkillFolder(path: string, documents: ReadonlyMap<string, ArchiveFile>): string | undefined {
+function findSkillFolder(path: string, documents: ReadonlyMap<string, unknown>): string | undefined {
   for (let folder = posix.dirname(path); ; folder = posix.dirname(folder)) {
     if (documents.has(folder)) return folder
     if (folder === '.') return undefined

@@ -122,6 +122,7 @@ async function countOf(context: Context, user: UserRow, { all }: { all: boolean 
     .where('owner_id', '=', user.id)
     .where('state', '=', 'live')
     .where('stub', '=', 0)
+    .where('latest_version', '!=', '')
   const packs = db
     .selectFrom('packs')
     .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
@@ -6,8 +5,8 @@ import { showPack } from './pack-form.ts'
 
 /** GET /packs: those the caller may see whose name, slug or description holds every word of `q`, newest first. */
 export async function listPacks(context: Context, input: { q: string; page: number; limit: number }, caller: Caller) {
-  const words = input.q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 16)
-  const matching = context.database.read
+  const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
+  const visible = context.database.read
     .selectFrom('packs')
     .where('state', '=', 'live')
     .where((eb) => {
@@ -15,24 +14,23 @@ export async function listPacks(context: Context, input: { q: string; page: numb
       const id = callerId(caller)
       return id === null ? open : eb.or([open, eb('curator_id', '=', id)])
     })
-    .where((eb) =>
-      // `replace` finds a word without the wildcards and case rules of LIKE, which differ between the databases.
-      eb.and(
-        words.map(
-          (word) =>
-            sql<boolean>`replace(lower(name || ' ' || slug || ' ' || description), ${word}, '') <> lower(name || ' ' || slug || ' ' || description)`,
-        ),
-      ),
-    )
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await matching
-    .selectAll()
     .orderBy('created_at', 'desc')
     .orderBy('slug')
-    .limit(input.limit)
-    .offset(toOffset(input.page, input.limit))
-    .execute()
+  // The databases fold the case of scripts differently, one of them that of ASCII alone; so words are compared here.
+  const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
+  const matching = briefs.filter(({ name, slug, description }) => {
+    const text = fold(`${name} ${slug} ${description}`)
+    return words.every((word) => text.includes(word))
+  })
+  const offset = toOffset(input.page, input.limit)
+  const ids = matching.slice(offset, offset + input.limit).map(({ id }) => id)
+  const rows = ids.length > 0 ? await visible.selectAll().where('id', 'in', ids).execute() : []
   const packs = []
   for (const row of rows) packs.push(await showPack(context, row, caller))
-  return { packs, ...toPage(count, input.page, input.limit) }
+  return { packs, ...toPage(matching.length, input.page, input.limit) }
+}
+
+/** One form for texts that differ in case alone, or in how accents are written. */
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
 }

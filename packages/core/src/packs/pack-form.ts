@@ -12,7 +12,7 @@ export async function showPack(context: Context, pack: PackRow, caller: Caller):
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
     .select(itemColumns.map((column) => `skills.${column}` as const))
-    .select(['skills.visibility', 'skills.state', 'pinned_version', 'note'])
+    .select(['skills.visibility', 'skills.state', 'skills.stub', 'pinned_version', 'note'])
     .where('pack_id', '=', pack.id)
     .orderBy('position')
     .execute()
@@ -20,6 +20,8 @@ export async function showPack(context: Context, pack: PackRow, caller: Caller):
   for (const row of rows) {
     // A skill that was taken down is left out of a pack rather than making the pack unreadable.
     if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
+    // As in every list: one whose versions are all yanked is not offered, unless the pack names the version.
+    if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
     skills.push({ ...toSkill(row), pinnedVersion: row.pinned_version, note: row.note })
   }
   const listingCharacters = skills.reduce((sum, { name, description }) => sum + name.length + description.length, 0)

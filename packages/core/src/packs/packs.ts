@@ -44,7 +44,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
     if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
     await trx.insertInto('packs').values(pack).execute()
     await replaceMembers(trx, pack.id, members)
-    await finish(trx, { caller, action: 'pack.create', before: undefined, pack, members })
+    await finish(trx, { caller, action: 'pack.create', before: undefined, pack })
   })
   return showPack(context, pack, caller)
 }
@@ -55,38 +55,41 @@ export async function updatePack(
   input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
   caller: Caller,
 ): Promise<Pack> {
-  const before = await getOwnPack(context, input.slug, caller)
+  const { id } = await getOwnPack(context, input.slug, caller)
   const members = input.skills && (await resolveMembers(context, input.skills, caller))
-  const pack: PackRow = {
-    ...before,
-    name: input.name ?? before.name,
-    description: input.description ?? before.description,
-    visibility: input.visibility ?? before.visibility,
-    updated_at: context.clock.now(),
-  }
-  await context.database.writer.write(async (trx) => {
-    const { name, description, visibility, updated_at } = pack
-    await trx
-      .updateTable('packs')
-      .set({ name, description, visibility, updated_at })
-      .where('id', '=', pack.id)
-      .execute()
-    if (members) await replaceMembers(trx, pack.id, members)
-    const all = members ?? (await readMembers(trx, pack.id))
-    await finish(trx, { caller, action: 'pack.update', before, pack, members: all })
+  const pack = await context.database.writer.write(async (trx) => {
+    const before = await getLivePack(trx, id)
+    const changed = {
+      name: input.name ?? before.name,
+      description: input.description ?? before.description,
+      visibility: input.visibility ?? before.visibility,
+      updated_at: context.clock.now(),
+    }
+    await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
+    if (members) await replaceMembers(trx, id, members)
+    const after: PackRow = { ...before, ...changed }
+    await finish(trx, { caller, action: 'pack.update', before, pack: after })
+    return after
   })
   return showPack(context, pack, caller)
 }
 
 /** DELETE /packs/<slug>, by the curator; the slug stays taken. */
 export async function deletePack(context: Context, input: { slug: string }, caller: Caller): Promise<undefined> {
-  const before = await getOwnPack(context, input.slug, caller)
-  const pack: PackRow = { ...before, state: 'withdrawn', updated_at: context.clock.now() }
+  const { id } = await getOwnPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
-    const { state, updated_at } = pack
-    await trx.updateTable('packs').set({ state, updated_at }).where('id', '=', pack.id).execute()
-    await finish(trx, { caller, action: 'pack.delete', before, pack, members: [] })
+    const before = await getLivePack(trx, id)
+    const changed = { state: 'withdrawn', updated_at: context.clock.now() } as const
+    await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
+    await finish(trx, { caller, action: 'pack.delete', before, pack: { ...before, ...changed } })
   })
+}
+
+/** The pack as it is within the transaction: it was read before, and may be changed or deleted since. */
+async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
+  const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  if (pack.state === 'live') return pack
+  throw new RegistryError('not_found', `There is no pack '${pack.slug}' that you may see.`)
 }
 
 async function getOwnPack(context: Context, slug: string, caller: Caller): Promise<PackRow> {
@@ -128,9 +131,11 @@ async function readMembers(trx: WriteTransaction, packId: string): Promise<Membe
 
 async function finish(
   trx: WriteTransaction,
-  what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow; members: readonly Member[] },
+  what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow },
 ): Promise<void> {
-  const { caller, action, before, pack, members } = what
+  const { caller, action, before, pack } = what
+  // Read again, so that the log names no skill that turned private since the members were found.
+  const members = await readMembers(trx, pack.id)
   const at = pack.updated_at
   await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })
   await recordAudit(trx, { caller, action, subject: pack.slug, at })

@@ -1,7 +1,7 @@
 import { searchFields } from './search-document.ts'
 import type { TermGroup } from './term-groups.ts'
 import type { TextIndex } from './text-index.ts'
-import { fieldMark } from './text-index.ts'
+import { fieldMark } from './word-marks.ts'
 
 /** Why a skill was found. */
 export interface SearchMatch {

@@ -1,3 +1,5 @@
+import type { Lexicon } from './lexicon.ts'
+import { searchFields } from './search-document.ts'
 import type { TermGroup } from './term-groups.ts'
 import type { TextIndex } from './text-index.ts'
 
@@ -12,12 +14,16 @@ const saturation = 1.2
 
 const state = { unknown: 0, match: 1, other: 2 } as const
 
+/** All words, and those of them that count for the viewer. */
+interface Words {
+  text: TextIndex
+  lexicon: Lexicon
+}
+
 /** What one search learns of the skills that it meets, by slot. The arrays are used again by the next search. */
 export class Scoreboard {
   /** The value of the terms that a skill has, each once. */
   coverage = new Float64Array(0)
-  /** How many of the terms a skill has. */
-  terms = new Uint8Array(0)
   /** A score of all words in all fields, in the manner of BM25F. */
   text = new Float64Array(0)
   /** What the matches are ordered by; for whoever ranks them. */
@@ -27,6 +33,7 @@ export class Scoreboard {
   #count = 0
   #states = new Uint8Array(0)
   #lastGroups = new Uint8Array(0)
+  #averageLengths: readonly number[] = []
 
   /** The skills that were met and match; the next search writes over them. */
   matches(): Int32Array<ArrayBuffer> {
@@ -43,7 +50,6 @@ export class Scoreboard {
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
       this.coverage[slot] = 0
-      this.terms[slot] = 0
       this.text[slot] = 0
       this.#states[slot] = state.unknown
       this.#lastGroups[slot] = 0
@@ -53,7 +59,8 @@ export class Scoreboard {
   }
 
   /** Adds what the words of each group say about each skill that `matches` lets through. */
-  addGroups(groups: TermGroup[], text: TextIndex, matches: (slot: number) => boolean): void {
+  addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
+    this.#averageLengths = lexicon.averageLengths
     for (const [number, { variants }] of groups.entries()) {
       for (const { id, value } of variants) this.#addWord(number + 1, value, id, text, matches)
     }
@@ -61,11 +68,15 @@ export class Scoreboard {
 
   // The inner loop of every search: it must not allocate.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
-    const { slotOfEntry, averageLengths, lengths } = text.terms
-    for (const [field, frequencies] of text.terms.findPostings(text.vocabulary.wordOf(id)) ?? []) {
+    const { slotOfEntry, lengths } = text.terms
+    const postings = text.terms.findPostings(text.vocabulary.wordOf(id))
+    // In the order of the fields, not of the map: sums must not depend on which skill had the word first.
+    for (let field = 0; field < searchFields.length; field++) {
+      const frequencies = postings?.get(field)
+      if (!frequencies) continue
       const weight = value * fieldWeights[field]!
       const lengthShare = lengthShares[field]!
-      const average = averageLengths[field]!
+      const average = this.#averageLengths[field]!
       frequencies.forEach((frequency, entry) => {
         const slot = slotOfEntry[entry]!
         if (this.#states[slot] === state.unknown) this.#meet(slot, matches)
@@ -75,7 +86,6 @@ export class Scoreboard {
         if (this.#lastGroups[slot] === group) return
         this.#lastGroups[slot] = group
         this.coverage[slot]! += value
-        this.terms[slot]!++
       })
     }
   }
@@ -87,7 +97,6 @@ export class Scoreboard {
 
   #allocate(length: number): void {
     this.coverage = new Float64Array(length)
-    this.terms = new Uint8Array(length)
     this.text = new Float64Array(length)
     this.keys = new Float64Array(length)
     this.#found = new Int32Array(length)

@@ -2,6 +2,7 @@ import { DocumentTable } from './document-table.ts'
 import type { SearchFilters } from './document-table.ts'
 import { explainMatch } from './explanation.ts'
 import type { SearchMatch } from './explanation.ts'
+import { Lexicon } from './lexicon.ts'
 import { rankByRelevance } from './relevance.ts'
 import { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-document.ts'
@@ -59,8 +60,7 @@ export interface SearchIndex {
 /**
  * An empty index.
  *
- * A search by relevance finds every skill with any of the terms, those with all of them first. One with `sort` finds the
- * skills with the most of the terms: in an order that ignores how well a skill fits, the others would hide them.
+ * A search finds every skill with any of the terms, those with all of them first; `sort` changes the order alone.
  *
  * @example
  * const index = createSearchIndex()
@@ -76,10 +76,11 @@ export function createSearchIndex(): SearchIndex {
   function search(query: SearchQuery): SearchHits {
     const matches = table.matcher(query.viewer, query.filters)
     if (query.q.trim() === '') return toHits(query, table.slots(matches), columnOf(query.sort))
-    const groups = toTermGroups(parseQuery(query.q), text, table.size)
+    const lexicon = new Lexicon(text, table, query.viewer)
+    const groups = toTermGroups(parseQuery(query.q), text, lexicon)
     board.reset(table.end)
-    board.addGroups(groups, text, matches)
-    const slots = query.sort ? withMostTerms(board.matches()) : board.matches()
+    board.addGroups(groups, { text, lexicon }, matches)
+    const slots = board.matches()
     if (!query.sort || query.explain) rankByRelevance(slots, groups, { board, sentences, table, text })
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : board.keys)
     if (!query.explain) return hits
@@ -93,11 +94,6 @@ export function createSearchIndex(): SearchIndex {
   function toHits(query: SearchQuery, slots: Int32Array<ArrayBuffer>, keys: Float64Array): SearchHits {
     const page = topSlots(slots, keys, table.order.ranks(), query.offset, query.limit)
     return { ids: page.map((slot) => table.idAt(slot)), total: slots.length }
-  }
-
-  function withMostTerms(slots: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-    const most = slots.reduce((max, slot) => Math.max(max, board.terms[slot]!), 0)
-    return slots.filter((slot) => board.terms[slot] === most)
   }
 
   function columnOf(sort: SearchQuery['sort']): Float64Array {

@@ -1,5 +1,5 @@
 import type { TermGroup } from './term-groups.ts'
-import { fieldMark, sentenceBreak } from './text-index.ts'
+import { fieldMark, sentenceBreak } from './word-marks.ts'
 
 /** How a skill's sentences answer a query. */
 export interface SentenceScores {

@@ -1,4 +1,5 @@
 import type { DocumentTable } from './document-table.ts'
+import { Lexicon } from './lexicon.ts'
 import { popularityOf } from './relevance.ts'
 import type { TextIndex } from './text-index.ts'
 import { isIdeographic, queryLengthMax, queryTermsMax, tokenize } from './tokenize.ts'
@@ -27,7 +28,7 @@ export function suggest(q: string, limit: number, viewer: string | null, { table
   const earlier = typed.slice(0, -1)
   const isVisible = table.matcher(viewer, { includeStubs: false })
   const within = earlier.length === 0 ? isVisible : slotsWithAll(earlier, text, isVisible)
-  const words = wordsWith(prefix, text)
+  const words = wordsWith(prefix, new Lexicon(text, table, viewer))
   const names = namesWith(words, { table, text }, within)
   const beginning = earlier.concat(prefix).join('-')
   const isFirst = (name: string) => name.startsWith(beginning)
@@ -40,10 +41,9 @@ export function suggest(q: string, limit: number, viewer: string | null, { table
 }
 
 /** The most frequent words that go on as typed, or what the beginning is a misspelling of when none does. */
-function wordsWith(prefix: string, { terms, vocabulary, typos }: TextIndex): number[] {
-  const ids = Array.from(terms.termsWithPrefix(prefix), (word) => vocabulary.idOf(word))
-  const found = ids.length > 0 ? ids : typos.findRepairs(prefix).map(({ id }) => id)
-  return found.toSorted((a, b) => vocabulary.countOf(b) - vocabulary.countOf(a)).slice(0, wordsMax)
+function wordsWith(prefix: string, lexicon: Lexicon): number[] {
+  const ids = lexicon.idsWithPrefix(prefix, wordsMax)
+  return ids.length > 0 ? ids : lexicon.findRepairs(prefix, wordsMax).map(({ id }) => id)
 }
 
 function frequentWords(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {

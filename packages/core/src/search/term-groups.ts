@@ -1,4 +1,5 @@
 import { inflectionsOf } from './inflections.ts'
+import type { Lexicon } from './lexicon.ts'
 import type { TextIndex } from './text-index.ts'
 import type { ParsedQuery } from './tokenize.ts'
 import { isIdeographic, queryTermsMax } from './tokenize.ts'
@@ -30,26 +31,26 @@ const doubtRatio = 10
 /** Words are not taken apart into shorter pieces. */
 const splitLengthMin = 3
 
-/** Finds the words for each term of a query. A term that the index lacks is repaired, taken apart or completed. */
-export function toTermGroups(query: ParsedQuery, text: TextIndex, size: number): TermGroup[] {
-  const finder = new VariantFinder(text, size)
+/** Finds the words for each term of a query. A term that the viewer's lexicon lacks is repaired, taken apart or completed. */
+export function toTermGroups(query: ParsedQuery, text: TextIndex, lexicon: Lexicon): TermGroup[] {
+  const finder = new VariantFinder(text, lexicon)
   const last = query.terms.length - 1
   return query.terms.flatMap((term, i) => finder.find(term, query.lastIsOpen && i === last)).slice(0, queryTermsMax)
 }
 
 class VariantFinder {
   readonly #text: TextIndex
-  readonly #size: number
+  readonly #lexicon: Lexicon
   #sure = new Map<number, number>()
 
-  constructor(text: TextIndex, size: number) {
+  constructor(text: TextIndex, lexicon: Lexicon) {
     this.#text = text
-    this.#size = size
+    this.#lexicon = lexicon
   }
 
   find(term: string, isOpen: boolean): TermGroup[] {
     this.#sure = new Map()
-    const id = this.#text.vocabulary.idOf(term)
+    const id = this.#lexicon.idOf(term)
     if (isIdeographic(term) && [...term].length === 1) this.#complete(term, 1, containingMax)
     else if (id !== 0) this.#confirm(id, term, isOpen)
     else if (isIdeographic(term)) this.#bridge(term)
@@ -63,52 +64,49 @@ class VariantFinder {
 
   #confirm(id: number, term: string, isOpen: boolean): void {
     this.#add(id, 1)
-    for (const form of inflectionsOf(term)) this.#add(this.#text.vocabulary.idOf(form), sureness.inflection)
-    const count = this.#text.vocabulary.countOf(id)
+    for (const form of inflectionsOf(term)) this.#add(this.#lexicon.idOf(form), sureness.inflection)
+    const count = this.#lexicon.countOf(id)
     if (count >= doubtfulCount) return
     if (isIdeographic(term)) this.#bridge(term)
     if (isOpen) this.#complete(term, sureness.doubt)
-    for (const repair of this.#text.typos.findRepairs(term).slice(0, repairsMax)) {
-      if (this.#text.vocabulary.countOf(repair.id) >= doubtRatio * count) this.#add(repair.id, sureness.doubt)
+    for (const repair of this.#lexicon.findRepairs(term, repairsMax)) {
+      if (this.#lexicon.countOf(repair.id) >= doubtRatio * Math.max(1, count)) this.#add(repair.id, sureness.doubt)
     }
   }
 
   #repair(term: string): void {
-    for (const form of inflectionsOf(term)) this.#add(this.#text.vocabulary.idOf(form), sureness.repair)
-    for (const { id, distance } of this.#text.typos.findRepairs(term).slice(0, repairsMax)) {
+    for (const form of inflectionsOf(term)) this.#add(this.#lexicon.idOf(form), sureness.repair)
+    for (const { id, distance } of this.#lexicon.findRepairs(term, repairsMax)) {
       this.#add(id, distance === 1 ? sureness.repair : sureness.secondRepair)
     }
   }
 
   /** A pair that hardly anybody wrote may lack a character in between: `何示` for the `何提` and `提示` of 何提示. */
   #bridge(pair: string): void {
-    const { vocabulary, terms } = this.#text
+    const lexicon = this.#lexicon
     const [first, last] = [...pair]
-    for (const word of terms.termsWithPrefix(first!)) {
+    for (const word of this.#text.terms.termsWithPrefix(first!)) {
       const missing = [...word][1]
-      const second = missing === undefined ? 0 : vocabulary.idOf(missing + last!)
-      if (second === 0) continue
-      this.#add(vocabulary.idOf(word), sureness.bridge)
+      const second = missing === undefined ? 0 : lexicon.idOf(missing + last!)
+      const begun = lexicon.idOf(word)
+      if (second === 0 || begun === 0) continue
+      this.#add(begun, sureness.bridge)
       this.#add(second, sureness.bridge)
     }
   }
 
   #complete(prefix: string, sure: number, max = completionsMax): void {
-    const { vocabulary, terms } = this.#text
-    Array.from(terms.termsWithPrefix(prefix), (word) => vocabulary.idOf(word))
-      .toSorted((a, b) => vocabulary.countOf(b) - vocabulary.countOf(a))
-      .slice(0, max)
-      .forEach((id) => this.#add(id, sure))
+    for (const id of this.#lexicon.idsWithPrefix(prefix, max)) this.#add(id, sure)
   }
 
   /** `webscraping` as `web` and `scraping`; where there is no such way, a group that nothing answers. */
   #split(term: string): TermGroup[] {
-    const { vocabulary } = this.#text
+    const lexicon = this.#lexicon
     let parts = [0]
     let most = doubtfulCount - 1
     for (let at = splitLengthMin; at <= term.length - splitLengthMin; at++) {
-      const ids = [vocabulary.idOf(term.slice(0, at)), vocabulary.idOf(term.slice(at))]
-      const count = Math.min(...ids.map((id) => vocabulary.countOf(id)))
+      const ids = [lexicon.idOf(term.slice(0, at)), lexicon.idOf(term.slice(at))]
+      const count = Math.min(...ids.map((id) => lexicon.countOf(id)))
       if (count <= most) continue
       parts = ids
       most = count
@@ -128,11 +126,17 @@ class VariantFinder {
       id: other,
       value: sure * Math.min(idf, this.#idf(other)),
     }))
-    return { idf, variants: variants.toSorted((a, b) => b.value - a.value) }
+    return { idf, variants: variants.toSorted((a, b) => b.value - a.value || this.#byLetters(a.id, b.id)) }
+  }
+
+  /** An order that nothing else in the index can change: values are summed up in it. */
+  #byLetters(a: number, b: number): number {
+    const { vocabulary } = this.#text
+    return vocabulary.wordOf(a) < vocabulary.wordOf(b) ? -1 : 1
   }
 
   #idf(id: number): number {
-    const count = this.#text.vocabulary.countOf(id)
-    return Math.log(1 + (this.#size - count + 0.5) / (count + 0.5))
+    const count = this.#lexicon.countOf(id)
+    return Math.log(1 + (this.#lexicon.size - count + 0.5) / (count + 0.5))
   }
 }

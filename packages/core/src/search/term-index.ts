@@ -56,11 +56,6 @@ export class TermIndex extends MiniSearch<TermDocument> {
     return this._index.get(term)
   }
 
-  /** The average number of distinct tokens of each field. */
-  get averageLengths(): readonly number[] {
-    return this._avgFieldLength
-  }
-
   /** The number of tokens of each field, `searchFields.length` numbers for a slot. */
   get lengths(): Int32Array {
     return this.#lengths

@@ -3,18 +3,16 @@ import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import { matchText, type TextQuery } from '../storage/text-search.ts'
 import type { SearchFilters, SearchHits, SearchQuery } from './search-index.ts'
-import { parseQuery } from './tokenize.ts'
+import type { SearchMatch } from './explanation.ts'
+import { searchFields } from './search-document.ts'
+import { parseQuery, toIndexText } from './tokenize.ts'
 
 /** As the index in memory answers, from the database's full-text index: the same filters, sorts, totals and pages. */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { terms, lastIsOpen } = parseQuery(query.q)
   if (terms.length === 0 && query.q.trim() !== '') return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
   if (terms.length === 0) return readPage(database, query, undefined)
-  const any: TextQuery = { terms, require: 'any', prefixLast: lastIsOpen }
-  if (query.sort === undefined || terms.length === 1) return readPage(database, query, any)
-  // By relevance a weak match comes last; by any other order it would come first, so all terms are asked for.
-  const all = await readPage(database, query, { ...any, require: 'all' })
-  return all.total > 0 ? all : readPage(database, query, any)
+  return readPage(database, query, { terms, require: 'any', prefixLast: lastIsOpen })
 }
 
 /** Names that begin with the text, the most used first. */
@@ -39,8 +37,25 @@ export async function suggestText(
   return rows.map(({ name }) => name)
 }
 
+const foldedColumns = ['category', 'license'] as const
+/** The spellings in the database of the texts that a search filters by. */
+type StoredTexts = { [Column in (typeof foldedColumns)[number]]?: string[] }
+
+/** Finds the spellings here: SQLite's `lower` knows ASCII alone. There are few distinct texts. */
+async function readStored(database: Database, filters: SearchFilters): Promise<StoredTexts> {
+  const stored: StoredTexts = {}
+  for (const column of foldedColumns) {
+    const wanted = filters[column]?.toLowerCase()
+    if (wanted === undefined) continue
+    const rows = await database.read.selectFrom('skills').select(column).distinct().execute()
+    stored[column] = rows.map((row) => row[column]).filter((text) => text.toLowerCase() === wanted)
+  }
+  return stored
+}
+
 async function readPage(database: Database, query: SearchQuery, text: TextQuery | undefined): Promise<SearchHits> {
-  const visible = selectVisible(database, query.viewer, query.filters)
+  const stored = await readStored(database, query.filters)
+  const visible = selectVisible(database, query.viewer, query.filters, stored)
   const match = text && matchText(database.dialect, text)
   const { total } = await visible
     .$if(match !== undefined, (select) => select.where('num', 'in', sql<number>`(select num from ${match!} as found)`))
@@ -61,7 +76,42 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
     .execute()
   const ids = rows.map(({ num }) => num)
   if (!query.explain) return { ids, total }
-  return { ids, total, matches: rows.map((row) => ({ score: row.rank, fields: [], terms: [...(text?.terms ?? [])] })) }
+  const words = text ? await readWords(database, ids) : new Map<number, Words>()
+  const matches = rows.map((row) => ({ score: row.rank, ...matchWords(words.get(row.num), text) }))
+  return { ids, total, matches }
+}
+
+type Words = ReturnType<typeof toIndexText>
+
+/** The words of skills, which the index itself does not keep. */
+async function readWords(database: Database, ids: number[]): Promise<Map<number, Words>> {
+  if (ids.length === 0) return new Map()
+  const rows = await database.read
+    .selectFrom('skills')
+    .select(['num', 'owner', 'name', 'display_name', 'keywords', 'description', 'headings', 'summary'])
+    .where('num', 'in', ids)
+    .execute()
+  return new Map(
+    rows.map((row) => {
+      const [keywords, headings] = [JSON.parse(row.keywords) as string[], JSON.parse(row.headings) as string[]]
+      return [row.num, toIndexText({ ...row, displayName: row.display_name, keywords, headings })]
+    }),
+  )
+}
+
+/** Which words of which fields answer a query, by the rules that the database matched by. */
+function matchWords(words: Words | undefined, text: TextQuery | undefined): Omit<SearchMatch, 'score'> {
+  if (!words || !text) return { fields: [], terms: [] }
+  const wanted = new Set(text.terms)
+  const begun = text.prefixLast ? text.terms.at(-1)! : undefined
+  const answers = searchFields.map((field) => ({
+    field,
+    words: words[field].split(' ').filter((word) => wanted.has(word) || (begun && word.startsWith(begun))),
+  }))
+  return {
+    fields: answers.filter((answer) => answer.words.length > 0).map(({ field }) => field),
+    terms: [...new Set(answers.flatMap((answer) => answer.words))],
+  }
 }
 
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
@@ -70,6 +120,7 @@ function selectVisible(
   database: Database,
   viewer: string | null,
   filters: SearchFilters,
+  stored: StoredTexts = {},
 ): SelectQueryBuilder<Tables, 'skills', object> {
   return database.read
     .selectFrom('skills')
@@ -86,15 +137,18 @@ function selectVisible(
       )
       return eb.or([eb('visibility', 'in', ['public', 'internal']), eb('owner_id', '=', viewer), mine])
     })
-    .where((eb) => eb.and(toConditions(filters)))
+    .where((eb) => eb.and(toConditions(filters, stored)))
 }
 
-function toConditions(filters: SearchFilters): Expression<SqlBool>[] {
+function toConditions(filters: SearchFilters, stored: StoredTexts): Expression<SqlBool>[] {
   const conditions: Expression<SqlBool>[] = []
   if (!filters.includeStubs) conditions.push(flag('stub', false))
-  if (filters.category !== undefined) conditions.push(equal('category', filters.category))
-  if (filters.license !== undefined) conditions.push(equal('license', filters.license))
-  if (filters.owner !== undefined) conditions.push(equal('owner', filters.owner))
+  for (const column of foldedColumns) {
+    const values = stored[column]
+    if (values) conditions.push(values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values))
+  }
+  // Names of users are ASCII, which a database folds as JavaScript does.
+  if (filters.owner !== undefined) conditions.push(sql<SqlBool>`lower(owner) = ${filters.owner.toLowerCase()}`)
   if (filters.verified !== undefined) conditions.push(flag('verified', filters.verified))
   if (filters.deprecated !== undefined) conditions.push(flag('deprecated', filters.deprecated))
   if (filters.minSecurityScore !== undefined)
@@ -107,8 +161,8 @@ function toConditions(filters: SearchFilters): Expression<SqlBool>[] {
   return conditions
 }
 
-function equal(column: keyof SkillRow, value: string) {
-  return sql<SqlBool>`lower(${sql.ref(column)}) = ${value.toLowerCase()}`
+function isOneOf(column: keyof SkillRow, values: string[]) {
+  return sql<SqlBool>`${sql.ref(column)} in (${sql.join(values)})`
 }
 
 function flag(column: keyof SkillRow, value: boolean) {

@@ -1,33 +1,39 @@
+import { Census } from './census.ts'
 import { searchFields } from './search-document.ts'
 import type { SearchDocument } from './search-document.ts'
 import { TermIndex } from './term-index.ts'
 import { fieldLengthMax, tokenize, tokenizeSentences } from './tokenize.ts'
 import { TypoDictionary } from './typo-dictionary.ts'
 import { Vocabulary } from './vocabulary.ts'
+import { fieldMark, sentenceBreak } from './word-marks.ts'
 
-/** In the words of a skill: a sentence, heading or keyword ends here. */
-export const sentenceBreak = 0
-/** In the words of a skill: the field with the number in the lower bits begins here. */
-export const fieldMark = 0x4000_0000
-
-/** The words of all skills: which skills have a word, which words a skill has, and what a misspelling stands for. */
+/**
+ * The words of all skills: which skills have a word, which words a skill has, and what a misspelling stands for. Private
+ * skills are in it too: what a viewer is told comes through a `Lexicon`.
+ */
 export class TextIndex {
   readonly terms = new TermIndex()
   readonly vocabulary = new Vocabulary()
   readonly typos = new TypoDictionary((id) => this.vocabulary.wordOf(id))
+  /** Private skills are in neither. */
+  readonly censuses = { public: new Census(), internal: new Census() }
+  readonly #censusOf: (Census | undefined)[] = []
   readonly #words: (Int32Array | undefined)[] = []
   readonly #signatures: (string | undefined)[] = []
 
-  /** Puts the text of a skill into a slot, replacing what was there; does nothing when the text is what it was. */
+  /** Puts the text of a skill into a slot, replacing what was there; does nothing when the text and its audience are what they were. */
   put(slot: number, document: SearchDocument): void {
     const texts = textsOf(document)
-    const signature = signatureOf(texts)
+    const signature = `${document.visibility}:${signatureOf(texts)}`
     if (this.#signatures[slot] === signature) return
     this.remove(slot)
     const sentences = texts.map((text) => text.flatMap((part) => tokenizeSentences(part)))
     sentences[1] = [tokenize(document.owner)]
     this.terms.add({ slot, fields: sentences.map((field) => field.flat()) })
-    this.#words[slot] = this.#toWords(sentences)
+    const words = this.#toWords(sentences)
+    this.#words[slot] = words
+    this.#censusOf[slot] = document.visibility === 'private' ? undefined : this.censuses[document.visibility]
+    this.#censusOf[slot]?.count(words, 1)
     this.#signatures[slot] = signature
   }
 
@@ -36,6 +42,8 @@ export class TextIndex {
     const words = this.#words[slot]
     if (!words) return
     this.terms.remove({ slot, fields: this.#fieldsOf(words) })
+    this.#censusOf[slot]?.count(words, -1)
+    this.#censusOf[slot] = undefined
     this.#words[slot] = undefined
     this.#signatures[slot] = undefined
     for (const id of distinct(words)) {

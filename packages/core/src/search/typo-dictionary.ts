@@ -45,12 +45,12 @@ export class TypoDictionary {
     for (const hash of formHashes(word)) this.#unlink(hash, id)
   }
 
-  /** The words that a misspelling may stand for, nearest first; never the word itself. */
-  findRepairs(misspelling: string): Repair[] {
+  /** The words that a misspelling may stand for, of those that may be known, nearest first; never the word itself. */
+  findRepairs(misspelling: string, isKnown: (id: number) => boolean): Repair[] {
     if (misspelling.length < repairLengthMin || isIdeographic(misspelling)) return []
-    const nearest = this.#collect(misspelling, formHashes(misspelling), 1)
+    const nearest = this.#collect(misspelling, formHashes(misspelling), 1).filter(({ id }) => isKnown(id))
     if (nearest.length > 0 || misspelling.length < twoEditsLengthMin) return nearest
-    return this.#collect(misspelling, secondFormHashes(misspelling), 2)
+    return this.#collect(misspelling, secondFormHashes(misspelling), 2).filter(({ id }) => isKnown(id))
   }
 
   #collect(misspelling: string, hashes: Set<number>, distanceMax: number): Repair[] {

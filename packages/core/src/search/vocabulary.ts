@@ -23,11 +23,6 @@ export class Vocabulary {
     return this.#words[id]!
   }
 
-  /** In how many documents a word stands. */
-  countOf(id: number): number {
-    return this.#counts[id]!
-  }
-
   /** The number of a word, which is given one when it has none. */
   intern(word: string): number {
     const known = this.#ids.get(word)

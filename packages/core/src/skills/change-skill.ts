@@ -1,3 +1,4 @@
+import { RegistryError } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -5,19 +6,31 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { refreshSkill, type SkillDeed } from './refresh-skill.ts'
 
-/** Changes a skill and all that follows from it. `work` tells whether anything changed. */
+/**
+ * Changes a skill and all that follows from it. `work` gets the row as it is now, and tells whether anything changed.
+ * `skill` is the row that the caller's right was checked on: throws `not_found` where it was deleted since, `conflict`
+ * where it has another owner since.
+ */
 export async function changeSkill(
   context: Context,
   caller: Caller,
   skill: SkillRow,
   what: { action: string; subject: string; deed: SkillDeed },
-  work: (trx: WriteTransaction) => Promise<boolean>,
+  work: (trx: WriteTransaction, before: SkillRow) => Promise<boolean>,
 ): Promise<SkillRow> {
   return context.database.writer.write(async (trx) => {
     const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
-    if (!(await work(trx))) return before
+    refuseChanged(skill, before)
+    if (!(await work(trx, before))) return before
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: what.action, subject: what.subject, at })
     return refreshSkill(trx, { dialect: context.database.dialect, skillId: skill.id, before, deed: what.deed, at })
   })
+}
+
+/** Between the check of a right and the write that rests on it, somebody else may have deleted or taken over the skill. */
+export function refuseChanged(checked: Pick<SkillRow, 'owner_id'>, now: SkillRow): void {
+  if (now.state === 'withdrawn') throw new RegistryError('not_found', `There is no skill '${now.full_name}' any more.`)
+  if (now.owner_id !== checked.owner_id)
+    throw new RegistryError('conflict', `${now.full_name} has a new owner since you asked. Look at it again.`)
 }

@@ -11,7 +11,7 @@ type Role = 'read' | 'write'
 /** GET /skills/<name>/collaborators: for the owner and those who may write. */
 export async function listCollaborators(context: Context, input: { name: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  if (!(await canWrite(context, skill, caller))) requireOwner(skill, caller)
+  if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const collaborators = await context.database.read
     .selectFrom('collaborators')
     .innerJoin('users', 'users.id', 'collaborators.user_id')

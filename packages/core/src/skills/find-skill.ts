@@ -57,6 +57,13 @@ export async function findMovedSkill(context: Context, ref: string, caller: Call
   }
 }
 
+/** As {@link findMovedSkill}; throws `not_found` for what the caller may not see. */
+export async function getMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+  const skill = await findMovedSkill(context, ref, caller)
+  if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
+  return skill
+}
+
 async function findByFullName(context: Context, fullName: string, caller: Caller): Promise<SkillRow | undefined> {
   const [skill] = await selectByFullName(context.database.read, fullName)
   if (skill) return (await canSee(context, skill, caller)) ? skill : undefined

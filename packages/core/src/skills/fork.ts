@@ -10,7 +10,7 @@ import { readFiles } from './files.ts'
 import { readPackageFields } from './package-fields.ts'
 import { publishVersion } from './publish-version.ts'
 import { getContent } from './read.ts'
-import { toDetails } from './skill-document.ts'
+import { showDetails } from './show-details.ts'
 import { packContent, type SkillPackage } from './skill-package.ts'
 
 /** POST /skills/<name>/fork: the latest version's content and number under the caller's name. Throws `name_taken`. */
@@ -53,7 +53,7 @@ export async function forkSkill(
     await appendChange(trx, { kind: 'counters', subject: source.id, at: context.clock.now(), entries: [] })
     return skill
   })
-  return toDetails(fork)
+  return showDetails(context, fork, caller)
 }
 
 async function readStored(context: Context, version: VersionRow): Promise<SkillPackage> {

@@ -107,7 +107,7 @@ async function store(context: Context, { item, fields, content }: Prepared, call
         publisher: owner,
         fields,
         content,
-        settings: { category: fields.category, repository: item.repository },
+        settings: { category: item.category && fields.metadata.category, repository: item.repository },
         changelog: item.changelog ?? '',
         publishedAt: item.publishedAt,
         imported: true,

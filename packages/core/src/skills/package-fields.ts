@@ -23,8 +23,6 @@ export interface PackageFields {
   readonly name: string
   /** Undefined: the next patch. */
   readonly version: string | undefined
-  /** Undefined: as it was. */
-  readonly category: string | undefined
   readonly portable: boolean
   readonly metadata: VersionMetadata
   readonly warnings: Warning[]
@@ -96,7 +94,6 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   return {
     name: name!,
     version,
-    category: category === undefined ? undefined : cut('category', category, 64, warnings),
     portable: portability.portable,
     metadata: {
       displayName: cut(
@@ -107,6 +104,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       ),
       description: cut('description', description, limits.descriptionCharactersMax, warnings),
       license: cut('license', license, 128, warnings),
+      category: category === undefined ? undefined : cut('category', category, 64, warnings),
       keywords: keywords?.split(', ') ?? [],
       headings: [...outline.headings],
       summary: withoutNul(outline.summary),

@@ -50,6 +50,11 @@ export async function publishVersion(
   const now = context.clock.now()
   const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
   const choice = await chooseVersion(trx, before, publication)
+  // Part of a history that is here already says nothing new: an old one would bring back its old category, and the
+  // next take it away again, a change of the log each time.
+  if (choice.existing && publication.imported) {
+    return { skill: before!, version: choice.existing, created: false, warnings: fields.warnings }
+  }
   const skillId = before?.id ?? (await insertSkill(trx, publication, now))
   const changed = before !== undefined && (await applySettings(trx, before, settings))
   const change = { dialect: context.database.dialect, skillId, before, at: now }

@@ -9,14 +9,15 @@ import {
 import { requireUser, type Caller, type UserCaller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../audit.ts'
-import { readFiles } from './files.ts'
+import { readFiles, type FileRow } from './files.ts'
 import { findMovedSkill } from './find-skill.ts'
 import { cleanKeywords, readPackageFields } from './package-fields.ts'
 import { publishVersion } from './publish-version.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
-import { toDetails } from './skill-document.ts'
+import { showDetails } from './show-details.ts'
 import { packContent, readPackage, type SkillPackage } from './skill-package.ts'
 import { toVersion } from './version-form.ts'
 import { canWrite, isOwner, requireOwner } from './visibility.ts'
@@ -45,13 +46,22 @@ export async function publishSkill(
   return { status: body.created ? 201 : 200, body }
 }
 
+/** What a transaction leaves behind, from which the answer is made after it. */
+interface Stored {
+  readonly skill: SkillRow
+  readonly version: VersionRow
+  readonly files: readonly FileRow[]
+  readonly created: boolean
+  readonly warnings: readonly Warning[]
+}
+
 /** Thrown out of a transaction to undo it, with what it would have answered. */
 class DryRun extends Error {
-  readonly answer: PublishAnswer
+  readonly stored: Stored
 
-  constructor(answer: PublishAnswer) {
+  constructor(stored: Stored) {
     super('Nothing is stored in a dry run.')
-    this.answer = answer
+    this.stored = stored
   }
 }
 
@@ -69,24 +79,26 @@ async function publishContent(
     publisher: { id: user.userId, username: user.username },
     fields,
     content: packed,
-    settings: { ...toSettings(input), category: fields.category },
+    settings: toSettings(input),
     changelog: input.changelog ?? '',
   }
-  return endDryRun(
+  const stored = await endDryRun(
     context.database.writer.write(async (trx) => {
+      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input, user)
       const { skill, version, created } = await publishVersion(context, trx, publication, user)
-      const answer = toAnswer(skill, version, await readFiles(trx, version.id), created, fields.warnings)
-      if (input.dryRun) throw new DryRun(answer)
-      return answer
+      const published = { skill, version, files: await readFiles(trx, version.id), created, warnings: fields.warnings }
+      if (input.dryRun) throw new DryRun(published)
+      return published
     }),
   )
+  return toAnswer(context, stored, user)
 }
 
 async function updateMetadata(context: Context, input: PublishSkillInput, user: UserCaller): Promise<PublishAnswer> {
   const skill = await getOwnSkill(context, input, user)
-  return endDryRun(
+  const stored = await endDryRun(
     context.database.writer.write(async (trx) => {
-      const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
+      const before = await requireWriter(trx, skill.full_name, input, user)
       const now = context.clock.now()
       const settings = toSettings(input)
       const changed = await applySettings(trx, before, settings)
@@ -115,18 +127,34 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
         .orderBy('sort_key', 'desc')
         .executeTakeFirst()
       if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet; send its skillMd.`)
-      const answer = toAnswer(after, version, await readFiles(trx, version.id), false, [])
-      if (input.dryRun) throw new DryRun(answer)
-      return answer
+      const updated = { skill: after, version, files: await readFiles(trx, version.id), created: false, warnings: [] }
+      if (input.dryRun) throw new DryRun(updated)
+      return updated
     }),
   )
+  return toAnswer(context, stored, user)
 }
 
-async function endDryRun(answer: Promise<PublishAnswer>): Promise<PublishAnswer> {
+/** Asked again within the transaction: a role, the skill or its name may be gone since it was asked first. */
+async function requireWriter(
+  trx: WriteTransaction,
+  fullName: string,
+  input: PublishSkillInput,
+  user: UserCaller,
+): Promise<SkillRow> {
+  const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
+  if (!skill || skill.state === 'withdrawn')
+    throw new RegistryError('not_found', `There is no skill '${fullName}' any more.`)
+  const isVisibilityChange = input.visibility !== undefined && input.visibility !== skill.visibility
+  if (isVisibilityChange || !(await canWrite(trx, skill, user))) requireOwner(skill, user)
+  return skill
+}
+
+async function endDryRun(stored: Promise<Stored>): Promise<Stored> {
   try {
-    return await answer
+    return await stored
   } catch (error) {
-    if (error instanceof DryRun) return error.answer
+    if (error instanceof DryRun) return error.stored
     throw error
   }
 }
@@ -138,7 +166,7 @@ async function getNamespace(context: Context, input: PublishSkillInput, name: st
   const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
   if (owner === user.username) return own
   const skill = await findMovedSkill(context, `${owner}/${name}`, user)
-  if (!skill || !(await canWrite(context, skill, user))) {
+  if (!skill || !(await canWrite(context.database.read, skill, user))) {
     throw new RegistryError(
       'forbidden',
       `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
@@ -161,7 +189,10 @@ async function getOwnSkill(context: Context, input: PublishSkillInput, user: Use
       'not_found',
       `There is no skill '${fullName}' that you may see; send its skillMd to publish it.`,
     )
-  if (!(await canWrite(context, skill, user)) || (input.visibility !== undefined && !isOwner(skill, user))) {
+  if (
+    !(await canWrite(context.database.read, skill, user)) ||
+    (input.visibility !== undefined && !isOwner(skill, user))
+  ) {
     throw new RegistryError('forbidden', `Only the owner of ${fullName} may change this.`)
   }
   return skill
@@ -192,14 +223,10 @@ function toSettings(input: PublishSkillInput): SkillSettings {
   }
 }
 
-function toAnswer(
-  skill: SkillRow,
-  version: VersionRow,
-  files: Parameters<typeof toVersion>[1],
-  created: boolean,
-  warnings: readonly Warning[],
-): PublishAnswer {
-  return { skill: toDetails(skill), version: toVersion(version, files), created, warnings: [...warnings] }
+async function toAnswer(context: Context, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+  const { skill, version, files, created, warnings } = stored
+  const details = await showDetails(context, skill, caller)
+  return { skill: details, version: toVersion(version, files), created, warnings: [...warnings] }
 }
 
 function missing(path: string, message: string): RegistryError {

@@ -1,15 +1,17 @@
-import { RegistryError, type Content, type SkillVersion } from '@skillstead/protocol'
+import { RegistryError, type Content, type SkillDetails } from '@skillstead/protocol'
 import { writeZip } from '../archives/write-archive.ts'
 import { getBlob } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { EncodedJson } from '../encoded-json.ts'
 import { toOffset, toPage } from '../paging.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import { readFiles } from './files.ts'
+import { readFiles, readFilesOfMany } from './files.ts'
 import { getSkill } from './find-skill.ts'
 import { toContentType } from './media-types.ts'
-import { toAnswer, toDetails } from './skill-document.ts'
+import { findForkedFrom, showDetails } from './show-details.ts'
+import { toAnswer, type VersionMetadata } from './skill-document.ts'
 import { toVersion } from './version-form.ts'
 import { isOwner } from './visibility.ts'
 
@@ -18,17 +20,19 @@ export async function showSkill(
   context: Context,
   { name, version }: { name: string; version?: string },
   caller: Caller,
-): Promise<EncodedJson | ReturnType<typeof toDetails>> {
+): Promise<EncodedJson | SkillDetails> {
   if (caller.kind === 'guest' && version === undefined) {
     const kept = context.answers.get(name)
     if (kept) return kept
   }
   const position = context.changes.position
   const skill = await getSkill(context, name, caller)
-  if (version !== undefined) return showAtVersion(context, skill, version)
-  const answer = toAnswer(skill)
-  // Kept for guests alone, and not when a change came between reading and keeping.
-  if (caller.kind === 'guest' && position === context.changes.position) context.answers.put(name, skill.id, answer)
+  if (version !== undefined) return showAtVersion(context, skill, version, caller)
+  const answer = toAnswer(skill, await findForkedFrom(context, skill, caller))
+  // Kept for guests alone, and not when a change came between reading and keeping. What a fork shows changes with its
+  // source, of which nobody tells here.
+  if (caller.kind === 'guest' && skill.forked_from === null && position === context.changes.position)
+    context.answers.put(name, skill.id, answer)
   return answer
 }
 
@@ -42,8 +46,11 @@ export async function listVersions(
   const of = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
   const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
-  const versions: SkillVersion[] = []
-  for (const row of rows) versions.push(toVersion(row, await readFiles(context.database.read, row.id)))
+  const files = await readFilesOfMany(
+    context.database.read,
+    rows.map(({ id }) => id),
+  )
+  const versions = rows.map((row) => toVersion(row, files.get(row.id) ?? []))
   return { versions, ...toPage(count, page, limit) }
 }
 
@@ -137,12 +144,17 @@ export async function getContent(context: Context, input: { name: string; versio
   return { skill, version: await getVersion(context, skill, number) }
 }
 
-async function showAtVersion(context: Context, skill: SkillRow, number: string) {
+async function showAtVersion(context: Context, skill: SkillRow, number: string, caller: Caller) {
   const version = await getVersion(context, skill, number)
   const files = await readFiles(context.database.read, version.id)
-  const { frontmatter, contract, capabilities, summary } = JSON.parse(version.metadata)
+  const metadata = JSON.parse(version.metadata) as VersionMetadata
+  const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
-  return { ...toDetails(skill), digest, size, files, frontmatter, contract, capabilities, summary }
+  const publishedAt = toTimestamp(version.published_at)
+  // What the owner set stands for the version that speaks for the skill; others say what they said.
+  const said = skill.described_by === number ? {} : { displayName, description, license, keywords }
+  const details = await showDetails(context, skill, caller)
+  return { ...details, publishedAt, digest, size, files, frontmatter, contract, capabilities, summary, ...said }
 }
 
 function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {

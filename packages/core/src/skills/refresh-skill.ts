@@ -5,6 +5,7 @@ import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log.ts'
 import { readFiles } from './files.ts'
+import { findSource } from './show-details.ts'
 import {
   listedColumns,
   toDocument,
@@ -44,11 +45,11 @@ export async function refreshSkill(
   const latest = latestRow && { row: latestRow, ...(await readContent(trx, latestRow.id, contents)) }
   const skill = latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '' }
   const holder = await claimShortName(trx, before, skill)
-  const source = await readShownSource(trx, skill)
+  const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
   const entries = await toEntries(trx, { before, skill: { ...skill, ...source }, versions, contents, deed, holder })
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   const row = { ...skill, updated_at: at, revision }
-  row.document = toDocument({ ...row, ...source }, latest, versions)
+  row.document = toDocument(row, latest, versions)
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
   await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
   await indexText(trx, dialect, before, row)
@@ -74,30 +75,24 @@ async function readContent(trx: WriteTransaction, versionId: string, contents: C
   return content
 }
 
-/**
- * What a fork tells of its source. A fork that turns public may be seen by people who may not know of a private source,
- * so that stays in the row alone.
- */
-async function readShownSource(trx: WriteTransaction, skill: SkillRow) {
-  const { forked_from, forked_from_version, visibility } = skill
-  if (forked_from === null || visibility === 'private') return { forked_from, forked_from_version }
-  const source = await trx
-    .selectFrom('skills')
-    .leftJoin('aliases', 'aliases.skill_id', 'skills.id')
-    .select('skills.visibility')
-    .where((eb) => eb.or([eb('skills.full_name', '=', forked_from), eb('aliases.full_name', '=', forked_from)]))
-    .executeTakeFirst()
-  const isShown = !source || source.visibility === 'public' || source.visibility === visibility
-  return isShown ? { forked_from, forked_from_version } : { forked_from: null, forked_from_version: null }
+/** The log stays for ever and everyone reads it: it tells of a fork's source only what is public. */
+async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+  if (skill.forked_from === null) return true
+  const source = await findSource(trx, skill.forked_from)
+  return source !== undefined && isPublicMatter(source)
 }
 
-/** A new latest version speaks for the skill; while it stays the latest, what its owner set since stands. */
-function applyLatest(skill: SkillRow, row: ListedVersion, metadata: VersionMetadata): SkillRow {
-  if (skill.latest_version === row.version) return { ...skill, published_at: row.published_at }
+/**
+ * A new latest version speaks for the skill. While no other does, what its owner set since stands, also where it is
+ * yanked and taken back.
+ */
+function applyLatest(stored: SkillRow, row: ListedVersion, metadata: VersionMetadata): SkillRow {
+  const skill = { ...stored, latest_version: row.version, published_at: row.published_at }
+  if (skill.described_by === row.version) return skill
   return {
     ...skill,
-    latest_version: row.version,
-    published_at: row.published_at,
+    described_by: row.version,
+    category: metadata.category ?? skill.category,
     display_name: metadata.displayName,
     description: metadata.description,
     license: metadata.license,

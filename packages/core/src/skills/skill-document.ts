@@ -10,6 +10,8 @@ export interface VersionMetadata {
   readonly displayName: string
   readonly description: string
   readonly license: string
+  /** Absent where neither the request nor the frontmatter named one. */
+  readonly category?: string | undefined
   readonly keywords: string[]
   readonly headings: string[]
   readonly summary: string
@@ -67,14 +69,20 @@ export function toSkill(skill: Pick<SkillRow, (typeof itemColumns)[number]>): Sk
   }
 }
 
-/** The public form of a skill without its counters, which change too often to be stored in it. */
+/** Where a fork comes from, as far as its reader may know. */
+export type ForkedFrom = SkillDetails['forkedFrom']
+
+/** What is put in when it is read: the counters change too often to be stored, `forkedFrom` is not for every reader. */
+type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
+
+/** The public form of a skill without what is spliced in when it is read. */
 export function toDocument(
   skill: Omit<SkillRow, 'document'>,
   latest: ({ row: ListedVersion } & VersionContent) | undefined,
   versions: readonly ListedVersion[],
 ): string {
   const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
-  const document: Omit<SkillDetails, 'downloads' | 'stars' | 'forks'> = {
+  const document: Omit<SkillDetails, SplicedField> = {
     ...item,
     displayName: skill.display_name,
     keywords: JSON.parse(skill.keywords) as string[],
@@ -88,8 +96,6 @@ export function toDocument(
     size: latest?.row.size ?? 0,
     files: [...(latest?.files ?? [])],
     versions: versions.map(toVersionSummary),
-    forkedFrom:
-      skill.forked_from === null ? null : { fullName: skill.forked_from, version: skill.forked_from_version ?? '' },
     frontmatter: latest?.metadata.frontmatter ?? {},
     summary: skill.summary,
     contract: latest?.metadata.contract ?? null,
@@ -105,26 +111,31 @@ export function toDocument(
 }
 
 /**
- * The whole public form as bytes, counters spliced in. The tag changes with either; the id and the time keep it apart
+ * The whole public form as bytes, the rest spliced in. The tag changes with all of it; the id and the time keep it apart
  * from that of another skill which came to the name, and of a database that was set back.
  */
 export function toAnswer(
   skill: Pick<SkillRow, 'id' | 'document' | 'revision' | 'updated_at' | 'downloads' | 'stars' | 'forks'>,
+  forkedFrom: ForkedFrom,
 ): EncodedJson {
   const { id, document, revision, updated_at, downloads, stars, forks } = skill
-  const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},${document.slice(1)}`
-  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}"`
+  const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},"forkedFrom":${JSON.stringify(forkedFrom)},${document.slice(1)}`
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}"`
   return new EncodedJson(Buffer.from(text), tag)
 }
 
 /** The whole public form as a value. */
-export function toDetails(skill: Pick<SkillRow, 'document' | 'downloads' | 'stars' | 'forks'>): SkillDetails {
+export function toDetails(
+  skill: Pick<SkillRow, 'document' | 'downloads' | 'stars' | 'forks'>,
+  forkedFrom: ForkedFrom,
+): SkillDetails {
   const { downloads, stars, forks } = skill
   return {
     downloads,
     stars,
     forks,
-    ...(JSON.parse(skill.document) as Omit<SkillDetails, 'downloads' | 'stars' | 'forks'>),
+    forkedFrom,
+    ...(JSON.parse(skill.document) as Omit<SkillDetails, SplicedField>),
   }
 }
 

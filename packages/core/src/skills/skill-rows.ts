@@ -61,6 +61,7 @@ export async function insertSkill(
     deprecation_message: '',
     repository: '',
     latest_version: '',
+    described_by: '',
     published_at: now,
     created_at: now,
     updated_at: now,

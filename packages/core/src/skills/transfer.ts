@@ -6,9 +6,9 @@ import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { changeSkill } from './change-skill.ts'
+import { changeSkill, refuseChanged } from './change-skill.ts'
 import { getSkill } from './find-skill.ts'
-import { toDetails } from './skill-document.ts'
+import { showDetails } from './show-details.ts'
 import { requireOwner } from './visibility.ts'
 
 /** POST /skills/<name>/transfer: an offer, which the new owner accepts or not. A later offer replaces it. */
@@ -22,6 +22,10 @@ export async function offerTransfer(context: Context, input: { name: string; new
     throw new RegistryError('forbidden', `Nobody can sign in as ${newOwner.username}, so nobody could accept.`)
   const at = context.clock.now()
   await context.database.writer.write(async (trx) => {
+    refuseChanged(
+      skill,
+      await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow(),
+    )
     const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
     await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
     await trx.insertInto('transfers').values(offer).execute()
@@ -48,7 +52,8 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
     caller,
     skill,
     { action: 'skill.transfer.accept', subject: fullName, deed: { type: 'skill' } },
-    async (trx) => {
+    async (trx, before) => {
+      await takeOffer(trx, before, user.userId)
       await refuseTaken(trx, fullName, skill.id)
       // It may come back to a name that it had; that name leads nowhere else then.
       await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
@@ -56,9 +61,8 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
       await trx.updateTable('skills').set(moved).where('id', '=', skill.id).execute()
       await trx
         .insertInto('aliases')
-        .values({ full_name: skill.full_name, skill_id: skill.id, created_at: context.clock.now() })
+        .values({ full_name: before.full_name, skill_id: skill.id, created_at: context.clock.now() })
         .execute()
-      await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
       await trx
         .deleteFrom('collaborators')
         .where('skill_id', '=', skill.id)
@@ -67,7 +71,7 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
       return true
     },
   )
-  return toDetails(after)
+  return showDetails(context, after, caller)
 }
 
 /** DELETE /skills/<name>/transfer: taken back by the owner, or declined by the one it was offered to. */
@@ -75,7 +79,14 @@ export async function cancelTransfer(context: Context, input: { name: string }, 
   const user = requireUser(caller)
   const skill = await getOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
-    await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
+    const own = trx.selectFrom('skills').select('id').where('owner_id', '=', user.userId)
+    const cancelled = await trx
+      .deleteFrom('transfers')
+      .where('skill_id', '=', skill.id)
+      .where((eb) => eb.or([eb('new_owner_id', '=', user.userId), eb('skill_id', 'in', own)]))
+      .returning('skill_id')
+      .executeTakeFirst()
+    if (!cancelled) throw noOffer(skill.full_name)
     await recordAudit(trx, {
       caller,
       action: 'skill.transfer.cancel',
@@ -118,8 +129,25 @@ async function getOffer(context: Context, name: string, userId: string): Promise
     .execute()
   if (offered.length > 1)
     throw new RegistryError('conflict', `More than one skill named '${name}' is on offer; give the full name.`)
-  if (!offered[0]) throw new RegistryError('not_found', `No transfer of '${name}' waits for you.`)
+  if (!offered[0]) throw noOffer(name)
   return offered[0]
+}
+
+/** The offer was read before this transaction; it may be cancelled, accepted or made to somebody else by now. */
+async function takeOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
+  // What is hidden or under a takedown stays where its case is decided.
+  if (skill.state !== 'live') throw noOffer(skill.full_name)
+  const taken = await trx
+    .deleteFrom('transfers')
+    .where('skill_id', '=', skill.id)
+    .where('new_owner_id', '=', userId)
+    .returning('skill_id')
+    .executeTakeFirst()
+  if (!taken) throw noOffer(skill.full_name)
+}
+
+function noOffer(name: string): RegistryError {
+  return new RegistryError('not_found', `No transfer of '${name}' waits for you.`)
 }
 
 async function refuseTaken(trx: WriteTransaction, fullName: string, skillId: string): Promise<void> {

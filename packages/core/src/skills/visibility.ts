@@ -1,7 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
 
 /** What the rules about seeing a skill look at. */
 export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
@@ -22,9 +23,12 @@ export async function canSee(context: Context, skill: Visible, caller: Caller): 
   }
 }
 
-/** Whether the caller may publish to the skill: its owner, and whom the owner lets write. */
-export async function canWrite(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
-  return isOwner(skill, caller) || (await findRole(context, skill, caller)) === 'write'
+/**
+ * Whether the caller may publish to the skill: its owner, and whom the owner lets write. A write asks it again with its
+ * transaction, for a role may be taken away at the same moment.
+ */
+export async function canWrite(db: Kysely<Tables>, skill: Visible, caller: Caller): Promise<boolean> {
+  return isOwner(skill, caller) || (await findRole(db, skill, caller)) === 'write'
 }
 
 /** Refuses everybody but the owner: a stranger who cannot see the skill learns nothing of it, one who can is told. */
@@ -39,12 +43,12 @@ export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): bool
 async function isReader(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
   if (skill.visibility === 'public' || isOwner(skill, caller)) return true
   if (caller.kind === 'guest') return false
-  return skill.visibility === 'internal' || (await findRole(context, skill, caller)) !== undefined
+  return skill.visibility === 'internal' || (await findRole(context.database.read, skill, caller)) !== undefined
 }
 
-async function findRole(context: Context, skill: Visible, caller: Caller): Promise<'read' | 'write' | undefined> {
+async function findRole(db: Kysely<Tables>, skill: Visible, caller: Caller): Promise<'read' | 'write' | undefined> {
   if (caller.kind === 'guest') return undefined
-  const row = await context.database.read
+  const row = await db
     .selectFrom('collaborators')
     .select('role')
     .where('skill_id', '=', skill.id)

@@ -13,7 +13,7 @@ export async function setYanked(
   caller: Caller,
 ): Promise<undefined> {
   const skill = await getSkill(context, input.name, caller)
-  if (!(await canWrite(context, skill, caller))) requireOwner(skill, caller)
+  if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const { id, version } = await getVersion(context, skill, input.version)
   const action = yanked ? 'skill.yank' : 'skill.unyank'
   await changeSkill(
@@ -21,7 +21,8 @@ export async function setYanked(
     caller,
     skill,
     { action, subject: `${skill.full_name}@${version}`, deed: { type: 'yank', versionId: id } },
-    async (trx) => {
+    async (trx, before) => {
+      if (!(await canWrite(trx, before, caller))) requireOwner(before, caller)
       const updated = await trx
         .updateTable('versions')
         .set({ yanked: Number(yanked) })

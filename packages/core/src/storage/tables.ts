@@ -88,6 +88,8 @@ export interface SkillRow {
   repository: string
   /** Empty when there is no version that is not yanked. */
   latest_version: string
+  /** The version that spoke for the skill last; what the owner set since stands until another one does. */
+  described_by: string
   published_at: number
   created_at: number
   updated_at: number

@@ -14,31 +14,54 @@ export async function readBlob(context: Context, input: { digest: string }): Pro
   }
 }
 
-/** POST /blobs/batch: one JSON line for each digest, in their order, read as the receiver takes them. */
+/** How much content one request gets; a version has at most 16 MiB, so whole versions fit. */
+const batchBytesMax = 64 * 1024 * 1024
+
+/**
+ * POST /blobs/batch: one JSON line for each digest, in their order and each once, read as the receiver takes them. What
+ * is over the bound of one request is `{ digest, size, skipped: true }`, to be asked for again.
+ */
 export function readBlobs(context: Context, input: { digests: string[] }): Content {
   return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
 }
 
 async function* toLines(context: Context, digests: readonly string[]): AsyncGenerator<Uint8Array> {
-  for (const digest of digests) {
-    const bytes = await findPublicBlob(context, digest)
-    const line = bytes
-      ? { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
-      : { digest, missing: true }
+  let sent = 0
+  for (const digest of new Set(digests)) {
+    const line = await toLine(context, digest, batchBytesMax - sent)
+    if (line.content !== undefined) sent += line.size
     yield Buffer.from(`${JSON.stringify(line)}\n`)
   }
 }
 
+type Line =
+  | { digest: string; size: number; content: string }
+  | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
+
+async function toLine(context: Context, digest: string, bytesLeft: number): Promise<Line> {
+  const size = await findPublicSize(context, digest)
+  if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
+  const bytes = size === undefined ? undefined : await findBlob(context.database.read, digest)
+  if (!bytes) return { digest, missing: true }
+  return { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
+}
+
 async function findPublicBlob(context: Context, digest: string): Promise<Uint8Array | undefined> {
-  const isPublic = await context.database.read
+  const size = await findPublicSize(context, digest)
+  return size === undefined ? undefined : findBlob(context.database.read, digest)
+}
+
+/** The size of a file that some public version has. */
+async function findPublicSize(context: Context, digest: string): Promise<number | undefined> {
+  const file = await context.database.read
     .selectFrom('version_files')
     .innerJoin('versions', 'versions.id', 'version_files.version_id')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
-    .select('skills.id')
+    .select('version_files.size')
     .where('version_files.digest', '=', digest)
     .where('skills.visibility', '=', 'public')
     .where('skills.state', '=', 'live')
     .limit(1)
     .executeTakeFirst()
-  return isPublic && findBlob(context.database.read, digest)
+  return file?.size
 }

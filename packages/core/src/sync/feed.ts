@@ -1,30 +1,54 @@
 import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
+import { EncodedJson } from '../encoded-json.ts'
 
 /** A long poll looks at the change sequence; anything of this process or others that commits ends it. */
 const lookMs = 50
 
-/** GET /feed: the public log after `since`, in order. With `wait` it answers when there is something, or time is up. */
-export async function readFeed(context: Context, input: { since: number; limit: number; wait: number }) {
+/** A page ends before the entry that would pass this; entries of large versions have a hundred kB each. */
+const pageBytesMax = 4 * 1024 * 1024
+/** Read at a time, so that a page which ends early has not read its whole limit. */
+const rowsMax = 50
+
+/**
+ * GET /feed: the public log after `since`, in order, as the very texts that the log commits to. With `wait` it answers
+ * when there is something, or time is up. A page may end before `limit`; `next` carries on.
+ */
+export async function readFeed(
+  context: Context,
+  input: { since: number; limit: number; wait: number },
+): Promise<EncodedJson> {
   await waitForEntries(context, input.since, input.wait)
   const { head } = await readHead(context)
-  const rows = await context.database.read
-    .selectFrom('log')
-    .select(['seq', 'entry'])
-    .where('seq', '>', input.since)
-    .where('seq', '<=', head)
-    .orderBy('seq')
-    .limit(input.limit)
-    .execute()
-  return {
-    origin: context.origin,
-    epoch: context.epoch,
-    entries: rows.map(({ entry }) => JSON.parse(entry)),
-    next: rows.at(-1)?.seq ?? input.since,
-    head,
-    checkpoint: null,
+  const { entries, next } = await readPage(context, input, head)
+  const { origin, epoch } = context
+  const end = JSON.stringify({ origin, epoch, next, head, checkpoint: null })
+  const text = `{"entries":[${entries.join(',')}],${end.slice(1)}`
+  return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${head}"`)
+}
+
+async function readPage(context: Context, input: { since: number; limit: number }, head: number) {
+  const entries: string[] = []
+  let [next, bytes] = [input.since, 0]
+  while (entries.length < input.limit && next < head) {
+    const rows = await context.database.read
+      .selectFrom('log')
+      .select(['seq', 'entry'])
+      .where('seq', '>', next)
+      .where('seq', '<=', head)
+      .orderBy('seq')
+      .limit(Math.min(rowsMax, input.limit - entries.length))
+      .execute()
+    if (rows.length === 0) break
+    for (const { seq, entry } of rows) {
+      bytes += Buffer.byteLength(entry)
+      if (entries.length > 0 && bytes > pageBytesMax) return { entries, next }
+      entries.push(entry)
+      next = seq
+    }
   }
+  return { entries, next }
 }
 
 async function waitForEntries(context: Context, since: number, waitSeconds: number): Promise<void> {

@@ -19,6 +19,7 @@ import {
   NoContent,
   Term,
   Username,
+  boundedArray,
   limit,
   page,
   pageFields,
@@ -56,7 +57,7 @@ export const accountEndpoints = {
     input: v.strictObject({
       name: text(100),
       expiresInDays: v.optional(wholeNumber(1, 3650)),
-      scopes: v.optional(v.pipe(v.array(Scope), v.minLength(1), v.maxLength(3))),
+      scopes: v.optional(boundedArray(Scope, 3, 1)),
     }),
     output: NewApiKey,
   },
@@ -85,6 +86,7 @@ export const accountEndpoints = {
     path: '/users/me',
     auth: 'key',
     scope: 'manage',
+    bodyBytesMax: 512 * 1024,
     tag: 'Account',
     summary: 'Change how you are shown',
     input: v.strictObject({

@@ -1,6 +1,19 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { Count, Id, SkillRef, Term, Timestamp, limit, page, pageFields, text, wholeNumber } from '../schemas/fields.ts'
+import { limits } from '../limits.ts'
+import {
+  Count,
+  Id,
+  SkillRef,
+  Term,
+  Timestamp,
+  boundedArray,
+  limit,
+  page,
+  pageFields,
+  text,
+  wholeNumber,
+} from '../schemas/fields.ts'
 import { Skill } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
@@ -195,15 +208,13 @@ export const communityEndpoints = {
     summary: 'Ask what has changed in the skills that an agent has installed',
     volatile: true,
     input: v.strictObject({
-      installedSkills: v.pipe(
-        v.array(
-          v.strictObject({
-            skillName: SkillRef,
-            version: v.pipe(v.string(), v.maxLength(64)),
-            digest: v.optional(v.string()),
-          }),
-        ),
-        v.maxLength(1000),
+      installedSkills: boundedArray(
+        v.strictObject({
+          skillName: SkillRef,
+          version: v.pipe(v.string(), v.maxLength(64)),
+          digest: v.optional(v.string()),
+        }),
+        limits.heartbeatSkillsMax,
       ),
       platform: v.optional(text(128)),
       agentKey: v.optional(AgentKey),

@@ -1,18 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import {
-  ContentBody,
-  Count,
-  Flag,
-  NoContent,
-  SkillRef,
-  Term,
-  Timestamp,
-  limit,
-  page,
-  text,
-  wholeNumber,
-} from '../schemas/fields.ts'
+import { limits } from '../limits.ts'
+import { Flag, NoContent, SkillRef, Term, boundedArray, limit, page, text } from '../schemas/fields.ts'
 
 const id = { id: Term }
 const Unspecified = v.record(v.string(), v.unknown())
@@ -24,7 +13,7 @@ const eventNames = [
   'skill.issue.created',
   'user.followed',
 ] as const
-const Events = v.pipe(v.array(v.picklist(eventNames)), v.minLength(1), v.maxLength(eventNames.length))
+const Events = boundedArray(v.picklist(eventNames), eventNames.length, 1)
 const WebhookUrl = v.pipe(v.string(), v.url(), v.startsWith('https://', 'must be an https address'), v.maxLength(2000))
 
 /** Takedowns, external skills, telemetry, webhooks (specification 4.7 to 4.9). */
@@ -117,6 +106,8 @@ export const operatingEndpoints = {
     auth: 'key',
     tag: 'External skills',
     summary: 'Scan a skill by its address or its content',
+    query: ['format'],
+    bodyBytesMax: 12 * 1024 * 1024,
     input: v.strictObject({
       url: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
       content: v.optional(v.pipe(v.string(), v.maxLength(10 * 1024 * 1024))),
@@ -134,7 +125,7 @@ export const operatingEndpoints = {
     input: v.strictObject({
       skillName: SkillRef,
       source: v.optional(v.picklist(['registry', 'github', 'external']), 'registry'),
-      agents: v.optional(v.pipe(v.array(text(128)), v.maxLength(100)), []),
+      agents: v.optional(boundedArray(text(128), limits.trackAgentsMax), []),
       repoUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(500))),
     }),
     output: v.object({ accepted: v.literal(true) }),
@@ -176,7 +167,7 @@ export const operatingEndpoints = {
       url: WebhookUrl,
       events: Events,
       secret: v.optional(text(200)),
-      skills: v.optional(v.nullable(v.array(v.string()))),
+      skills: v.optional(v.nullable(boundedArray(Term, limits.webhookSkillsMax))),
     }),
     output: Unspecified,
   },
@@ -204,7 +195,7 @@ export const operatingEndpoints = {
       url: v.optional(WebhookUrl),
       events: v.optional(Events),
       active: v.optional(v.boolean()),
-      skills: v.optional(v.nullable(v.array(v.string()))),
+      skills: v.optional(v.nullable(boundedArray(Term, limits.webhookSkillsMax))),
       secret: v.optional(text(200)),
     }),
     output: Unspecified,
@@ -244,90 +235,5 @@ export const operatingEndpoints = {
     summary: 'Send a test delivery',
     input: v.strictObject(id),
     output: Unspecified,
-  },
-} as const satisfies Endpoints
-
-const FeedEntry = v.object({
-  seq: Count,
-  type: v.picklist(['version', 'skill', 'yank', 'takedown', 'withdrawn', 'pack']),
-  at: Timestamp,
-  subject: v.string(),
-  digest: v.nullable(v.string()),
-  data: v.record(v.string(), v.unknown()),
-})
-
-/** What mirrors and the nodes of a cluster read (the contract's Sync part). */
-export const syncEndpoints = {
-  getFeed: {
-    method: 'GET',
-    path: '/feed',
-    auth: 'none',
-    tag: 'Sync',
-    summary: 'Read the ordered log of public changes',
-    volatile: true,
-    input: v.object({
-      since: v.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER), 0),
-      limit: limit(100, 1000),
-      wait: v.optional(wholeNumber(0, 30), 0),
-    }),
-    output: v.object({
-      origin: v.string(),
-      epoch: Count,
-      entries: v.array(FeedEntry),
-      next: Count,
-      head: Count,
-      checkpoint: v.nullable(v.string()),
-    }),
-  },
-  getBlob: {
-    method: 'GET',
-    path: '/blobs/:digest',
-    auth: 'none',
-    tag: 'Sync',
-    summary: 'Read the bytes of a public file by their digest',
-    kind: 'content',
-    input: v.object({ digest: Term }),
-    output: ContentBody,
-  },
-  batchBlobs: {
-    method: 'POST',
-    path: '/blobs/batch',
-    auth: 'none',
-    tag: 'Sync',
-    summary: 'Read many blobs: one JSON line each, { digest, size, content (base64) } or { digest, missing: true }',
-    kind: 'content',
-    volatile: true,
-    input: v.strictObject({ digests: v.pipe(v.array(Term), v.minLength(1), v.maxLength(1000)) }),
-    output: ContentBody,
-  },
-  getCheckpoint: {
-    method: 'GET',
-    path: '/checkpoint',
-    auth: 'none',
-    tag: 'Sync',
-    summary: 'Read the signed checkpoint of the transparency log',
-    kind: 'content',
-    input: v.object({}),
-    output: ContentBody,
-  },
-  getTile: {
-    method: 'GET',
-    path: '/tile/**:path',
-    auth: 'none',
-    tag: 'Sync',
-    summary: 'Read a tile of the transparency log',
-    kind: 'content',
-    input: v.object({ path: Term }),
-    output: ContentBody,
-  },
-  getPublicKey: {
-    method: 'GET',
-    path: '/key',
-    auth: 'none',
-    tag: 'Sync',
-    summary: "Read the node's public key",
-    kind: 'content',
-    input: v.object({}),
-    output: ContentBody,
   },
 } as const satisfies Endpoints

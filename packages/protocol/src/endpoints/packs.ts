@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { NoContent, SkillName, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { NoContent, SkillName, Term, boundedArray, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { Pack, PackMember } from '../schemas/pack.ts'
 import { Visibility } from '../schemas/skill.ts'
 
 const slug = { slug: Term }
-const skills = v.pipe(v.array(PackMember), v.maxLength(limits.packSkillsMax))
+const skills = boundedArray(PackMember, limits.packSkillsMax)
 
 /** Packs: curated collections of skills (specification 4.2). */
 export const packEndpoints = {

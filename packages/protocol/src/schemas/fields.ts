@@ -64,18 +64,32 @@ export const Flag = v.union(
   'must be true or false',
 )
 
+/**
+ * A list of at most so many items. Valibot looks at every item, and makes an issue for each bad one, before the actions
+ * of a pipe see the length; a hostile list would fill the memory. So the length comes first, and too many are one issue.
+ */
+export function boundedArray<const Item extends v.GenericSchema>(item: Item, itemsMax: number, itemsMin = 0) {
+  const tooMany = v.maxLength<unknown[], number>(itemsMax)
+  const schema = v.pipe(v.array(item), v.minLength(itemsMin), v.maxLength(itemsMax))
+  const runItems = schema['~run']
+  const run: typeof runItems = (dataset, config) => {
+    const { value } = dataset
+    if (!Array.isArray(value) || value.length <= itemsMax) return runItems(dataset, config)
+    return tooMany['~run']({ typed: true, value }, config) as ReturnType<typeof runItems>
+  }
+  return Object.assign(schema, { '~run': run })
+}
+
 /** A list that may arrive as one comma-separated query parameter. */
 export function commaList(itemsMax: number) {
-  return v.pipe(
-    v.union([
-      v.array(Term),
-      v.pipe(
-        Term,
-        v.transform((value) => value.split(',').map((item) => item.trim())),
-      ),
-    ]),
-    v.maxLength(itemsMax),
-  )
+  return v.union([
+    boundedArray(Term, itemsMax),
+    v.pipe(
+      Term,
+      v.transform((value) => value.split(',').map((item) => item.trim())),
+      v.maxLength(itemsMax),
+    ),
+  ])
 }
 
 export const page = v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1)

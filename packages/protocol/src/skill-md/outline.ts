@@ -29,10 +29,12 @@ export function firstParagraph(body: string): string {
 export function findSections(body: string, wants: (heading: string) => boolean): Section[] {
   const sections: { heading: string; lines: string[] }[] = []
   let current: { heading: string; lines: string[] } | undefined
+  let seen = 0
   for (const { text, heading, isHidden } of readBlocks(body)) {
     if (heading !== undefined) {
-      const isWanted = sections.length < sectionsMax && wants(heading)
-      current = isWanted ? { heading, lines: [] } : undefined
+      seen += 1
+      const plain = sections.length < sectionsMax && seen <= headingsSeenMax ? toHeading(heading) : undefined
+      current = plain !== undefined && wants(plain) ? { heading: plain, lines: [] } : undefined
       if (current) sections.push(current)
     } else if (current && !isHidden && current.lines.length < sectionLinesMax) current.lines.push(text)
   }
@@ -54,18 +56,21 @@ export function toPlainLine(markdown: string): string {
     .trim()
 }
 
-/** The largest SKILL.md known has 294 kB; what stands further down is in no outline. */
-const outlineCharactersMax = 512 * 1024
+/** Nearly every SKILL.md known is smaller; what stands further down is in no outline. */
+export const outlineCharactersMax = 256 * 1024
 const summaryCharactersMax = 500
 const headingsMax = 200
 const headingCharactersMax = 200
 const sectionsMax = 8
+/** How many headings are looked at for the wanted ones. */
+const headingsSeenMax = 2000
 const sectionLinesMax = 200
 /** Beyond it no line is shown; it also bounds what patterns may cost. */
 const inlineCharactersMax = 2000
 
 interface Block {
   readonly text: string
+  /** As it is written; made plain where it is used, for that costs more than all the rest. */
   readonly heading?: string
   /** In a code fence or a comment. */
   readonly isHidden: boolean
@@ -76,7 +81,10 @@ function scanBody(body: string): { headings: string[]; paragraph: string } {
   let paragraph = ''
   let isDone = false
   for (const { text, heading, isHidden } of readBlocks(body)) {
-    if (heading && headings.length < headingsMax) headings.push(heading)
+    if (heading !== undefined && headings.length < headingsMax) {
+      const plain = toHeading(heading)
+      if (plain) headings.push(plain)
+    }
     if (isDone) {
       if (headings.length === headingsMax) break
       continue
@@ -87,7 +95,7 @@ function scanBody(body: string): { headings: string[]; paragraph: string } {
     if (isProse && (paragraph ? !endsParagraph(text) : beginsParagraph(text))) {
       paragraph += ` ${text.slice(0, inlineCharactersMax)}`
       isDone = paragraph.length > inlineCharactersMax
-    } else if (toPlainLine(paragraph) === '') paragraph = ''
+    } else if (paragraph === '' || toPlainLine(paragraph) === '') paragraph = ''
     else isDone = true
   }
   return { headings, paragraph }
@@ -131,13 +139,13 @@ function toBlock(text: string, before: string, fence: string, isComment: boolean
   const mark = text.trimStart()[0]
   if (mark === '#') {
     const heading = /^ {0,3}#{1,6}(?:[ \t]+(.*))?$/.exec(text.slice(0, inlineCharactersMax))
-    return heading ? { text: '', heading: toHeading(heading[1] ?? ''), isHidden: false } : { text, isHidden: false }
+    return heading ? { text: '', heading: heading[1] ?? '', isHidden: false } : { text, isHidden: false }
   }
   if ((mark === '`' || mark === '~') && fencePattern.test(text)) return { text, isHidden: true }
   if (mark === '<' && text.trimStart().startsWith('<!--')) return { text, isHidden: true }
   const isUnderline = (mark === '=' || mark === '-') && /^ {0,3}(?:=+|--+)\s*$/.test(text)
   const isHeading = isUnderline && /^ {0,3}[^\s#]/.test(before) && beginsParagraph(before)
-  return isHeading ? { text, heading: toHeading(before), isHidden: false } : { text, isHidden: false }
+  return isHeading ? { text, heading: before, isHidden: false } : { text, isHidden: false }
 }
 
 const fencePattern = /^ {0,3}(`{3,}(?!.*`)|~{3,})/

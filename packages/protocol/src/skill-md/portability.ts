@@ -1,5 +1,6 @@
 import { isSkillName } from '../names.ts'
 import { readKeyValue } from './fields.ts'
+import { outlineCharactersMax } from './outline.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** Whether every host reads a document alike, and what of it one may refuse or not like. */
@@ -124,7 +125,8 @@ function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
   const { lines, tokens } = measureBody(body)
   if (lines <= bodyLinesMax && tokens <= bodyTokensMax) return []
   const isLong = lines > bodyLinesMax
-  const size = isLong ? `${lines} lines` : `about ${tokens} tokens`
+  const count = isLong ? `${lines} lines` : `about ${tokens} tokens`
+  const size = body.length > outlineCharactersMax ? `more than ${count.replace('about ', '')}` : count
   const bound = isLong ? `${bodyLinesMax} lines` : `${bodyTokensMax} tokens`
   const message = `The body has ${size}; the format advises at most ${bound}. Move details to files in references/.`
   return [{ code: 'body_long', message, line: bodyLine }]
@@ -140,8 +142,12 @@ function countCharacters(text: string, charactersMax: number): number {
   return text.length > charactersMax * 2 || text.length <= charactersMax ? text.length : [...text].length
 }
 
-/** Lines, and tokens: about one a character of Chinese, Japanese or Korean, and one in four others. */
-function measureBody(text: string): { lines: number; tokens: number } {
+/**
+ * Lines, and tokens: about one a character of Chinese, Japanese or Korean, and one in four others. What is beyond the
+ * outline's bound is far over the advice already, and is not counted.
+ */
+function measureBody(body: string): { lines: number; tokens: number } {
+  const text = body.slice(0, outlineCharactersMax)
   let [lines, wide] = [text === '' || text.endsWith('\n') ? 0 : 1, 0]
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)

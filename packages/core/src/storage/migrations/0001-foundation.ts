@@ -82,6 +82,7 @@ export const foundation: Migration = {
       .addColumn('deprecation_message', 'text', required)
       .addColumn('repository', 'text', required)
       .addColumn('latest_version', 'text', required)
+      .addColumn('described_by', 'text', required)
       .addColumn('published_at', whole, required)
       .addColumn('created_at', whole, required)
       .addColumn('updated_at', whole, required)

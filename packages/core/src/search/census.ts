@@ -1,0 +1,47 @@
+import { grown } from './grown.ts'
+import { searchFields } from './search-document.ts'
+import { fieldMark, sentenceBreak } from './word-marks.ts'
+
+/** What is counted of the skills that everybody of an audience may see, and of no others. */
+export class Census {
+  #size = 0
+  #counts = new Int32Array(1024)
+  readonly #lengths = searchFields.map(() => 0)
+
+  /** How many skills there are. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** The sum of the numbers of distinct words of each field. */
+  get lengths(): readonly number[] {
+    return this.#lengths
+  }
+
+  /** In how many skills a word stands. */
+  countOf(id: number): number {
+    return this.#counts[id] ?? 0
+  }
+
+  /** Counts the words of a skill in, or out again with -1. */
+  count(words: Int32Array, sign: 1 | -1): void {
+    this.#size += sign
+    const all = new Set<number>()
+    let inField = new Set<number>()
+    let field = 0
+    for (const word of words) {
+      if (word >= fieldMark) {
+        field = word - fieldMark
+        inField = new Set()
+      } else if (word !== sentenceBreak && !inField.has(word)) {
+        inField.add(word)
+        all.add(word)
+        this.#lengths[field]! += sign
+      }
+    }
+    for (const id of all) {
+      if (id >= this.#counts.length) this.#counts = grown(this.#counts, id + 1)
+      this.#counts[id]! += sign
+    }
+  }
+}

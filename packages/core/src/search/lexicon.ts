@@ -1,0 +1,95 @@
+import type { Census } from './census.ts'
+import type { DocumentTable } from './document-table.ts'
+import { searchFields } from './search-document.ts'
+import type { TextIndex } from './text-index.ts'
+import type { Repair } from './typo-dictionary.ts'
+
+/**
+ * The words as one viewer may know them. A word that stands only in skills that he may not see is no word here, and
+ * counts and averages are of what is open to everybody like him: guests, or all who are signed in. Otherwise the totals
+ * and the order of his hits would tell him what is written in other people's private skills.
+ */
+export class Lexicon {
+  /** How many skills the counts are of. */
+  readonly size: number
+  /** The average number of distinct words of each of `searchFields`. */
+  readonly averageLengths: readonly number[]
+  readonly #text: TextIndex
+  readonly #isVisible: (slot: number) => boolean
+  readonly #censuses: Census[]
+  readonly #isGuest: boolean
+
+  constructor(text: TextIndex, table: DocumentTable, viewer: string | null) {
+    this.#text = text
+    this.#isGuest = viewer === null
+    this.#isVisible = (slot) => table.isVisible(slot, viewer)
+    this.#censuses = viewer === null ? [text.censuses.public] : [text.censuses.public, text.censuses.internal]
+    this.size = this.#censuses.reduce((sum, { size }) => sum + size, 0)
+    this.averageLengths = searchFields.map(
+      (_, field) => this.#censuses.reduce((sum, { lengths }) => sum + lengths[field]!, 0) / this.size || 1,
+    )
+  }
+
+  /** The number of a word, or 0 when no skill that the viewer may see has it. */
+  idOf(word: string): number {
+    const id = this.#text.vocabulary.idOf(word)
+    return id !== 0 && this.#isKnown(id) ? id : 0
+  }
+
+  /** In how many of `size` skills a word stands; 0 too for one that only private skills of the viewer have. */
+  countOf(id: number): number {
+    let count = 0
+    for (const census of this.#censuses) count += census.countOf(id)
+    return count
+  }
+
+  /** The words that begin with a prefix, the most frequent first. */
+  idsWithPrefix(prefix: string, max: number): number[] {
+    const { terms, vocabulary } = this.#text
+    return this.#mostFrequent(
+      Array.from(terms.termsWithPrefix(prefix), (word) => vocabulary.idOf(word)),
+      max,
+    )
+  }
+
+  /** The words that a misspelling may stand for, the nearest first and then the most frequent. */
+  findRepairs(misspelling: string, max: number): Repair[] {
+    return this.#text.typos
+      .findRepairs(misspelling, (id) => this.#isKnown(id))
+      .toSorted((a, b) => a.distance - b.distance || this.#compare(a.id, b.id))
+      .slice(0, max)
+  }
+
+  /** Orders words by how frequent they are, and equals by their letters: not by who came first, which tells of others. */
+  #compare(a: number, b: number): number {
+    const { vocabulary } = this.#text
+    return this.countOf(b) - this.countOf(a) || (vocabulary.wordOf(a) < vocabulary.wordOf(b) ? -1 : 1)
+  }
+
+  #isKnown(id: number): boolean {
+    if (this.countOf(id) > 0) return true
+    return !this.#isGuest && this.#hasVisibleSkill(id)
+  }
+
+  #hasVisibleSkill(id: number): boolean {
+    const { terms, vocabulary } = this.#text
+    for (const frequencies of terms.findPostings(vocabulary.wordOf(id))?.values() ?? []) {
+      for (const entry of frequencies.keys()) if (this.#isVisible(terms.slotOfEntry[entry]!)) return true
+    }
+    return false
+  }
+
+  /** One pass with a short list: a prefix of one letter has thousands of words. */
+  #mostFrequent(ids: number[], max: number): number[] {
+    const best: number[] = []
+    for (const id of ids) {
+      if (best.length === max && this.#compare(best[max - 1]!, id) < 0) continue
+      if (!this.#isKnown(id)) continue
+      let at = best.length
+      while (at > 0 && this.#compare(id, best[at - 1]!) < 0) at--
+      best.splice(at, 0, id)
+      if (best.length > max) best.pop()
+    }
+    return best
+  }
+}

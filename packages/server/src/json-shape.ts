@@ -1,0 +1,45 @@
+import { RegistryError, limits } from '@skillstead/protocol'
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+
+/**
+ * Refuses JSON that nests too deep or holds too many values, before it is parsed: both take far longer to parse than
+ * their bytes took to send. Looks at no more than that; the parser says what is malformed.
+ */
+export function checkJsonShape(bytes: Uint8Array): void {
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte === quote) {
+      at = findStringEnd(bytes, at)
+      if (at === -1) return
+    } else if (byte === comma) {
+      values += 1
+    } else if (byte === 0x5b || byte === 0x7b) {
+      values += 1
+      depth += 1
+      if (depth > limits.bodyDepthMax) throw refused(`nests deeper than ${limits.bodyDepthMax} levels`)
+    } else if (byte === 0x5d || byte === 0x7d) {
+      depth -= 1
+    }
+    if (values > limits.bodyValuesMax) throw refused(`holds more than ${limits.bodyValuesMax} values`)
+  }
+}
+
+/** The place of the quote that closes a string; -1 where none does. */
+function findStringEnd(bytes: Uint8Array, start: number): number {
+  let end = start
+  while ((end = bytes.indexOf(quote, end + 1)) !== -1) {
+    let first = end
+    while (bytes[first - 1] === backslash) first -= 1
+    if ((end - first) % 2 === 0) return end
+  }
+  return -1
+}
+
+function refused(what: string): RegistryError {
+  return new RegistryError('invalid_request', `The body ${what}.`)
+}
