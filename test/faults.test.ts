@@ -21,15 +21,17 @@ async function open() {
   return localApi(registry, await registry.getCaller('alice'))
 }
 
+function limitPages(max: number) {
+  return registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
+}
+
 afterEach(() => registry.close())
 
 describe('when something breaks', () => {
   it('a full disk refuses writes as overloaded, stores no half, and reads go on', async () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('before') })
-    const pages = (max: number) =>
-      registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
-    await pages(1)
+    await limitPages(1)
     // Random text, so that compressing does not make it fit.
     const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join(' ')
     await expect(alice.publishSkill({ skillMd: skillMd('during', noise) })).rejects.toMatchObject({
@@ -38,7 +40,7 @@ describe('when something breaks', () => {
     })
     await expect(alice.getSkill({ name: 'during' })).rejects.toMatchObject({ code: 'not_found' })
     expect((await alice.getSkill({ name: 'before' })).fullName).toBe('alice/before')
-    await pages(1_000_000)
+    await limitPages(1_000_000)
     await alice.publishSkill({ skillMd: skillMd('during', noise) })
     expect((await alice.searchSkills({ q: 'during' })).total).toBe(1)
     expect((await alice.getFeed({})).entries).toHaveLength(2)
@@ -66,8 +68,7 @@ describe('when something breaks', () => {
   it('a queue that is full refuses and ends nothing, and no count is lost', async () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('counted') })
-    let release = () => {}
-    const held = new Promise<void>((resolve) => (release = resolve))
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
     const writes = [registry.database.writer.write(() => held)]
     while (writes.length < 10_050) writes.push(registry.database.writer.write(async () => {}))
     await localApi(registry).getSkillMd({ name: 'counted' })
