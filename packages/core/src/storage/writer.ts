@@ -23,8 +23,8 @@ export interface Writer {
 }
 
 /** Bounds of one transaction, so that no group holds the event loop or the lock for long. */
-const groupMax = 25
-const groupMs = 20
+const groupMax = 48
+const groupMs = 30
 const waitingMax = 10_000
 const lockRetries = 40
 
