@@ -12,7 +12,7 @@ export async function searchText(database: Database, query: SearchQuery): Promis
   const { terms, lastIsOpen } = parseQuery(query.q)
   if (terms.length === 0 && query.q.trim() !== '') return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
   if (terms.length === 0) return readPage(database, query, undefined)
-  return readPage(database, query, { terms, require: 'any', prefixLast: lastIsOpen })
+  return readPage(database, query, { terms, prefixLast: lastIsOpen })
 }
 
 /** Names that begin with the text, the most used first. */

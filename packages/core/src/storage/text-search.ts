@@ -12,10 +12,9 @@ export interface SkillText {
   readonly summary: string
 }
 
-/** What to look for: tokens, of which all or any must be there, the last perhaps only begun. */
+/** What to look for: tokens, any of which may be there, the last perhaps only begun. */
 export interface TextQuery {
   readonly terms: readonly string[]
-  readonly require: 'all' | 'any'
   readonly prefixLast: boolean
 }
 
@@ -58,17 +57,17 @@ export function matchText(dialect: Dialect, query: TextQuery): RawBuilder<{ num:
     from skill_text, to_tsquery('simple', ${toTsQuery(query)}) as query where vector @@ query)`
 }
 
-function toFtsQuery({ terms, require, prefixLast }: TextQuery): string {
+function toFtsQuery({ terms, prefixLast }: TextQuery): string {
   const phrases = terms.map(
     (term, i) => `"${term.replaceAll('"', '""')}"${prefixLast && i === terms.length - 1 ? ' *' : ''}`,
   )
-  return phrases.join(require === 'all' ? ' AND ' : ' OR ')
+  return phrases.join(' OR ')
 }
 
-function toTsQuery({ terms, require, prefixLast }: TextQuery): string {
+function toTsQuery({ terms, prefixLast }: TextQuery): string {
   const words = terms.map(
     (term, i) =>
       `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'${prefixLast && i === terms.length - 1 ? ':*' : ''}`,
   )
-  return words.join(require === 'all' ? ' & ' : ' | ')
+  return words.join(' | ')
 }
