@@ -2,7 +2,7 @@ import { localApi, openRegistry, systemCaller, type Clock, type Registry, type R
 import type { EndpointName, Input, PlanName, RegistryApi, endpoints } from '@skillstead/protocol'
 import { afterAll, describe, inject } from 'vitest'
 import { makePlace, type DialectName, type Location, type Place } from './places.ts'
-import { checked, openHttp, openInProcess } from './ways-in.ts'
+import { checked, openHttp, openInProcess, type Tokens } from './ways-in.ts'
 
 export type Transport = 'in-process' | 'HTTP'
 /** A clock that stands still until a test moves it. */
@@ -32,6 +32,8 @@ export interface TestRegistry {
   api(username?: string): RegistryApi
   /** The interface with any key, also one that is not valid. */
   apiWithKey(key: string): RegistryApi
+  /** The interface with an agent's or a case's token, as a guest or as a user. */
+  apiWith(tokens: Tokens, user?: TestUser): RegistryApi
   /** A user of this name, or of a name that no other test has. */
   makeUser(username?: string, options?: { plan?: PlanName; role?: 'user' | 'admin' }): Promise<TestUser>
   /** The status that a call answers. */
@@ -131,6 +133,7 @@ async function openTestRegistry(
     },
     api: (username) => (username === undefined ? way.api(undefined) : getUser(username).api),
     apiWithKey: (key) => way.api(key),
+    apiWith: (tokens, user) => way.api(user?.key, tokens),
     async makeUser(username = `user-${users.size + 1}`, { plan, role } = {}) {
       const { key } = await system.createUser({ username, plan, role })
       return toUser(username, key)

@@ -14,9 +14,15 @@ import * as v from 'valibot'
 import { expect } from 'vitest'
 import { toStrictSchema } from './strict-schema.ts'
 
+/** What a caller may send along with every call. */
+export interface Tokens {
+  readonly agentToken?: string
+  readonly caseToken?: string
+}
+
 /** A way into a registry, under a key or as a guest. */
 export interface Way {
-  api(key: string | undefined): RegistryApi
+  api(key: string | undefined, tokens?: Tokens): RegistryApi
   statusOf(key: string | undefined, name: EndpointName, input: Record<string, unknown>): Promise<number>
   request(path: string, init?: RequestInit): Promise<Response>
   close(): Promise<void>
@@ -25,10 +31,10 @@ export interface Way {
 export function openInProcess(registry: Registry): Way {
   const toCaller = async (key: string | undefined) => (key === undefined ? guest : registry.authenticate(key))
   return {
-    api: (key) =>
+    api: (key, tokens) =>
       checked(
         byName((name) => async (input) => {
-          const api = localApi(registry, await toCaller(key)) as unknown as Record<string, AnyFunction>
+          const api = localApi(registry, await toCaller(key), tokens) as unknown as Record<string, AnyFunction>
           return api[name]!(input)
         }),
       ),
@@ -43,10 +49,10 @@ export function openInProcess(registry: Registry): Way {
 
 export async function openHttp(registry: Registry): Promise<Way> {
   const node = await listenNode(registry, { port: 0, host: '127.0.0.1', rates: 'off', graceMs: 1000 })
-  const toClient = (key: string | undefined, check: typeof fetch) =>
-    checked(createClient({ baseUrl: node.url, apiKey: key, fetch: check }))
+  const toClient = (key: string | undefined, check: typeof fetch, tokens?: Tokens) =>
+    checked(createClient({ baseUrl: node.url, apiKey: key, fetch: check, ...tokens }))
   return {
-    api: (key) => toClient(key, fetchChecked),
+    api: (key, tokens) => toClient(key, fetchChecked, tokens),
     async statusOf(key, name, input) {
       let status = 0
       const client = toClient(key, async (url, init) => {

@@ -15,6 +15,10 @@ export interface ClientOptions {
   readonly apiKey?: string
   /** Stands in for the global `fetch`. */
   readonly fetch?: typeof fetch
+  /** Proves that the caller is a certain agent. */
+  readonly agentToken?: string
+  /** Proves that the caller is a party to a takedown case. */
+  readonly caseToken?: string
   /** How the calling program names itself; nodes tell it to the owners of what it downloads. */
   readonly client?: string
 }
@@ -52,6 +56,8 @@ async function call(
   const headers: Record<string, string> = { accept: 'application/json' }
   if (options.apiKey) headers.authorization = `Bearer ${options.apiKey}`
   if (options.client) headers['x-skillstead-client'] = options.client
+  if (options.agentToken) headers['x-agent-token'] = options.agentToken
+  if (options.caseToken) headers['x-case-token'] = options.caseToken
   const { query, body, contentType } = toMessage(endpoint, rest)
   if (contentType) headers['content-type'] = contentType
   const response = await send(options, `${base}${path}${query}`, { method: endpoint.method, headers, body })

@@ -1,8 +1,10 @@
+import type { AddressLimits } from './address-limits.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { ChangeFollower } from './change-follower.ts'
 import type { Clock } from './clock.ts'
 import type { Counters } from './counters.ts'
 import type { Outbox } from './outbox.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
 import type { Database } from './storage/database.ts'
 
@@ -19,6 +21,8 @@ export interface Context {
   readonly outbox: Outbox
   readonly search: CatalogueSearch
   readonly answers: AnswerCache
+  readonly outgoing: Outgoing
+  readonly addressLimits: AddressLimits
   /** Aborted when the registry closes: nothing more is read. */
   readonly closing: AbortSignal
   /** Aborted when nobody is to wait for what may come; what is there can still be read. */
@@ -31,6 +35,8 @@ export interface CallOptions {
   readonly counts?: boolean
   /** The program that calls, as it names itself. */
   readonly client?: string
+  /** The network address that calls, in the form that limits go by; absent for calls inside the process. */
+  readonly address?: string
   /** What proves that the caller is a certain agent, or a party to a takedown case. */
   readonly agentToken?: string
   readonly caseToken?: string

@@ -1,21 +1,22 @@
 import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { localCall } from './call.ts'
 import { guest, type Caller } from './caller.ts'
-import type { Context } from './context.ts'
+import type { CallOptions, Context } from './context.ts'
 import { EncodedJson } from './encoded-json.ts'
 import { SkillMoved } from './skills/find-skill.ts'
 
 /**
- * The registry as functions, without a network between: the same as the HTTP client's, for the given caller.
+ * The registry as functions, without a network between: the same as the HTTP client's, for the given caller. `options`
+ * go along with every call, such as an agent's token.
  *
  * @example
  * const api = localApi(registry, await registry.getCaller('alice'))
  * await api.publishSkill({ skillMd })
  */
-export function localApi(context: Context, caller: Caller = guest): RegistryApi {
+export function localApi(context: Context, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
-    (input: Record<string, unknown> = {}) => call(context, name, input, caller),
+    (input: Record<string, unknown> = {}) => call(context, name, input, caller, options),
   ])
   return Object.fromEntries(functions) as RegistryApi
 }
@@ -25,13 +26,14 @@ async function call(
   name: EndpointName,
   input: Record<string, unknown>,
   caller: Caller,
+  options: CallOptions,
 ): Promise<unknown> {
   try {
-    const { body } = await localCall(context, name, withoutUndefined(input), caller)
+    const { body } = await localCall(context, name, withoutUndefined(input), caller, options)
     return body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
   } catch (error) {
     // What HTTP clients do with a redirect.
-    if (error instanceof SkillMoved) return call(context, name, { ...input, name: error.fullName }, caller)
+    if (error instanceof SkillMoved) return call(context, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
 }

@@ -25,14 +25,24 @@ import { readFeed } from './sync/feed.ts'
 /** What answers `not_implemented` for now. The list can only shrink; a test holds it. */
 export const notImplemented = [
   ...(['loadSkill', 'diffSkill', 'getSimilarity', 'getProvenance', 'reportCopy', 'reportSkill'] as const),
+  ...(['appealModeration', 'getModeration', 'moderateSkill', 'listReports', 'decideReport'] as const),
+  ...(['listCopyReports', 'decideCopyReport'] as const),
   ...(['createShare', 'listShares', 'deleteShare'] as const),
   ...(['listAgentReviews', 'createAgentReview', 'markAgentReviewHelpful'] as const),
   ...(['listReviews', 'createReview', 'listIssues', 'createIssue'] as const),
   ...(['listAgents', 'registerAgent', 'getAgent', 'heartbeat'] as const),
-  ...(['listRequests', 'createRequest', 'updateRequest', 'voteForRequest', 'withdrawRequestVote'] as const),
+  ...([
+    'listRequests',
+    'createRequest',
+    'getRequest',
+    'updateRequest',
+    'voteForRequest',
+    'withdrawRequestVote',
+  ] as const),
   ...(['createSession', 'deleteSession', 'getReputation', 'getLeaderboard', 'verifyAuthor'] as const),
+  ...(['listOwnVerifications', 'listVerifications', 'decideVerification'] as const),
   ...(['submitDmca', 'getDmca', 'submitCounterNotice', 'listDmca', 'updateDmca'] as const),
-  ...(['listExternal', 'scanExternal', 'track', 'getTrending'] as const),
+  ...(['listExternal', 'scanExternal', 'addExternal', 'deleteExternal', 'track', 'getTrending'] as const),
   ...(['listWebhooks', 'createWebhook', 'getWebhook', 'updateWebhook', 'deleteWebhook'] as const),
   ...(['retryDelivery', 'pingWebhook', 'getCheckpoint', 'getTile', 'getPublicKey'] as const),
 ] as const satisfies readonly EndpointName[]

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { RegistryError, scopes } from '@skillstead/protocol'
 import { createAuthenticator } from './accounts/authenticate.ts'
+import { createAddressLimits } from './address-limits.ts'
 import { createAnswerCache } from './answer-cache.ts'
 import type { UserCaller } from './caller.ts'
 import { createChangeFollower } from './change-follower.ts'
@@ -12,6 +13,8 @@ import { scheduleHousekeeping } from './housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
 import { newId } from './ids.ts'
 import { createOutbox } from './outbox.ts'
+import { createOutgoing } from './outgoing/create-outgoing.ts'
+import type { OutgoingOptions } from './outgoing/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
 
@@ -26,6 +29,8 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly answerBytesMax?: number
   /** Whether this process takes work from the outbox. True unless a short command says otherwise. */
   readonly works?: boolean
+  /** What may be reached outside: public addresses unless it is said. */
+  readonly outgoing?: OutgoingOptions
   /** Told of errors that no caller is there to hear. */
   readonly onError?: (error: unknown) => void
 }
@@ -76,6 +81,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const counters = createCounters(database, clock, onError)
   const outbox = createOutbox(database, clock, onError)
   const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
+  const outgoing = createOutgoing(options.outgoing ?? {})
   const authenticator = createAuthenticator(database, clock, onError)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
   const search = createCatalogueSearch(database, changes, {
@@ -94,6 +100,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     outbox,
     search,
     answers,
+    outgoing,
+    addressLimits: createAddressLimits(),
     closing: closing.signal,
     waits: waits.signal,
   }
@@ -109,6 +117,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     search.stop()
     await search.warmed
     await outbox.stop()
+    await outgoing.close()
     await counters.stop()
     await authenticator.flush()
     await changes.stop()

@@ -1,20 +1,32 @@
 import type { Api, Endpoints } from './endpoint.ts'
 import { accountEndpoints } from './endpoints/accounts.ts'
-import { communityEndpoints } from './endpoints/community.ts'
-import { operatingEndpoints } from './endpoints/operating.ts'
+import { agentEndpoints } from './endpoints/agents.ts'
+import { dmcaEndpoints } from './endpoints/dmca.ts'
+import { externalEndpoints } from './endpoints/external.ts'
+import { moderationEndpoints } from './endpoints/moderation.ts'
 import { ownershipEndpoints } from './endpoints/ownership.ts'
 import { packEndpoints } from './endpoints/packs.ts'
+import { reputationEndpoints } from './endpoints/reputation.ts'
+import { requestEndpoints } from './endpoints/requests.ts'
+import { reviewEndpoints } from './endpoints/reviews.ts'
 import { skillEndpoints } from './endpoints/skills.ts'
 import { syncEndpoints } from './endpoints/sync.ts'
+import { webhookEndpoints } from './endpoints/webhooks.ts'
 
 /** The whole interface under `/api/v1`: the routes, the validation, the OpenAPI document and both clients come from here. */
 export const endpoints = {
   ...skillEndpoints,
   ...ownershipEndpoints,
-  ...communityEndpoints,
+  ...reviewEndpoints,
+  ...moderationEndpoints,
   ...packEndpoints,
+  ...agentEndpoints,
+  ...requestEndpoints,
   ...accountEndpoints,
-  ...operatingEndpoints,
+  ...reputationEndpoints,
+  ...dmcaEndpoints,
+  ...externalEndpoints,
+  ...webhookEndpoints,
   ...syncEndpoints,
 } as const satisfies Endpoints
 

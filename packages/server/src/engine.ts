@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
 import { SkillMoved, authorize, localCall, type CallOptions } from '@skillstead/core'
+import { toLimitKey } from './addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
 import { callOf, type Call } from './call.ts'
 import { ErrorWithHeaders, handle, type NodeParts } from './gate.ts'
@@ -52,7 +53,7 @@ async function answer(node: NodeParts, route: Route, call: Call): Promise<Respon
 
 async function perform(node: NodeParts, route: Route, call: Call, payload: Payload | undefined): Promise<Result> {
   const input = toInput(call, route, payload)
-  const options = toCallOptions(call, route)
+  const options = toCallOptions(node, call, route)
   const counts = options.counts === true
   const asks = counts && call.header('if-none-match') !== null
   const result = await localCall(
@@ -74,12 +75,14 @@ function replyMoved(call: Call, route: Route, fullName: string): Response {
 }
 
 /** The tokens are for operations that know the holder of one from the rest; the others ignore them. */
-function toCallOptions(call: Call, route: Route): CallOptions & { agentToken?: string; caseToken?: string } {
+function toCallOptions(node: NodeParts, call: Call, route: Route): CallOptions {
   const agentToken = call.header('x-agent-token') ?? undefined
   const caseToken = call.header('x-case-token') ?? undefined
   if (agentToken !== undefined || caseToken !== undefined) call.personal = true
   const counts = route.counted && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-  return { counts, client: toClientName(call), agentToken, caseToken }
+  // Reading is limited by requests alone.
+  const address = route.endpoint.method === 'GET' ? undefined : toLimitKey(node.addresses.clientOf(call.request))
+  return { counts, client: toClientName(call), address, agentToken, caseToken }
 }
 
 /** The program that calls: as it names itself, or the product of its User-Agent (RFC 9110, section 10.1.5). */

@@ -1,10 +1,13 @@
 import type { Generated } from 'kysely'
+import type { CommunityTables } from './rows-community.ts'
+import type { TrustTables } from './rows-trust.ts'
+import type { UsageTables } from './rows-usage.ts'
 
 /**
  * One row type a table, the same on both databases: times are milliseconds since 1970, flags 0 or 1, structured values
  * JSON text.
  */
-export interface Tables {
+export interface Tables extends CommunityTables, TrustTables, UsageTables {
   meta: { key: string; value: string }
   users: UserRow
   avatars: { user_id: string; content_type: string; bytes: Uint8Array }
@@ -35,7 +38,7 @@ export interface Tables {
 export type BlobEncoding = 'identity' | 'deflate-raw'
 export type ChangeKind = 'skill' | 'counters' | 'pack'
 /** `hidden` and `taken_down` are decided by administrators; only `live` skills are in any list. */
-type SkillState = 'live' | 'withdrawn' | 'hidden' | 'taken_down'
+export type SkillState = 'live' | 'withdrawn' | 'hidden' | 'taken_down'
 
 export interface UserRow {
   id: string
@@ -103,6 +106,16 @@ export interface SkillRow {
   origin_kind: 'local' | 'mirror' | 'external'
   origin_upstream: string | null
   origin_synced_at: number | null
+  /** Stars and reviews of others than the owner, as reputation counts them; see `reputation/`. */
+  credited_stars: number
+  credited_reviews: number
+  credited_points: number
+  /** How many agents said, with their tokens, that they have it. */
+  agent_installs: number
+  /** What administrators made of it, apart from takedowns, and what they told its owner. */
+  moderation: 'shown' | 'flagged' | 'hidden'
+  moderation_reason: string
+  moderated_at: number | null
   /** The change that last touched the skill; with the counters it names the state of its public form. */
   revision: number
   /** The public form, JSON, without the counters, which are spliced in when it is read. */

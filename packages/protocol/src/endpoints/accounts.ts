@@ -1,18 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import {
-  ApiKey,
-  AuditEntry,
-  Me,
-  NewApiKey,
-  Plan,
-  Profile,
-  Role,
-  Scope,
-  User,
-  VerificationMethod,
-} from '../schemas/account.ts'
+import { ApiKey, AuditEntry, Me, NewApiKey, Plan, Profile, Role, Scope, User } from '../schemas/account.ts'
 import {
   ContentBody,
   Count,
@@ -34,7 +23,7 @@ const Avatar = v.strictObject({
   content: v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil((limits.avatarBytesMax * 4) / 3) + 4)),
 })
 
-/** Keys, users, reputation and verification (specification 4.5 and 4.6). */
+/** Keys and users (specification 4.5). */
 export const accountEndpoints = {
   listApiKeys: {
     method: 'GET',
@@ -199,34 +188,5 @@ export const accountEndpoints = {
     summary: 'List what was done on the node, newest first',
     input: v.object({ action: v.optional(Term), actor: v.optional(Term), page, limit: limit() }),
     output: v.object({ entries: v.array(AuditEntry), ...pageFields }),
-  },
-  getReputation: {
-    method: 'GET',
-    path: '/users/:username/reputation',
-    auth: 'none',
-    tag: 'Reputation',
-    summary: "Show an author's reputation",
-    input: v.object(username),
-    output: v.record(v.string(), v.unknown()),
-  },
-  getLeaderboard: {
-    method: 'GET',
-    path: '/reputation/leaderboard',
-    auth: 'none',
-    tag: 'Reputation',
-    summary: 'Show the authors of the highest reputation',
-    input: v.object({ page, limit: limit(10) }),
-    output: v.record(v.string(), v.unknown()),
-  },
-  verifyAuthor: {
-    method: 'POST',
-    path: '/users/:username/verify',
-    auth: 'key',
-    scope: 'manage',
-    status: 202,
-    tag: 'Reputation',
-    summary: 'Ask for the verification of your own account',
-    input: v.strictObject({ ...username, method: VerificationMethod, proof: text(1000) }),
-    output: v.record(v.string(), v.unknown()),
   },
 } as const satisfies Endpoints

@@ -243,27 +243,6 @@ export const skillEndpoints = {
     input: versioned,
     output: v.record(v.string(), v.unknown()),
   },
-  reportCopy: {
-    method: 'POST',
-    path: '/skills/:name/report-copy',
-    auth: 'key',
-    scope: 'manage',
-    status: 201,
-    tag: 'Skills',
-    summary: 'Report a skill as a copy of another',
-    input: v.strictObject({ ...name, originalSkillId: Term, evidence: text(10_000) }),
-    output: v.record(v.string(), v.unknown()),
-  },
-  reportSkill: {
-    method: 'POST',
-    path: '/skills/:name/report',
-    auth: 'none',
-    status: 202,
-    tag: 'Skills',
-    summary: 'Report a skill to the administrators',
-    input: v.strictObject({ ...name, reason: text(100), details: v.optional(text(4000, 0), '') }),
-    output: v.record(v.string(), v.unknown()),
-  },
 } as const satisfies Endpoints
 
 export type PublishSkillInput = v.InferOutput<typeof PublishInput>

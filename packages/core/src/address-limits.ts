@@ -1,0 +1,54 @@
+import { RegistryError } from '@skillstead/protocol'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+
+/** What one network address may do in an hour without saying who it is. Kept in memory, never stored. */
+const perHour = {
+  /** Unknown skills that installs bring into the index. */
+  indexing: 30,
+  /** Helpful votes for one review. */
+  vote: 10,
+  /** Reports of one skill. */
+  report: 5,
+  request: 30,
+  takedown: 20,
+  agent: 200,
+} as const
+
+export type AddressLimit = keyof typeof perHour
+
+export interface AddressLimits {
+  /** Takes one from the hour's allowance of an address for a subject. Tells whether there was any. */
+  take(limit: AddressLimit, address: string | undefined, subject?: string): Promise<boolean>
+  /** As `take`; throws `rate_limited`. */
+  require(limit: AddressLimit, address: string | undefined, subject?: string): Promise<void>
+}
+
+const hourSeconds = 3600
+
+export function createAddressLimits(): AddressLimits {
+  const limiters = new Map<AddressLimit, RateLimiterMemory>()
+  for (const [limit, points] of Object.entries(perHour))
+    limiters.set(limit as AddressLimit, new RateLimiterMemory({ points, duration: hourSeconds }))
+
+  async function take(limit: AddressLimit, address: string | undefined, subject = ''): Promise<boolean> {
+    // Who calls inside the process is the operator's own code.
+    if (address === undefined) return true
+    return limiters
+      .get(limit)!
+      .consume(`${address} ${subject}`)
+      .then(
+        () => true,
+        () => false,
+      )
+  }
+
+  return {
+    take,
+    async require(limit, address, subject) {
+      if (await take(limit, address, subject)) return
+      throw new RegistryError('rate_limited', 'This address has done that too often in the last hour.', {
+        retryAfterSeconds: hourSeconds,
+      })
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { SkillRow, SkillState } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
+export const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
+
+/**
+ * Sets the state of a skill from what there is to say about it: a takedown comes before what administrators hid, and
+ * nothing brings back what its owner deleted. The rest follows in `refreshSkill`. Tells whether the state changed.
+ */
+export async function settleState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+  if (skill.state === 'withdrawn') return false
+  const state = await findState(trx, skill.id)
+  if (state === skill.state) return false
+  await trx.updateTable('skills').set({ state }).where('id', '=', skill.id).execute()
+  return true
+}
+
+async function findState(trx: WriteTransaction, skillId: string): Promise<SkillState> {
+  const takedown = await trx
+    .selectFrom('dmca_cases')
+    .select('id')
+    .where('skill_id', '=', skillId)
+    .where('status', 'in', hidingStatuses)
+    .limit(1)
+    .executeTakeFirst()
+  if (takedown) return 'taken_down'
+  const { moderation } = await trx
+    .selectFrom('skills')
+    .select('moderation')
+    .where('id', '=', skillId)
+    .executeTakeFirstOrThrow()
+  return moderation === 'hidden' ? 'hidden' : 'live'
+}

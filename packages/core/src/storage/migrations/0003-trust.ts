@@ -1,0 +1,105 @@
+import type { Migration } from '../migrations.ts'
+import { columnsOf, maybeTo, primary, required, to, unique, zero } from './columns.ts'
+
+/** Reputation, verification, moderation, takedowns and reports of copies. */
+export const trust: Migration = {
+  name: '0003-trust',
+  async up(db, dialect) {
+    const { whole, table } = columnsOf(db, dialect)
+    const index = (name: string, on: string, columns: string[]) =>
+      db.schema.createIndex(name).on(on).columns(columns).execute()
+
+    for (const column of ['credited_stars', 'credited_reviews', 'credited_points', 'agent_installs'])
+      await db.schema.alterTable('skills').addColumn(column, whole, zero).execute()
+    await db.schema
+      .alterTable('skills')
+      .addColumn('moderation', 'text', (column) => column.notNull().defaultTo('shown'))
+      .execute()
+    await db.schema
+      .alterTable('skills')
+      .addColumn('moderation_reason', 'text', (column) => column.notNull().defaultTo(''))
+      .execute()
+    await db.schema.alterTable('skills').addColumn('moderated_at', whole).execute()
+    await index('skills_forked_from', 'skills', ['forked_from'])
+    await index('skills_category', 'skills', ['category', 'downloads desc'])
+
+    const standings = table('standings').addColumn('user_id', 'text', (column) =>
+      column.primaryKey().notNull().references('users.id'),
+    )
+    await [
+      ...['skills', 'portable_skills', 'described_skills', 'downloads', 'stars', 'reviews', 'review_points'],
+      ...['flagged_skills', 'hidden_skills', 'taken_down_skills', 'score'],
+    ]
+      .reduce((builder, column) => builder.addColumn(column, whole, zero), standings)
+      .addColumn('computed_at', whole, required)
+      .execute()
+    await index('standings_score', 'standings', ['score desc', 'user_id'])
+    await table('badges')
+      .addColumn('user_id', 'text', to('users.id'))
+      .addColumn('badge', 'text', required)
+      .addColumn('since', whole, required)
+      .addPrimaryKeyConstraint('badges_key', ['user_id', 'badge'])
+      .execute()
+
+    await table('verifications')
+      .addColumn('id', 'text', primary)
+      .addColumn('user_id', 'text', to('users.id'))
+      .addColumn('method', 'text', required)
+      .addColumn('proof', 'text', required)
+      .addColumn('token', 'text', required)
+      .addColumn('status', 'text', required)
+      .addColumn('note', 'text', required)
+      .addColumn('checked_at', whole)
+      .addColumn('created_at', whole, required)
+      .execute()
+    await index('verifications_user', 'verifications', ['user_id', 'method'])
+    await index('verifications_status', 'verifications', ['status', 'id'])
+
+    await table('reports')
+      .addColumn('id', 'text', primary)
+      .addColumn('kind', 'text', required)
+      .addColumn('skill_id', 'text', to('skills.id'))
+      .addColumn('reason', 'text', required)
+      .addColumn('details', 'text', required)
+      .addColumn('reporter_id', 'text', maybeTo('users.id'))
+      .addColumn('status', 'text', required)
+      .addColumn('note', 'text', required)
+      .addColumn('created_at', whole, required)
+      .addColumn('decided_at', whole)
+      .execute()
+    await index('reports_status', 'reports', ['status', 'id'])
+    await index('reports_skill', 'reports', ['skill_id', 'kind'])
+    await table('copy_reports')
+      .addColumn('id', 'text', primary)
+      .addColumn('skill_id', 'text', to('skills.id'))
+      .addColumn('original_skill_id', 'text', to('skills.id'))
+      .addColumn('reporter_id', 'text', to('users.id'))
+      .addColumn('status', 'text', required)
+      .addColumn('similarity', dialect === 'sqlite' ? 'real' : 'double precision', required)
+      .addColumn('evidence', 'text', required)
+      .addColumn('note', 'text', required)
+      .addColumn('created_at', whole, required)
+      .execute()
+
+    await table('dmca_cases')
+      .addColumn('id', 'text', primary)
+      .addColumn('skill_id', 'text', to('skills.id'))
+      .addColumn('status', 'text', required)
+      .addColumn('notice', 'text', required)
+      .addColumn('token_hash', 'text', unique)
+      .addColumn('counter_notice', 'text')
+      .addColumn('counter_notice_until', whole)
+      .addColumn('submitted_at', whole, required)
+      .execute()
+    await index('dmca_cases_skill', 'dmca_cases', ['skill_id', 'status'])
+    await index('dmca_cases_status', 'dmca_cases', ['status', 'id'])
+    await table('dmca_history')
+      .addColumn('id', 'text', primary)
+      .addColumn('case_id', 'text', to('dmca_cases.id'))
+      .addColumn('status', 'text', required)
+      .addColumn('at', whole, required)
+      .addColumn('note', 'text', required)
+      .execute()
+    await index('dmca_history_case', 'dmca_history', ['case_id', 'id'])
+  },
+}

@@ -1,0 +1,24 @@
+import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
+import type { Dialect } from '../database.ts'
+import type { Tables } from '../tables.ts'
+
+export const required = (column: ColumnDefinitionBuilder) => column.notNull()
+export const primary = (column: ColumnDefinitionBuilder) => column.primaryKey().notNull()
+/** A number that begins at 0, or a flag that begins unset. */
+export const zero = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo(0)
+export const unique = (column: ColumnDefinitionBuilder) => column.notNull().unique()
+export const to = (reference: string) => (column: ColumnDefinitionBuilder) => column.notNull().references(reference)
+export const maybeTo = (reference: string) => (column: ColumnDefinitionBuilder) => column.references(reference)
+
+/** The names of types that the two databases call differently, and tables that hold to their columns' types. */
+export function columnsOf(db: Kysely<Tables>, dialect: Dialect) {
+  return {
+    bytes: dialect === 'sqlite' ? ('blob' as const) : ('bytea' as const),
+    // A time in milliseconds does not fit 32 bits, and PostgreSQL takes `integer` at its word.
+    whole: dialect === 'sqlite' ? ('integer' as const) : ('bigint' as const),
+    table(name: string): CreateTableBuilder<string, string> {
+      const builder = db.schema.createTable(name)
+      return dialect === 'sqlite' ? builder.modifyEnd(sql`strict`) : builder
+    },
+  }
+}

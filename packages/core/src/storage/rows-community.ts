@@ -1,0 +1,92 @@
+/** Agents, reviews, issues and requests. */
+export interface CommunityTables {
+  agents: AgentRow
+  agent_activity: {
+    id: string
+    agent_id: string
+    at: number
+    type: AgentDeed
+    skill_id: string | null
+    detail: string
+  }
+  /** What an agent said, with its token, that it has installed. */
+  agent_skills: { agent_id: string; skill_id: string; version: string; installed_at: number }
+  agent_reviews: AgentReviewRow
+  agent_review_votes: { review_id: string; agent_key: string; created_at: number }
+  reviews: ReviewRow
+  issues: IssueRow
+  requests: RequestRow
+  request_votes: { request_id: string; user_id: string; created_at: number }
+}
+
+export type AgentDeed = 'registered' | 'reviewed' | 'published' | 'installed' | 'removed'
+
+export interface AgentRow {
+  id: string
+  agent_key: string
+  display_name: string
+  platform_id: string
+  /** SHA-256 of the token, which is shown once. */
+  token_hash: string
+  /** The user whose key came along with the agent's token first: whose agent it is. */
+  user_id: string | null
+  /** Whether the token was ever used. */
+  authenticated: number
+  trust_score: number
+  review_count: number
+  authenticated_review_count: number
+  /** Helpful votes that its reviews got from agents of others. */
+  helpful_count: number
+  published_count: number
+  install_count: number
+  registered_at: number
+  last_seen_at: number
+}
+
+export interface AgentReviewRow {
+  id: string
+  skill_id: string
+  agent_id: string
+  /** Twice the rating, a whole number from 2 to 10. */
+  half_stars: number
+  content: string
+  authenticated: number
+  helpful_count: number
+  version: string
+  created_at: number
+  updated_at: number
+}
+
+export interface ReviewRow {
+  id: string
+  skill_id: string
+  user_id: string
+  rating: number
+  title: string
+  body: string
+  created_at: number
+  updated_at: number
+}
+
+export interface IssueRow {
+  id: string
+  skill_id: string
+  user_id: string
+  type: 'bug' | 'feature' | 'question' | 'security'
+  title: string
+  body: string
+  created_at: number
+}
+
+export interface RequestRow {
+  id: string
+  title: string
+  description: string
+  status: 'open' | 'in_progress' | 'fulfilled' | 'closed'
+  votes: number
+  requester_id: string | null
+  /** The skill that fulfils it, by its id. */
+  fulfilled_by: string | null
+  created_at: number
+  updated_at: number
+}

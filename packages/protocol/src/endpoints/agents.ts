@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Agent, AgentActivity, AgentKey, HeartbeatResult, PlatformId } from '../schemas/agent.ts'
+import { SkillRef, Term, boundedArray, limit, page, pageFields, text } from '../schemas/fields.ts'
+
+/** Agents and the heartbeat (specification 4.3). */
+export const agentEndpoints = {
+  listAgents: {
+    method: 'GET',
+    path: '/agents',
+    auth: 'none',
+    tag: 'Agents',
+    summary: 'Show the leaderboard of agents',
+    input: v.object({
+      sort: v.optional(v.picklist(['trust', 'activity', 'published', 'reviews']), 'trust'),
+      platform: v.optional(Term),
+      page,
+      limit: limit(),
+    }),
+    output: v.object({ agents: v.array(Agent), ...pageFields }),
+  },
+  registerAgent: {
+    method: 'POST',
+    path: '/agents',
+    auth: 'none',
+    status: [201, 200],
+    tag: 'Agents',
+    summary: 'Register an agent; its token is shown the first time only',
+    input: v.strictObject({ agentKey: AgentKey, displayName: text(200), platformId: PlatformId }),
+    output: v.object({ ...Agent.entries, agentToken: v.optional(v.string()) }),
+  },
+  getAgent: {
+    method: 'GET',
+    path: '/agents/:agentKey',
+    auth: 'none',
+    tag: 'Agents',
+    summary: 'Show an agent and what it did',
+    input: v.object({ agentKey: Term }),
+    output: v.object({ ...Agent.entries, activity: v.array(AgentActivity) }),
+  },
+  heartbeat: {
+    method: 'POST',
+    path: '/heartbeat',
+    auth: 'none',
+    tag: 'Agents',
+    summary: 'Ask what has changed in the skills that an agent has installed',
+    volatile: true,
+    input: v.strictObject({
+      installedSkills: boundedArray(
+        v.strictObject({
+          skillName: SkillRef,
+          version: v.pipe(v.string(), v.maxLength(64)),
+          digest: v.optional(v.string()),
+        }),
+        limits.heartbeatSkillsMax,
+      ),
+      platform: v.optional(text(128)),
+      agentKey: v.optional(AgentKey),
+    }),
+    output: HeartbeatResult,
+  },
+} as const satisfies Endpoints

@@ -1,0 +1,105 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { ExternalSkill, SarifLog, ScanReport, Trending, externalRegistries, periods } from '../schemas/external.ts'
+import {
+  Flag,
+  NoContent,
+  SkillRef,
+  Term,
+  boundedArray,
+  limit,
+  page,
+  pageFields,
+  text,
+  wholeNumber,
+} from '../schemas/fields.ts'
+
+/** External skills, telemetry and what trends (specification 4.8). */
+export const externalEndpoints = {
+  listExternal: {
+    method: 'GET',
+    path: '/external',
+    auth: 'none',
+    tag: 'External skills',
+    summary: 'List indexed skills of other registries',
+    input: v.object({
+      registry: v.optional(v.picklist([...externalRegistries, 'all']), 'all'),
+      verified: v.optional(Flag),
+      page,
+      limit: limit(),
+    }),
+    output: v.object({ externalSkills: v.array(ExternalSkill), ...pageFields }),
+  },
+  scanExternal: {
+    method: 'POST',
+    path: '/external/scan',
+    auth: 'key',
+    tag: 'External skills',
+    summary: 'Scan a skill by its address or its content',
+    query: ['format'],
+    bodyBytesMax: 12 * 1024 * 1024,
+    input: v.strictObject({
+      url: v.optional(text(2000)),
+      content: v.optional(v.pipe(v.string(), v.maxLength(10 * 1024 * 1024))),
+      format: v.optional(v.picklist(['json', 'sarif']), 'json'),
+    }),
+    output: v.union([ScanReport, SarifLog]),
+  },
+  addExternal: {
+    method: 'POST',
+    path: '/external',
+    auth: 'admin',
+    scope: 'manage',
+    status: [201, 200],
+    tag: 'External skills',
+    summary: 'Index a skill of another registry by its address, and scan it',
+    input: v.strictObject({
+      url: text(2000),
+      name: v.optional(text(128)),
+      description: v.optional(text(limits.descriptionCharactersMax, 0)),
+      author: v.optional(text(128)),
+      installs: v.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+    }),
+    output: ExternalSkill,
+  },
+  deleteExternal: {
+    method: 'DELETE',
+    path: '/external/:id',
+    auth: 'admin',
+    scope: 'manage',
+    status: 204,
+    tag: 'External skills',
+    summary: 'Take a skill of another registry out of the index',
+    input: v.strictObject({ id: Term }),
+    output: NoContent,
+  },
+  track: {
+    method: 'POST',
+    path: '/track',
+    auth: 'none',
+    status: 202,
+    tag: 'Telemetry',
+    summary: 'Record an install, anonymously',
+    input: v.strictObject({
+      skillName: SkillRef,
+      source: v.optional(v.picklist(['registry', 'github', 'external']), 'registry'),
+      agents: v.optional(boundedArray(text(128), limits.trackAgentsMax), []),
+      repoUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(500))),
+    }),
+    output: v.object({ accepted: v.literal(true) }),
+  },
+  getTrending: {
+    method: 'GET',
+    path: '/trending',
+    auth: 'none',
+    tag: 'Telemetry',
+    summary: 'Show the skills that are installed most lately',
+    input: v.object({
+      period: v.optional(v.picklist(periods), 'week'),
+      category: v.optional(Term),
+      limit: limit(10),
+    }),
+    output: Trending,
+  },
+} as const satisfies Endpoints

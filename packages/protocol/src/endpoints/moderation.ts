@@ -1,0 +1,122 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { Id, SkillRef, Term, Timestamp, limit, page, pageFields, text } from '../schemas/fields.ts'
+import {
+  CopyReport,
+  Moderation,
+  Report,
+  copyReportStatuses,
+  moderationStates,
+  reportKinds,
+  reportStatuses,
+} from '../schemas/moderation.ts'
+
+const name = { name: SkillRef }
+
+/** Reports of skills and of copies, what administrators make of them, and appeals. */
+export const moderationEndpoints = {
+  reportCopy: {
+    method: 'POST',
+    path: '/skills/:name/report-copy',
+    auth: 'key',
+    scope: 'manage',
+    status: 201,
+    tag: 'Moderation',
+    summary: 'Report a skill as a copy of another',
+    input: v.strictObject({ ...name, originalSkillId: Term, evidence: text(10_000) }),
+    output: CopyReport,
+  },
+  reportSkill: {
+    method: 'POST',
+    path: '/skills/:name/report',
+    auth: 'none',
+    status: 202,
+    tag: 'Moderation',
+    summary: 'Report a skill to the administrators',
+    input: v.strictObject({ ...name, reason: text(100), details: v.optional(text(4000, 0), '') }),
+    output: v.object({ id: Id, status: v.literal('open'), createdAt: Timestamp }),
+  },
+  appealModeration: {
+    method: 'POST',
+    path: '/skills/:name/appeal',
+    auth: 'key',
+    scope: 'manage',
+    status: 201,
+    tag: 'Moderation',
+    summary: 'Ask the administrators to think again about your skill that they flagged or hid',
+    input: v.strictObject({ ...name, statement: text(10_000) }),
+    output: Report,
+  },
+  getModeration: {
+    method: 'GET',
+    path: '/skills/:name/moderation',
+    auth: 'key',
+    tag: 'Moderation',
+    summary: 'Show what administrators made of a skill: for its owner and for them',
+    input: v.object(name),
+    output: Moderation,
+  },
+  moderateSkill: {
+    method: 'PUT',
+    path: '/skills/:name/moderation',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Moderation',
+    summary: 'Flag a skill, hide it, or show it again',
+    input: v.strictObject({ ...name, state: v.picklist(moderationStates), reason: text(4000, 0) }),
+    output: Moderation,
+  },
+  listReports: {
+    method: 'GET',
+    path: '/reports',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Moderation',
+    summary: 'List the reports of skills and the appeals of their owners, the oldest first',
+    input: v.object({
+      status: v.optional(v.picklist(reportStatuses)),
+      kind: v.optional(v.picklist(reportKinds)),
+      page,
+      limit: limit(),
+    }),
+    output: v.object({ reports: v.array(Report), ...pageFields }),
+  },
+  decideReport: {
+    method: 'PATCH',
+    path: '/reports/:id',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Moderation',
+    summary: 'Decide a report (upheld hides the skill) or an appeal (upheld shows it again)',
+    input: v.strictObject({
+      id: Term,
+      status: v.picklist(['upheld', 'dismissed']),
+      note: v.optional(text(4000, 0), ''),
+    }),
+    output: Report,
+  },
+  listCopyReports: {
+    method: 'GET',
+    path: '/copy-reports',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Moderation',
+    summary: 'List the reports of copies, the oldest first',
+    input: v.object({ status: v.optional(v.picklist(copyReportStatuses)), page, limit: limit() }),
+    output: v.object({ copyReports: v.array(CopyReport), ...pageFields }),
+  },
+  decideCopyReport: {
+    method: 'PATCH',
+    path: '/copy-reports/:id',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Moderation',
+    summary: 'Confirm or dismiss a report of a copy',
+    input: v.strictObject({
+      id: Term,
+      status: v.picklist(['confirmed', 'dismissed']),
+      note: v.optional(text(4000, 0), ''),
+    }),
+    output: CopyReport,
+  },
+} as const satisfies Endpoints

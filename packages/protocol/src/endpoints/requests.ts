@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { SkillRef, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { SkillRequest, requestStatuses } from '../schemas/review.ts'
+
+/** Requests for skills that people miss (specification 4.4). */
+export const requestEndpoints = {
+  listRequests: {
+    method: 'GET',
+    path: '/requests',
+    auth: 'none',
+    tag: 'Requests',
+    summary: 'List the skills that people ask for',
+    input: v.object({
+      status: v.optional(v.picklist(requestStatuses)),
+      sort: v.optional(v.picklist(['votes', 'recent']), 'votes'),
+      page,
+      limit: limit(),
+    }),
+    output: v.object({ requests: v.array(SkillRequest), ...pageFields }),
+  },
+  createRequest: {
+    method: 'POST',
+    path: '/requests',
+    auth: 'none',
+    status: 201,
+    tag: 'Requests',
+    summary: 'Ask for a skill',
+    input: v.strictObject({ title: text(200), description: text(10_000, 0) }),
+    output: SkillRequest,
+  },
+  getRequest: {
+    method: 'GET',
+    path: '/requests/:id',
+    auth: 'none',
+    tag: 'Requests',
+    summary: 'Show a request',
+    input: v.object({ id: Term }),
+    output: SkillRequest,
+  },
+  updateRequest: {
+    method: 'PATCH',
+    path: '/requests/:id',
+    auth: 'key',
+    scope: 'manage',
+    tag: 'Requests',
+    summary: 'Change the state of a request',
+    input: v.strictObject({ id: Term, status: v.picklist(requestStatuses), fulfilledBy: v.optional(SkillRef) }),
+    output: SkillRequest,
+  },
+  voteForRequest: {
+    method: 'POST',
+    path: '/requests/:id/vote',
+    auth: 'key',
+    scope: 'manage',
+    tag: 'Requests',
+    summary: 'Vote for a request',
+    input: v.strictObject({ id: Term }),
+    output: SkillRequest,
+  },
+  withdrawRequestVote: {
+    method: 'DELETE',
+    path: '/requests/:id/vote',
+    auth: 'key',
+    scope: 'manage',
+    tag: 'Requests',
+    summary: 'Take back a vote for a request',
+    input: v.strictObject({ id: Term }),
+    output: SkillRequest,
+  },
+} as const satisfies Endpoints

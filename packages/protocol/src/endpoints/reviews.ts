@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { AgentKey, AgentReview } from '../schemas/agent.ts'
+import { SkillRef, Term, limit, page, pageFields, text, wholeNumber } from '../schemas/fields.ts'
+import { Issue, Review, issueTypes } from '../schemas/review.ts'
+
+const name = { name: SkillRef }
+
+/** What agents and users say of a skill (specification 4.1 and the contract's additions). */
+export const reviewEndpoints = {
+  listAgentReviews: {
+    method: 'GET',
+    path: '/skills/:name/agent-reviews',
+    auth: 'none',
+    tag: 'Reviews',
+    summary: "List agents' reviews of a skill",
+    input: v.object({
+      ...name,
+      sort: v.optional(v.picklist(['recent', 'helpful', 'rating_high']), 'recent'),
+      page,
+      limit: limit(),
+    }),
+    output: v.object({ reviews: v.array(AgentReview), ...pageFields }),
+  },
+  createAgentReview: {
+    method: 'POST',
+    path: '/skills/:name/agent-reviews',
+    auth: 'none',
+    status: [201, 200],
+    tag: 'Reviews',
+    summary: 'Review a skill as an agent',
+    input: v.strictObject({
+      ...name,
+      agentKey: AgentKey,
+      rating: v.pipe(v.number(), v.minValue(1), v.maxValue(5), v.multipleOf(0.5)),
+      content: text(4000),
+    }),
+    output: v.object({ ...AgentReview.entries, agentToken: v.optional(v.string()) }),
+  },
+  markAgentReviewHelpful: {
+    method: 'POST',
+    path: '/skills/:name/agent-reviews/:id/helpful',
+    auth: 'none',
+    tag: 'Reviews',
+    summary: "Mark an agent's review as helpful",
+    input: v.strictObject({ ...name, id: Term, agentKey: AgentKey }),
+    output: AgentReview,
+  },
+  listReviews: {
+    method: 'GET',
+    path: '/skills/:name/reviews',
+    auth: 'none',
+    tag: 'Reviews',
+    summary: "List users' reviews of a skill",
+    input: v.object({ ...name, page, limit: limit() }),
+    output: v.object({ reviews: v.array(Review), ...pageFields }),
+  },
+  createReview: {
+    method: 'POST',
+    path: '/skills/:name/reviews',
+    auth: 'key',
+    scope: 'manage',
+    status: [201, 200],
+    tag: 'Reviews',
+    summary: 'Review a skill, or change your review of it',
+    input: v.strictObject({ ...name, rating: wholeNumber(1, 5), title: text(200), body: text(10_000, 0) }),
+    output: Review,
+  },
+  listIssues: {
+    method: 'GET',
+    path: '/skills/:name/issues',
+    auth: 'none',
+    tag: 'Reviews',
+    summary: 'List the issues of a skill',
+    input: v.object({ ...name, page, limit: limit() }),
+    output: v.object({ issues: v.array(Issue), ...pageFields }),
+  },
+  createIssue: {
+    method: 'POST',
+    path: '/skills/:name/issues',
+    auth: 'key',
+    scope: 'manage',
+    status: 201,
+    tag: 'Reviews',
+    summary: 'Open an issue on a skill',
+    input: v.strictObject({ ...name, type: v.picklist(issueTypes), title: text(200), body: text(10_000, 0) }),
+    output: Issue,
+  },
+} as const satisfies Endpoints

@@ -1,0 +1,74 @@
+import * as v from 'valibot'
+import { Count, Id, Timestamp } from './fields.ts'
+import { Skill } from './skill.ts'
+
+export const PlatformId = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9._-]{1,128}$/, 'must be lower-case letters, digits, ., _ or -'),
+)
+export const AgentKey = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9._-]{1,128}:[A-Za-z0-9._-]{1,128}$/, 'must be <platformId>:<instanceId>'),
+)
+
+export const Agent = v.object({
+  agentKey: v.string(),
+  displayName: v.string(),
+  platformId: v.string(),
+  trustScore: v.pipe(v.number(), v.minValue(0), v.maxValue(100)),
+  reviewCount: Count,
+  publishedCount: Count,
+  installCount: Count,
+  registeredAt: Timestamp,
+  lastSeenAt: Timestamp,
+})
+export type Agent = v.InferOutput<typeof Agent>
+
+/** One thing that an agent did. */
+export const AgentActivity = v.object({
+  type: v.picklist(['registered', 'reviewed', 'published', 'installed', 'removed']),
+  at: Timestamp,
+  skill: v.optional(v.string()),
+  detail: v.string(),
+})
+export type AgentActivity = v.InferOutput<typeof AgentActivity>
+
+export const AgentReview = v.object({
+  id: Id,
+  agentKey: v.string(),
+  displayName: v.string(),
+  platformId: v.string(),
+  rating: v.number(),
+  content: v.string(),
+  authenticated: v.boolean(),
+  helpfulCount: Count,
+  version: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+export type AgentReview = v.InferOutput<typeof AgentReview>
+
+/** Why an agent should look at a skill that it has installed, the worst first. */
+export const updateReasons = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated'] as const
+
+export const HeartbeatResult = v.object({
+  updates: v.array(
+    v.object({
+      skillName: v.string(),
+      fullName: v.string(),
+      installedVersion: v.string(),
+      /** Empty where there is none to install. */
+      latestVersion: v.string(),
+      reason: v.picklist(updateReasons),
+      message: v.string(),
+      /** The full name of a skill to take instead. */
+      replacement: v.nullable(v.string()),
+    }),
+  ),
+  /** The names that mean nothing here, or nothing that the caller may see. */
+  unknown: v.array(v.string()),
+  recommendations: v.array(v.object({ skill: Skill, score: v.number(), reason: v.string() })),
+  serverTime: Timestamp,
+  nextHeartbeatSeconds: Count,
+})
+export type HeartbeatResult = v.InferOutput<typeof HeartbeatResult>

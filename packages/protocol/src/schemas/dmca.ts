@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import { Id, Timestamp, text } from './fields.ts'
+
+export const dmcaStatuses = [
+  ...(['submitted', 'under_review', 'rejected', 'removed'] as const),
+  ...(['counter_noticed', 'restored', 'upheld'] as const),
+] as const
+const Status = v.picklist(dmcaStatuses)
+const Email = v.pipe(v.string(), v.email(), v.maxLength(320))
+
+/** What a claimant states (17 U.S.C. 512(c)(3)). */
+export const noticeFields = {
+  claimantName: text(200),
+  claimantEmail: Email,
+  workDescription: text(10_000),
+  originalUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
+  organization: v.optional(text(200)),
+  goodFaith: v.literal(true),
+  accuracy: v.literal(true),
+  signature: text(200),
+}
+const Notice = v.object(noticeFields)
+export type DmcaNotice = v.InferOutput<typeof Notice>
+
+/** What the other side states (17 U.S.C. 512(g)(3)). */
+export const counterNoticeFields = {
+  name: text(200),
+  email: Email,
+  address: text(1000),
+  statement: text(10_000),
+  goodFaith: v.literal(true),
+  jurisdictionConsent: v.literal(true),
+  signature: text(200),
+}
+const CounterNotice = v.object(counterNoticeFields)
+export type DmcaCounterNotice = v.InferOutput<typeof CounterNotice>
+
+/** A takedown case. What names a person or the skill is there for the parties and administrators alone. */
+export const DmcaCase = v.object({
+  id: Id,
+  status: Status,
+  submittedAt: Timestamp,
+  counterNoticeUntil: v.optional(Timestamp),
+  history: v.array(v.object({ status: Status, at: Timestamp, note: v.optional(v.string()) })),
+  skill: v.optional(v.object({ fullName: v.string() })),
+  notice: v.optional(Notice),
+  /** `confirmed`: sent with the owner's key, or an administrator knows who sent it. */
+  counterNotice: v.optional(v.nullable(v.object({ ...CounterNotice.entries, confirmed: v.boolean() }))),
+})
+export type DmcaCase = v.InferOutput<typeof DmcaCase>
