@@ -19,7 +19,31 @@ export { limits } from './limits.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { includesPlan, planNames, plans, type PlanName } from './plans.ts'
 export type { ApiKey, Me, Profile, Scope, User } from './schemas/account.ts'
+export {
+  updateReasons,
+  type Agent,
+  type AgentActivity,
+  type AgentReview,
+  type HeartbeatResult,
+} from './schemas/agent.ts'
+export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
+export type { ExternalSkill, SarifLog, ScanFinding, ScanReport, Trending } from './schemas/external.ts'
+export {
+  moderationStates,
+  reportKinds,
+  reportStatuses,
+  type CopyReport,
+  type Moderation,
+  type Report,
+} from './schemas/moderation.ts'
 export type { Pack } from './schemas/pack.ts'
+export {
+  verificationStatuses,
+  type ListedVerification,
+  type Reputation,
+  type Verification,
+} from './schemas/reputation.ts'
+export { requestStatuses, type Issue, type Review, type SkillRequest } from './schemas/review.ts'
 export type { SearchResult, Skill, SkillDetails, SkillVersion, Visibility, Warning } from './schemas/skill.ts'
 export { scopes } from './schemas/account.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'

@@ -9,10 +9,10 @@ export interface CommunityTables {
     skill_id: string | null
     detail: string
   }
-  /** What an agent said, with its token, that it has installed. */
-  agent_skills: { agent_id: string; skill_id: string; version: string; installed_at: number }
+  agent_skills: AgentSkillRow
   agent_reviews: AgentReviewRow
-  agent_review_votes: { review_id: string; agent_key: string; created_at: number }
+  /** `user_id`: for whom the voter works, where the vote counts for the reviewer's trust: once a user and review. */
+  agent_review_votes: { review_id: string; agent_key: string; user_id: string | null; created_at: number }
   reviews: ReviewRow
   issues: IssueRow
   requests: RequestRow
@@ -41,6 +41,16 @@ export interface AgentRow {
   install_count: number
   registered_at: number
   last_seen_at: number
+}
+
+/** What an agent said, with its token, that it has installed. */
+export interface AgentSkillRow {
+  agent_id: string
+  skill_id: string
+  version: string
+  installed_at: number
+  /** Whether it is one of the skill's `agent_installs`: not where the agent works for the skill's owner. */
+  counted: number
 }
 
 export interface AgentReviewRow {

@@ -6,12 +6,14 @@ export interface TrustTables {
   reports: ReportRow
   copy_reports: CopyReportRow
   dmca_cases: DmcaCaseRow
+  dmca_counter_notices: DmcaCounterNoticeRow
   dmca_history: { id: string; case_id: string; status: DmcaStatus; at: number; note: string }
 }
 
 /** What an author's reputation is made from, kept up with every change, and the score that follows. */
 export interface StandingRow {
   user_id: string
+  username: string
   skills: number
   portable_skills: number
   described_skills: number
@@ -23,6 +25,8 @@ export interface StandingRow {
   flagged_skills: number
   hidden_skills: number
   taken_down_skills: number
+  /** The verified methods as they are computed with, JSON. */
+  verified: string
   score: number
   computed_at: number
 }
@@ -82,8 +86,16 @@ export interface DmcaCaseRow {
   notice: string
   /** SHA-256 of the case token, which is shown once. */
   token_hash: string
-  /** What the other side sent, JSON; null while there is none. */
-  counter_notice: string | null
   counter_notice_until: number | null
   submitted_at: number
+}
+
+export interface DmcaCounterNoticeRow {
+  id: string
+  case_id: string
+  /** What was sent, JSON. */
+  notice: string
+  /** 1: it is known to come from the skill's owner. */
+  confirmed: number
+  sent_at: number
 }

@@ -13,8 +13,10 @@ export interface Tables extends CommunityTables, TrustTables, UsageTables {
   avatars: { user_id: string; content_type: string; bytes: Uint8Array }
   follows: { follower_id: string; followed_id: string; created_at: number }
   api_keys: ApiKeyRow
+  sessions: SessionRow
   blobs: { digest: string; size: number; encoding: BlobEncoding; bytes: Uint8Array }
   skills: SkillTable
+  skill_documents: SkillDocumentRow
   /** Who answers to a short name; see the contract's word on holders. */
   holders: { name: string; skill_id: string }
   /** Full names that skills had before a transfer. */
@@ -22,6 +24,8 @@ export interface Tables extends CommunityTables, TrustTables, UsageTables {
   versions: VersionRow
   version_files: { version_id: string; path: string; digest: string; size: number }
   collaborators: { skill_id: string; user_id: string; role: 'read' | 'write' }
+  /** Links that let their holders read a skill. */
+  shares: ShareRow
   transfers: { skill_id: string; new_owner_id: string; created_at: number }
   stars: { skill_id: string; user_id: string; created_at: number }
   packs: PackRow
@@ -62,6 +66,15 @@ export interface ApiKeyRow {
   created_at: number
   last_used_at: number | null
   expires_at: number | null
+}
+
+export interface SessionRow {
+  /** SHA-256 of the token, which only the browser has. */
+  id: string
+  /** What the session may do is what this key may, at every moment. */
+  key_id: string
+  created_at: number
+  expires_at: number
 }
 
 export interface SkillTable extends Omit<SkillRow, 'num'> {
@@ -106,6 +119,8 @@ export interface SkillRow {
   origin_kind: 'local' | 'mirror' | 'external'
   origin_upstream: string | null
   origin_synced_at: number | null
+  /** Whether the latest version is. */
+  portable: number
   /** Stars and reviews of others than the owner, as reputation counts them; see `reputation/`. */
   credited_stars: number
   credited_reviews: number
@@ -118,8 +133,24 @@ export interface SkillRow {
   moderated_at: number | null
   /** The change that last touched the skill; with the counters it names the state of its public form. */
   revision: number
+}
+
+export interface SkillDocumentRow {
+  skill_id: string
+  /** Those of the skill when the document was made. */
+  revision: number
+  updated_at: number
   /** The public form, JSON, without the counters, which are spliced in when it is read. */
   document: string
+}
+
+export interface ShareRow {
+  id: string
+  skill_id: string
+  /** SHA-256 of the token, which is shown once. */
+  token_hash: string
+  created_at: number
+  expires_at: number
 }
 
 export interface VersionRow {

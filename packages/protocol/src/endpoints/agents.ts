@@ -39,6 +39,16 @@ export const agentEndpoints = {
     input: v.object({ agentKey: Term }),
     output: v.object({ ...Agent.entries, activity: v.array(AgentActivity) }),
   },
+  resetAgentToken: {
+    method: 'POST',
+    path: '/agents/:agentKey/token',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Agents',
+    summary: 'Give an agent a new token in the place of one that was lost or stolen',
+    input: v.strictObject({ agentKey: Term }),
+    output: v.object({ agentKey: v.string(), agentToken: v.string() }),
+  },
   heartbeat: {
     method: 'POST',
     path: '/heartbeat',
@@ -50,8 +60,8 @@ export const agentEndpoints = {
       installedSkills: boundedArray(
         v.strictObject({
           skillName: SkillRef,
-          version: v.pipe(v.string(), v.maxLength(64)),
-          digest: v.optional(v.string()),
+          version: text(64, 0),
+          digest: v.optional(text(128, 0)),
         }),
         limits.heartbeatSkillsMax,
       ),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { SkillRef, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Id, SkillRef, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { DmcaCase, counterNoticeFields, dmcaStatuses, noticeFields } from '../schemas/dmca.ts'
 
 const id = { id: Term }
@@ -59,7 +59,13 @@ export const dmcaEndpoints = {
     scope: 'manage',
     tag: 'DMCA',
     summary: 'Decide a takedown case',
-    input: v.strictObject({ ...id, status: v.picklist(dmcaStatuses), note: v.optional(text(4000, 0), '') }),
+    input: v.strictObject({
+      ...id,
+      status: v.picklist(dmcaStatuses),
+      note: v.optional(text(4000, 0), ''),
+      /** Which counter-notice is confirmed, where more than one waits. */
+      counterNoticeId: v.optional(Id),
+    }),
     output: DmcaCase,
   },
 } as const satisfies Endpoints

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { Count, NoContent, SkillName, SkillRef, Term, Timestamp, Username, wholeNumber } from '../schemas/fields.ts'
+import { Count, Id, NoContent, SkillName, SkillRef, Term, Timestamp, Username, wholeNumber } from '../schemas/fields.ts'
 import { SkillDetails } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
 
 const Transfer = v.object({ fullName: v.string(), newOwner: v.string(), createdAt: Timestamp })
+const Share = v.object({ id: Id, createdAt: Timestamp, expiresAt: Timestamp })
 const Collaborator = v.object({ username: v.string(), role: v.picklist(['read', 'write']) })
 
 /** What owners and their friends do with a skill: yanking, forks, stars, collaborators, transfers, shares. */
@@ -144,7 +145,7 @@ export const ownershipEndpoints = {
     tag: 'Skills',
     summary: 'Make a link that lets its holder read a private skill',
     input: v.strictObject({ ...name, expiresInDays: v.optional(wholeNumber(1, 365), 7) }),
-    output: v.record(v.string(), v.unknown()),
+    output: v.object({ ...Share.entries, token: v.optional(v.string()) }),
   },
   listShares: {
     method: 'GET',
@@ -153,7 +154,7 @@ export const ownershipEndpoints = {
     tag: 'Skills',
     summary: 'List the links that share a private skill',
     input: v.object(name),
-    output: v.record(v.string(), v.unknown()),
+    output: v.object({ shares: v.array(Share), total: Count }),
   },
   deleteShare: {
     method: 'DELETE',

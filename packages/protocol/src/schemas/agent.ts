@@ -67,7 +67,10 @@ export const HeartbeatResult = v.object({
   ),
   /** The names that mean nothing here, or nothing that the caller may see. */
   unknown: v.array(v.string()),
-  recommendations: v.array(v.object({ skill: Skill, score: v.number(), reason: v.string() })),
+  /** Best first; a score is from 0 to 1. */
+  recommendations: v.array(
+    v.object({ skill: Skill, score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), reason: v.string() }),
+  ),
   serverTime: Timestamp,
   nextHeartbeatSeconds: Count,
 })

@@ -13,7 +13,10 @@ export const noticeFields = {
   claimantName: text(200),
   claimantEmail: Email,
   workDescription: text(10_000),
-  originalUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
+  // It is shown as a link, so nothing but the web.
+  originalUrl: v.optional(
+    v.pipe(v.string(), v.maxLength(2000), v.url(), v.regex(/^https?:/i, 'must be an http or https address')),
+  ),
   organization: v.optional(text(200)),
   goodFaith: v.literal(true),
   accuracy: v.literal(true),
@@ -44,7 +47,12 @@ export const DmcaCase = v.object({
   history: v.array(v.object({ status: Status, at: Timestamp, note: v.optional(v.string()) })),
   skill: v.optional(v.object({ fullName: v.string() })),
   notice: v.optional(Notice),
-  /** `confirmed`: sent with the owner's key, or an administrator knows who sent it. */
-  counterNotice: v.optional(v.nullable(v.object({ ...CounterNotice.entries, confirmed: v.boolean() }))),
+  /**
+   * What came in answer, oldest first. `confirmed`: sent with the owner's key, or an administrator knows who sent it;
+   * the others are forgotten then.
+   */
+  counterNotices: v.optional(
+    v.array(v.object({ id: Id, sentAt: Timestamp, confirmed: v.boolean(), ...CounterNotice.entries })),
+  ),
 })
 export type DmcaCase = v.InferOutput<typeof DmcaCase>

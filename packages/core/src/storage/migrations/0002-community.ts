@@ -29,6 +29,7 @@ export const community: Migration = {
     for (const column of ['trust_score', 'last_seen_at', 'published_count', 'review_count'])
       await index(`agents_${column}`, 'agents', [`${column} desc`, 'agent_key'])
     await index('agents_user', 'agents', ['user_id'])
+    await index('agents_platform', 'agents', ['platform_id', 'trust_score desc', 'agent_key'])
     await table('agent_activity')
       .addColumn('id', 'text', primary)
       .addColumn('agent_id', 'text', to('agents.id'))
@@ -43,9 +44,12 @@ export const community: Migration = {
       .addColumn('skill_id', 'text', to('skills.id'))
       .addColumn('version', 'text', required)
       .addColumn('installed_at', whole, required)
+      .addColumn('counted', whole, required)
       .addPrimaryKeyConstraint('agent_skills_key', ['agent_id', 'skill_id'])
       .execute()
     await index('agent_skills_skill', 'agent_skills', ['skill_id'])
+    await index('pack_skills_skill', 'pack_skills', ['skill_id'])
+    await index('aliases_skill', 'aliases', ['skill_id'])
 
     await table('agent_reviews')
       .addColumn('id', 'text', primary)
@@ -61,9 +65,16 @@ export const community: Migration = {
       .addUniqueConstraint('agent_reviews_once', ['skill_id', 'agent_id'])
       .execute()
     await index('agent_reviews_agent', 'agent_reviews', ['agent_id'])
+    for (const [name, ...columns] of [
+      ['recent', 'updated_at desc'],
+      ['helpful', 'helpful_count desc'],
+      ['rating', 'half_stars desc', 'helpful_count desc'],
+    ])
+      await index(`agent_reviews_${name}`, 'agent_reviews', ['skill_id', ...columns, 'id desc'])
     await table('agent_review_votes')
       .addColumn('review_id', 'text', to('agent_reviews.id'))
       .addColumn('agent_key', 'text', required)
+      .addColumn('user_id', 'text', maybeTo('users.id'))
       .addColumn('created_at', whole, required)
       .addPrimaryKeyConstraint('agent_review_votes_key', ['review_id', 'agent_key'])
       .execute()

@@ -1,5 +1,11 @@
+import { sql } from 'kysely'
 import type { Migration } from '../migrations.ts'
 import { columnsOf, maybeTo, primary, required, to, unique, zero } from './columns.ts'
+
+const standingColumns = [
+  ...(['skills', 'portable_skills', 'described_skills', 'downloads', 'stars', 'reviews', 'review_points'] as const),
+  ...(['flagged_skills', 'hidden_skills', 'taken_down_skills', 'score'] as const),
+] as const
 
 /** Reputation, verification, moderation, takedowns and reports of copies. */
 export const trust: Migration = {
@@ -9,7 +15,7 @@ export const trust: Migration = {
     const index = (name: string, on: string, columns: string[]) =>
       db.schema.createIndex(name).on(on).columns(columns).execute()
 
-    for (const column of ['credited_stars', 'credited_reviews', 'credited_points', 'agent_installs'])
+    for (const column of ['portable', 'credited_stars', 'credited_reviews', 'credited_points', 'agent_installs'])
       await db.schema.alterTable('skills').addColumn(column, whole, zero).execute()
     await db.schema
       .alterTable('skills')
@@ -21,19 +27,20 @@ export const trust: Migration = {
       .execute()
     await db.schema.alterTable('skills').addColumn('moderated_at', whole).execute()
     await index('skills_forked_from', 'skills', ['forked_from'])
-    await index('skills_category', 'skills', ['category', 'downloads desc'])
+    await index('skills_category', 'skills', ['category', 'downloads desc', 'id'])
 
     const standings = table('standings').addColumn('user_id', 'text', (column) =>
       column.primaryKey().notNull().references('users.id'),
     )
-    await [
-      ...['skills', 'portable_skills', 'described_skills', 'downloads', 'stars', 'reviews', 'review_points'],
-      ...['flagged_skills', 'hidden_skills', 'taken_down_skills', 'score'],
-    ]
+    await standingColumns
       .reduce((builder, column) => builder.addColumn(column, whole, zero), standings)
+      // Ties are in the order of names, which is to be the same wherever the database is.
+      .addColumn('username', dialect === 'sqlite' ? 'text' : sql`text collate "C"`, required)
+      .addColumn('verified', 'text', required)
       .addColumn('computed_at', whole, required)
       .execute()
-    await index('standings_score', 'standings', ['score desc', 'user_id'])
+    await index('standings_score', 'standings', ['score desc', 'username', 'user_id'])
+    await index('users_disabled', 'users', ['disabled'])
     await table('badges')
       .addColumn('user_id', 'text', to('users.id'))
       .addColumn('badge', 'text', required)
@@ -80,6 +87,8 @@ export const trust: Migration = {
       .addColumn('note', 'text', required)
       .addColumn('created_at', whole, required)
       .execute()
+    await index('copy_reports_status', 'copy_reports', ['status', 'id'])
+    await index('copy_reports_skill', 'copy_reports', ['skill_id', 'reporter_id'])
 
     await table('dmca_cases')
       .addColumn('id', 'text', primary)
@@ -87,12 +96,19 @@ export const trust: Migration = {
       .addColumn('status', 'text', required)
       .addColumn('notice', 'text', required)
       .addColumn('token_hash', 'text', unique)
-      .addColumn('counter_notice', 'text')
       .addColumn('counter_notice_until', whole)
       .addColumn('submitted_at', whole, required)
       .execute()
     await index('dmca_cases_skill', 'dmca_cases', ['skill_id', 'status'])
     await index('dmca_cases_status', 'dmca_cases', ['status', 'id'])
+    await table('dmca_counter_notices')
+      .addColumn('id', 'text', primary)
+      .addColumn('case_id', 'text', to('dmca_cases.id'))
+      .addColumn('notice', 'text', required)
+      .addColumn('confirmed', whole, required)
+      .addColumn('sent_at', whole, required)
+      .execute()
+    await index('dmca_counter_notices_case', 'dmca_counter_notices', ['case_id', 'id'])
     await table('dmca_history')
       .addColumn('id', 'text', primary)
       .addColumn('case_id', 'text', to('dmca_cases.id'))

@@ -5,18 +5,18 @@ import { columnsOf, primary, required, to, unique, zero } from './columns.ts'
 export const usage: Migration = {
   name: '0004-usage',
   async up(db, dialect) {
-    const { whole, table } = columnsOf(db, dialect)
+    const { whole, table, keyedTable } = columnsOf(db, dialect)
 
     await table('install_journal').addColumn('id', 'text', primary).addColumn('counts', 'text', required).execute()
     for (const span of ['hour', 'day']) {
-      await table(`install_${span}s`)
+      await keyedTable(`install_${span}s`)
         .addColumn('skill_id', 'text', to('skills.id'))
         .addColumn(span, whole, required)
         .addColumn('installs', whole, zero)
         .addPrimaryKeyConstraint(`install_${span}s_key`, [span, 'skill_id'])
         .execute()
     }
-    await table('trends')
+    await keyedTable('trends')
       .addColumn('period', 'text', required)
       .addColumn('skill_id', 'text', to('skills.id'))
       .addColumn('installs', whole, zero)
@@ -40,11 +40,16 @@ export const usage: Migration = {
       .addColumn('scanned_at', whole)
       .addColumn('indexed_at', whole, required)
       .execute()
-    await db.schema
-      .createIndex('external_skills_installs')
-      .on('external_skills')
-      .columns(['installs desc', 'id'])
-      .execute()
-    await db.schema.createIndex('external_skills_name').on('external_skills').columns(['name']).execute()
+    const indexes: Record<string, string[]> = {
+      installs: ['installs desc', 'name', 'id'],
+      registry: ['registry', 'installs desc', 'name', 'id'],
+      verdict: ['verdict', 'installs desc', 'name', 'id'],
+      registry_verdict: ['registry', 'verdict', 'installs desc', 'name', 'id'],
+      name: ['name'],
+      repository: ['repo_url', 'name'],
+    }
+    for (const [name, columns] of Object.entries(indexes)) {
+      await db.schema.createIndex(`external_skills_${name}`).on('external_skills').columns(columns).execute()
+    }
   },
 }

@@ -20,5 +20,10 @@ export function columnsOf(db: Kysely<Tables>, dialect: Dialect) {
       const builder = db.schema.createTable(name)
       return dialect === 'sqlite' ? builder.modifyEnd(sql`strict`) : builder
     },
+    /** A table of short rows that are always reached by their key: kept in its order, without a second tree. */
+    keyedTable(name: string): CreateTableBuilder<string, string> {
+      const builder = db.schema.createTable(name)
+      return dialect === 'sqlite' ? builder.modifyEnd(sql`strict, without rowid`) : builder
+    },
   }
 }

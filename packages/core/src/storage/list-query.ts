@@ -1,0 +1,43 @@
+import { sql, type Compilable, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
+import { keepCompiled } from './compiled-query.ts'
+import type { Database, Dialect } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/** Stand-ins for lists in a query that is built before the lists are known, in the order of its parameters. */
+interface Lists {
+  /** Whether the column's text is in a list. */
+  has(column: string): RawBuilder<SqlBool>
+  /** Whether it is in none. */
+  lacks(column: string): RawBuilder<SqlBool>
+  /** A list of lists as a table to select from: `value ->> 0` is the first thing in each. */
+  table(): RawBuilder<{ value: string }>
+}
+
+/**
+ * As {@link keepCompiled}, for queries about lists. A list is one parameter, JSON that the databases take apart by
+ * functions of their own: so a thousand items make the same statement as ten, which is built and prepared once.
+ */
+export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => Compilable<Row>) {
+  const kept = {
+    sqlite: keepCompiled<Row>((db) => build(db, lists.sqlite)),
+    postgres: keepCompiled<Row>((db) => build(db, lists.postgres)),
+  }
+  return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, ...parameters: (string | Iterable<unknown>)[]) =>
+    kept[dialect](read, ...parameters.map((value) => (typeof value === 'string' ? value : JSON.stringify([...value]))))
+}
+
+const list = '[]'
+
+const lists: { [K in Dialect]: Lists } = {
+  sqlite: {
+    has: (column) => sql`${sql.ref(column)} in (select value from json_each(${list}))`,
+    lacks: (column) => sql`${sql.ref(column)} not in (select value from json_each(${list}))`,
+    table: () => sql`(select value from json_each(${list}))`,
+  },
+  postgres: {
+    // Of a set the planner expects so much that it would read a whole table instead of an index for each item.
+    has: (column) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${list}::json)))`,
+    lacks: (column) => sql`${sql.ref(column)} not in (select json_array_elements_text(${list}::json))`,
+    table: () => sql`(select value from json_array_elements(${list}::json))`,
+  },
+}
