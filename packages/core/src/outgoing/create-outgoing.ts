@@ -1,8 +1,119 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Outgoing, OutgoingOptions } from './outgoing.ts'
+import type { NameResolver, Outgoing, OutgoingOptions, OutgoingRequest, OutgoingResponse } from './outgoing.ts'
+import { createAddressRules } from './public-addresses.ts'
+import { fail, requestOnce, toSecureContext } from './request.ts'
+import { createSystemResolver } from './system-resolver.ts'
+import { parseTarget, requireAllowed, toHost, toLiteral, type CheckedAddress } from './target.ts'
 
+const requestMs = 10_000
+const resolveMs = 5_000
+const redirectsMax = 3
+
+/** The guarded way out. Throws a TypeError for networks and certificates that cannot be read. */
 export function createOutgoing(options: OutgoingOptions): Outgoing {
-  void options
-  const refuse = () => Promise.reject(new RegistryError('not_implemented', 'Outgoing requests are not built yet.'))
-  return { requirePublic: refuse, get: refuse, readTxt: refuse, close: async () => {} }
+  const rules = createAddressRules(options.allowNetworks ?? [])
+  const secureContext = toSecureContext(options.ca ?? [])
+  const resolver = options.resolver ?? createSystemResolver()
+  const running = new Set<AbortController>()
+  let closed = false
+
+  /** Runs what ends by itself, by its time, or with the registry. */
+  async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController()
+    const { signal } = controller
+    const timer = setTimeout(() => controller.abort(), ms)
+    running.add(controller)
+    if (closed) controller.abort()
+    try {
+      return await unlessAborted(work, signal)
+    } catch (error) {
+      if (closed) throw new RegistryError('shutting_down', 'The node is shutting down.', { cause: error })
+      if (signal.aborted) throw new RegistryError('upstream_timeout', 'There was no answer in time.', { cause: error })
+      throw error instanceof RegistryError ? error : toUpstreamFailed(error)
+    } finally {
+      clearTimeout(timer)
+      running.delete(controller)
+    }
+  }
+
+  async function follow(address: string, bytesMax: number, signal: AbortSignal): Promise<OutgoingResponse> {
+    let url = parseTarget(address, 'url')
+    for (let redirects = 0; ; redirects++) {
+      const addresses = await lookUp(resolver, toHost(url))
+      requireAllowed(toHost(url), addresses, rules, 'url')
+      const answer = await requestOnce({ url, addresses, bytesMax, signal, secureContext })
+      if (!('redirect' in answer)) return answer
+      if (redirects === redirectsMax) throw fail('answers with one redirect after another')
+      url = toNext(url, answer.redirect)
+    }
+  }
+
+  return {
+    async requirePublic(address, field) {
+      const url = parseTarget(address, field)
+      const host = toHost(url)
+      const addresses = await within(resolveMs, () => lookUp(resolver, host)).catch(() => toLiteral(host))
+      requireAllowed(host, addresses, rules, field)
+      return url
+    },
+    get: (address, { bytesMax, timeoutMs = requestMs }: OutgoingRequest) =>
+      within(timeoutMs, (signal) => follow(address, bytesMax, signal)),
+    readTxt: (name) => within(resolveMs, () => readTxt(resolver, name)),
+    async close() {
+      closed = true
+      for (const controller of running) controller.abort()
+    },
+  }
+}
+
+/** All addresses of a host, an address being its own. */
+async function lookUp(resolver: NameResolver, host: string): Promise<CheckedAddress[]> {
+  const literal = toLiteral(host)
+  if (literal.length > 0) return literal
+  const addresses = await resolver.lookup(host)
+  if (addresses.length === 0) throw Object.assign(new Error('There is no address.'), { code: 'ENODATA' })
+  return addresses
+}
+
+async function readTxt(resolver: NameResolver, name: string): Promise<string[]> {
+  try {
+    return (await resolver.txt(name)).map((parts) => parts.join(''))
+  } catch (error) {
+    if (isUnknownName(error)) return []
+    throw error
+  }
+}
+
+/** Where a redirect leads: the same host, and not out of what is encrypted. Everything else might be anybody's. */
+function toNext(from: URL, location: string): URL {
+  const next = URL.canParse(location, from) ? new URL(location, from) : undefined
+  const isOnward = next?.hostname === from.hostname && (next.protocol === from.protocol || next.protocol === 'https:')
+  if (!next || !isOnward) throw fail('answers with a redirect to another place, which is not followed')
+  return parseTarget(next.href, 'url')
+}
+
+/** Name servers cannot be told to stop; whoever asked them need not wait. */
+function unlessAborted<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    work(signal).then(resolve, reject)
+  })
+}
+
+/** What can be said of a failure without telling what lies behind it. */
+function toUpstreamFailed(error: unknown): RegistryError {
+  if (isUnknownName(error)) return fail('is not known to the name servers', error)
+  const code = codeOf(error)
+  if (/CERT|SELF_SIGNED|UNABLE_TO|^ERR_TLS/.test(code)) return fail('shows a certificate that is not trusted', error)
+  return fail('cannot be reached', error)
+}
+
+function isUnknownName(error: unknown): boolean {
+  return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : ''
 }

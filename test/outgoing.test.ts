@@ -1,0 +1,364 @@
+import { gzipSync } from 'node:zlib'
+import type { NameResolver, OutgoingOptions } from '@skillstead/core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOutgoing } from '../packages/core/src/outgoing/create-outgoing.ts'
+import { codeOf, refusalOf } from './answers.ts'
+import { openOutside, openPlain, type Outside } from './outside.ts'
+
+const loopback = { allowNetworks: ['127.0.0.1'] }
+const nowhere: NameResolver = {
+  lookup: () => Promise.reject(Object.assign(new Error('nothing'), { code: 'ENOTFOUND' })),
+  txt: () => Promise.reject(Object.assign(new Error('nothing'), { code: 'ENOTFOUND' })),
+}
+
+/** A resolver under which every name has these addresses. */
+function leadingTo(...addresses: string[]): NameResolver {
+  return { ...nowhere, lookup: async () => addresses.map((address) => ({ address })) }
+}
+/** Checks a local name of two addresses, of which the first is listed. */
+function checkLocal(address: string): Promise<URL> {
+  const outgoing = createOutgoing({ ...loopback, resolver: leadingTo('127.0.0.1', address) })
+  return outgoing.requirePublic('http://git.local/', 'target')
+}
+
+describe('an address that is not public', () => {
+  const special = [
+    ['127.0.0.1', '127.255.255.254', '0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '169.254.169.254'],
+    ['172.16.0.1', '172.31.255.255', '192.168.1.1', '192.0.0.8', '192.0.2.1', '192.88.99.1', '198.18.0.1'],
+    ['198.51.100.1', '203.0.113.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
+    ['[::]', '[::1]', '[::127.0.0.1]', '[::ffff:127.0.0.1]', '[::ffff:a00:1]', '[::ffff:0:a00:1]', '[::8.8.8.8]'],
+    ['[64:ff9b::10.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b:1::1]', '[100::1]', '[2001::1]', '[2001:db8::1]'],
+    ['[2002:a00:1::]', '[2002:7f00:1::1]', '[2002:808:808::1]', '[3fff::1]', '[5f00::1]', '[fc00::1]', '[fd12::1]'],
+    ['[fe80::1]', '[fec0::1]', '[ff02::1]', '[4000::1]', '[2001:0:a00:1::f5ff:fffe]'],
+  ].flat()
+  it.each(special)('is refused: %s', async (host) => {
+    const outgoing = createOutgoing({ resolver: nowhere })
+    const refusal = await refusalOf(outgoing.requirePublic(`https://${host}/x`, 'target'))
+    expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'target' }] })
+    expect(await codeOf(outgoing.get(`https://${host}/x`, { bytesMax: 1 }))).toBe('invalid_request')
+  })
+
+  it.each(special)('is refused where a name leads to it: %s', async (host) => {
+    const address = host.replace(/[[\]]/g, '')
+    const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8', address) })
+    const refusal = await refusalOf(outgoing.requirePublic('https://example.com/', 'target'))
+    expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'target' }] })
+    expect(refusal.message).not.toContain(address)
+    expect(await codeOf(outgoing.get('https://example.com/', { bytesMax: 1 }))).toBe('invalid_request')
+  })
+
+  it.each(
+    [
+      ['2130706433', '0x7f000001', '017700000001', '0177.0.0.1', '0x7f.0.0.1', '127.1', '127.0.1', '127.0.0.1.'],
+      ['１２７.0.0.1', '127。0。0。1', '%31%32%37.0.0.1', '0xa9fea9fe', '2852039166', '[0:0:0:0:0:0:0:1]', '0'],
+      ['[::ffff:7f00:0001]', '[::FFFF:127.0.0.1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
+    ].flat(),
+  )('is refused however it is written: %s', async (host) => {
+    const outgoing = createOutgoing({ resolver: nowhere })
+    expect(await codeOf(outgoing.requirePublic(`http://${host}/`, 'target'))).toBe('invalid_request')
+  })
+
+  it.each(
+    [
+      ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'printer.local', 'metadata.google.internal', 'internal'],
+      ['localhost.localdomain', 'nas.home.arpa', 'printer.local.', 'lo%63alhost'],
+    ].flat(),
+  )('is refused for its name, whatever that leads to: %s', async (host) => {
+    for (const resolver of [nowhere, leadingTo('8.8.8.8'), leadingTo('127.0.0.1')]) {
+      const outgoing = createOutgoing({ resolver })
+      expect(await codeOf(outgoing.requirePublic(`http://${host}/`, 'target'))).toBe('invalid_request')
+    }
+  })
+
+  it.each(
+    [
+      ['ftp://example.com/', 'file:///etc/passwd', 'gopher://example.com/', 'data:,x', 'javascript:1', 'example.com'],
+      ['', 'https://', 'https://user@example.com/', 'https://user:pass@example.com/', 'https://:pass@example.com/'],
+      ['unix:/run/x.sock', 'ws://example.com/', '//example.com/', 'http://exa mple.com/', 'http://[::1'],
+      ['blob:https://a.b/'],
+    ].flat(),
+  )('is none that may be asked: %s', async (address) => {
+    const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8') })
+    const refusal = await refusalOf(outgoing.requirePublic(address, 'target'))
+    expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'target' }] })
+    expect(await codeOf(outgoing.get(address, { bytesMax: 1 }))).toBe('invalid_request')
+  })
+})
+
+describe('an address that may be reached', () => {
+  it.each([
+    'https://8.8.8.8/',
+    'http://[2606:4700::1111]:8080/x',
+    'https://[64:ff9b::808:808]/',
+    'https://EXAMPLE.com./',
+  ])('passes: %s', async (address) => {
+    const outgoing = createOutgoing({ resolver: nowhere })
+    expect((await outgoing.requirePublic(address, 'target')).href).toBe(new URL(address).href)
+  })
+
+  it.each([
+    [['127.0.0.0/8'], 'http://127.0.0.1/', true],
+    [['127.0.0.1'], 'http://127.0.0.1/', true],
+    [['127.0.0.1'], 'http://[::ffff:127.0.0.1]/', true],
+    [['127.0.0.1'], 'http://127.0.0.2/', false],
+    [['10.1.0.0/16'], 'http://10.1.2.3/', true],
+    [['10.1.0.0/16'], 'http://10.2.2.3/', false],
+    [['fd00:1::/32', '10.0.0.0/8'], 'http://[fd00:1::5]/', true],
+    [['fd00:1::/32'], 'http://[fd00:2::5]/', false],
+    [['0.0.0.0/0'], 'http://[::1]/', false],
+  ])('is of a network that the operator lists: %j and %s', async (allowNetworks, address, passes) => {
+    const outgoing = createOutgoing({ allowNetworks, resolver: nowhere })
+    const hasPassed = await outgoing.requirePublic(address, 'target').then(
+      () => true,
+      () => false,
+    )
+    expect(hasPassed).toBe(passes)
+  })
+
+  it('has a local name only where every address of it is listed', async () => {
+    await checkLocal('127.0.0.1')
+    expect(await codeOf(checkLocal('127.0.0.2'))).toBe('invalid_request')
+    expect(await codeOf(checkLocal('8.8.8.8'))).toBe('invalid_request')
+  })
+
+  it.each([
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0/8',
+    'example.com',
+    '',
+    '10.0.0.0/8/8',
+    '0x0a.0.0.0/8',
+    '::/129',
+    '::/-1',
+  ])('is not listed by what is no network: %j', (network) => {
+    expect(() => createOutgoing({ allowNetworks: [network] })).toThrow('is not a network')
+  })
+})
+
+describe('a request to the outside', () => {
+  let outside: Outside
+  const closing: (() => Promise<void>)[] = []
+  const open = (options: OutgoingOptions = {}) => {
+    const outgoing = createOutgoing({ ...loopback, ca: [outside.ca], resolver: outside.resolver, ...options })
+    closing.push(outgoing.close)
+    return outgoing
+  }
+  const plain = async (...args: Parameters<typeof openPlain>) => {
+    const server = await openPlain(...args)
+    closing.push(server.close)
+    return server
+  }
+  const get = (address: string, bytesMax = 1000) => open().get(address, { bytesMax })
+
+  beforeAll(async () => {
+    outside = await openOutside(['example.com', 'example.org'])
+    closing.push(outside.close)
+    outside.pages
+      .set('example.com/page', 'Hello.')
+      .set('example.com/moved', (_, response) => response.writeHead(301, { location: '/page' }).end('Look elsewhere.'))
+      .set('example.com/teapot', (_, response) => response.writeHead(418, { 'content-type': 'x/y' }).end('Short.'))
+      .set('other.example.com/page', 'Elsewhere.')
+  })
+  afterAll(async () => {
+    for (const close of closing.toReversed()) await close()
+  })
+
+  it('answers with the status, the type, the bytes, and where they came from', async () => {
+    const answer = await get('https://example.com/page#c')
+    expect({ ...answer, bytes: Buffer.from(answer.bytes).toString() }).toEqual({
+      status: 200,
+      url: 'https://example.com/page#c',
+      contentType: 'text/plain',
+      bytes: 'Hello.',
+    })
+    expect(await get('https://example.com/teapot')).toMatchObject({ status: 418, contentType: 'x/y' })
+  })
+
+  it('tells nothing of the node, of keys or cookies', async () => {
+    let seen = {}
+    outside.pages.set('example.com/headers', (request, response) => {
+      seen = request.headers
+      response.end()
+    })
+    await get('https://example.com/headers')
+    expect(seen).toEqual({
+      host: 'example.com',
+      connection: 'close',
+      'user-agent': 'skillstead',
+      accept: '*/*',
+      'accept-encoding': 'identity',
+    })
+  })
+
+  it('resolves a host once, and connects to what was checked', async () => {
+    const inner = await plain((_, response) => response.end('a secret'))
+    const outer = await plain((_, response) => response.end('public'), '127.0.0.2')
+    let lookups = 0
+    const rebinding: NameResolver = {
+      ...nowhere,
+      lookup: async () => (lookups++ === 0 ? [{ address: '127.0.0.2', port: outer.port }] : [{ address: '127.0.0.1' }]),
+    }
+    const outgoing = open({ allowNetworks: ['127.0.0.2'], resolver: rebinding })
+    const { bytes } = await outgoing.get(`http://example.com:${inner.port}/`, { bytesMax: 100 })
+    expect({ lookups, got: Buffer.from(bytes).toString(), inner: inner.requests }).toEqual({
+      lookups: 1,
+      got: 'public',
+      inner: [],
+    })
+    expect(await codeOf(outgoing.get(`http://example.com:${inner.port}/`, { bytesMax: 100 }))).toBe('invalid_request')
+    expect(inner.requests).toEqual([])
+  })
+
+  it('checks again wherever a redirect leads', async () => {
+    const inner = await plain((_, response) => response.end('a secret'))
+    const server = await plain((_, response) => response.writeHead(302, { location: '/again' }).end(), '127.0.0.2')
+    const answers = [
+      { address: '127.0.0.2', port: server.port },
+      { address: '127.0.0.1', port: inner.port },
+    ]
+    const resolver: NameResolver = { ...nowhere, lookup: async () => [answers.shift()!] }
+    const outgoing = open({ allowNetworks: ['127.0.0.2'], resolver })
+    expect(await codeOf(outgoing.get('http://example.com/', { bytesMax: 100 }))).toBe('invalid_request')
+    expect({ server: server.requests, inner: inner.requests }).toEqual({ server: ['GET /'], inner: [] })
+  })
+
+  it('follows redirects on the same host, three of them', async () => {
+    expect(await get('https://example.com/moved')).toMatchObject({ status: 200, url: 'https://example.com/page' })
+    for (const n of [1, 2, 3, 4]) {
+      const location = n === 1 ? '/page' : `https://example.com/hop${n - 1}`
+      outside.pages.set(`example.com/hop${n}`, (_, response) => response.writeHead(307, { location }).end())
+    }
+    expect(await get('https://example.com/hop3')).toMatchObject({ status: 200 })
+    expect(await codeOf(get('https://example.com/hop4'))).toBe('upstream_failed')
+  })
+
+  it.each(
+    [
+      ['http://127.0.0.1/', 'https://127.0.0.1/', 'https://other.example.com/page', 'http://example.com/page', ''],
+      ['file:///etc/passwd', '//other.example.com/page', 'https://[', 'https://example.com.other.example.com/page'],
+    ].flat(),
+  )('follows no redirect to another place: %s', async (location) => {
+    outside.pages.set('example.com/away', (_, response) => response.writeHead(302, { location }).end())
+    const before = outside.requests.length
+    const refusal = await refusalOf(get('https://example.com/away'))
+    expect(refusal.code).toBe('upstream_failed')
+    expect(outside.requests.slice(before).some((request) => !request.startsWith('GET example.com/away'))).toBe(false)
+  })
+
+  it('follows no redirect with a name and a password in it', async () => {
+    const location = 'https://user:pass@example.com/page'
+    outside.pages.set('example.com/login', (_, response) => response.writeHead(302, { location }).end())
+    expect(await codeOf(get('https://example.com/login'))).toBe('invalid_request')
+  })
+
+  it('refuses a body that says it is too large before it reads it', async () => {
+    let isRead = false
+    outside.pages.set('example.com/huge', (_, response) => {
+      response.writeHead(200, { 'content-length': 1e12 }).flushHeaders()
+      response.on('close', () => (isRead = true))
+    })
+    const refusal = await refusalOf(get('https://example.com/huge'))
+    expect(refusal).toMatchObject({ code: 'upstream_failed', message: expect.stringContaining('1000 bytes') })
+    await expect.poll(() => isRead).toBe(true)
+  })
+
+  it('stops reading a body that does not end', async () => {
+    let sent = 0
+    let isOver = false
+    outside.pages.set('example.com/endless', (_, response) => {
+      response.on('close', () => (isOver = true))
+      const more = () => {
+        while (!isOver && response.write(Buffer.alloc(1024, 'x'))) sent += 1024
+        if (!isOver) response.once('drain', more)
+      }
+      more()
+    })
+    expect(await codeOf(get('https://example.com/endless', 10_000))).toBe('upstream_failed')
+    await expect.poll(() => isOver).toBe(true)
+    expect(sent).toBeLessThan(100 * 1024 * 1024)
+  })
+
+  it('takes a body of exactly the size allowed', async () => {
+    outside.pages.set('example.com/exact', 'x'.repeat(1000)).set('example.com/above', 'x'.repeat(1001))
+    expect((await get('https://example.com/exact')).bytes.length).toBe(1000)
+    expect(await codeOf(get('https://example.com/above'))).toBe('upstream_failed')
+  })
+
+  it('unfolds no compressed body', async () => {
+    const body = gzipSync(Buffer.alloc(1024 * 1024))
+    outside.pages.set('example.com/bomb', (_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+    )
+    expect(await codeOf(get('https://example.com/bomb', 10_000))).toBe('upstream_failed')
+  })
+
+  it.each(['before the headers', 'in the body'])('gives up in time on an answer that trickles %s', async (where) => {
+    outside.pages.set('example.com/slow', (_, response) => {
+      if (where === 'in the body') response.writeHead(200)
+      const timer = setInterval(() => (where === 'in the body' ? response.write('x') : response.writeProcessing()), 20)
+      response.on('close', () => clearInterval(timer))
+    })
+    const call = open().get('https://example.com/slow', { bytesMax: 1000, timeoutMs: 200 })
+    expect(await codeOf(call)).toBe('upstream_timeout')
+  })
+
+  it('gives up in time on a name server that says nothing', async () => {
+    const silent = { lookup: () => new Promise<never>(() => {}), txt: () => new Promise<never>(() => {}) }
+    const call = open({ resolver: silent }).get('https://example.com/', { bytesMax: 1000, timeoutMs: 50 })
+    expect(await codeOf(call)).toBe('upstream_timeout')
+  })
+
+  it('believes the certificates of the system, and those it is told to', async () => {
+    const stranger = await refusalOf(open({ ca: [] }).get('https://example.com/page', { bytesMax: 1000 }))
+    expect(stranger.code).toBe('upstream_failed')
+    expect(stranger.message).toContain('certificate')
+    expect(await get('https://example.com/page')).toMatchObject({ status: 200 })
+  })
+
+  it('refuses a certificate of another host', async () => {
+    outside.names.add('example.net')
+    const refusal = await refusalOf(get('https://example.net/'))
+    expect(refusal).toMatchObject({ code: 'upstream_failed', message: expect.stringContaining('certificate') })
+  })
+
+  it('says that a host is unknown, hangs up or is not there, and no more', async () => {
+    expect((await refusalOf(get('https://missing.example.org/'))).message).toContain('not known to the name servers')
+    outside.unreachable = true
+    const refusal = await refusalOf(get('https://example.com/page'))
+    outside.unreachable = false
+    expect(refusal).toMatchObject({ code: 'upstream_failed', message: 'The host of that address cannot be reached.' })
+    const server = await openPlain(() => {})
+    await server.close()
+    expect(await codeOf(get(`http://127.0.0.1:${server.port}/`))).toBe('upstream_failed')
+  })
+
+  it('takes what is no HTTP, or has endless headers, for a failure', async () => {
+    const server = await plain((request) => void request.socket.end('SSH-2.0-secret banner\r\n'))
+    const refusal = await refusalOf(get(`http://127.0.0.1:${server.port}/`))
+    expect(refusal.code).toBe('upstream_failed')
+    expect(refusal.message).not.toContain('secret')
+    outside.pages.set('example.com/headed', (_, response) =>
+      response.writeHead(200, { 'x-long': 'x'.repeat(32 * 1024) }).end(),
+    )
+    expect(await codeOf(get('https://example.com/headed'))).toBe('upstream_failed')
+  })
+
+  it('reads TXT records whole, and none of a name that is not there', async () => {
+    outside.txt.set('example.com', [['one ', 'record'], ['another']])
+    expect((await open().readTxt('example.com')).toSorted()).toEqual(['another', 'one record'])
+    expect(await open().readTxt('missing.example.org')).toEqual([])
+    expect(await open().readTxt('other.example.com')).toEqual([])
+  })
+
+  it('ends with the registry', async () => {
+    const hung = Promise.withResolvers<void>()
+    outside.pages.set('example.com/hung', () => hung.resolve())
+    const outgoing = open()
+    const refused = codeOf(outgoing.get('https://example.com/hung', { bytesMax: 1000 }))
+    await hung.promise
+    await outgoing.close()
+    expect(await refused).toBe('shutting_down')
+    expect(await codeOf(outgoing.get('https://example.com/page', { bytesMax: 1000 }))).toBe('shutting_down')
+  })
+})
