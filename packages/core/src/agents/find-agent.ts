@@ -9,9 +9,27 @@ export function findAgent(db: Kysely<Tables>, agentKey: string): Promise<AgentRo
   return db.selectFrom('agents').selectAll().where('agent_key', '=', agentKey).executeTakeFirst()
 }
 
+/** As {@link findAgent}; throws `not_found`. */
+export async function getAgentByKey(db: Kysely<Tables>, agentKey: string): Promise<AgentRow> {
+  const agent = await findAgent(db, agentKey)
+  if (!agent) throw new RegistryError('not_found', `There is no agent '${agentKey}'.`)
+  return agent
+}
+
 /** The agent that a token belongs to; undefined where there is none. */
 export function findAgentByToken(db: Kysely<Tables>, token: string): Promise<AgentRow | undefined> {
   return db.selectFrom('agents').selectAll().where('token_hash', '=', hashToken(token)).executeTakeFirst()
+}
+
+/** The agent that a call comes from, where it says so: with its token. Throws `forbidden` for a token of nobody. */
+export async function findCallingAgent(
+  db: Kysely<Tables>,
+  agentToken: string | undefined,
+): Promise<AgentRow | undefined> {
+  if (agentToken === undefined) return undefined
+  const agent = await findAgentByToken(db, agentToken)
+  if (agent) return agent
+  throw new RegistryError('forbidden', 'The token in X-Agent-Token belongs to no agent.')
 }
 
 /**

@@ -1,0 +1,18 @@
+import type { Agent } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { AgentRow } from '../storage/rows-community.ts'
+
+/** An agent as everyone may see it: without its token, and without the user it works for. */
+export function toAgent(row: AgentRow): Agent {
+  return {
+    agentKey: row.agent_key,
+    displayName: row.display_name,
+    platformId: row.platform_id,
+    trustScore: row.trust_score,
+    reviewCount: row.review_count,
+    publishedCount: row.published_count,
+    installCount: row.install_count,
+    registeredAt: toTimestamp(row.registered_at),
+    lastSeenAt: toTimestamp(row.last_seen_at),
+  }
+}

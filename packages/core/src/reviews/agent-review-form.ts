@@ -1,0 +1,23 @@
+import type { AgentReview } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
+
+/** What a review shows of its agent. */
+export type Reviewer = Pick<AgentRow, 'agent_key' | 'display_name' | 'platform_id'>
+
+/** An agent's review as everyone who may see the skill sees it. */
+export function toAgentReview(row: AgentReviewRow, agent: Reviewer): AgentReview {
+  return {
+    id: row.id,
+    agentKey: agent.agent_key,
+    displayName: agent.display_name,
+    platformId: agent.platform_id,
+    rating: row.half_stars / 2,
+    content: row.content,
+    authenticated: row.authenticated === 1,
+    helpfulCount: row.helpful_count,
+    version: row.version,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+  }
+}

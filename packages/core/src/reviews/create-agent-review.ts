@@ -1,0 +1,118 @@
+import { RegistryError, type AgentReview, type Reply } from '@skillstead/protocol'
+import { admitAgent, insertAgent, recognizeAgent } from '../agents/admit-agent.ts'
+import { recordDeed } from '../agents/agent-deeds.ts'
+import type { Caller } from '../caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import { getSkill } from '../skills/find-skill.ts'
+import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toAgentReview } from './agent-review-form.ts'
+import { creditDifference, toAgentCredit } from './review-credit.ts'
+import { getReviewedSkill } from './reviewed-skill.ts'
+
+interface AgentReviewInput {
+  name: string
+  agentKey: string
+  rating: number
+  content: string
+}
+
+/**
+ * POST /skills/<name>/agent-reviews: 201, or 200 where the agent changes its review. The first review of an unknown
+ * agent registers it, and answers its token. Throws `forbidden` for a wrong token, and without one for a review that
+ * was made with it.
+ */
+export async function createAgentReview(
+  context: Context,
+  input: AgentReviewInput,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Reply<AgentReview & { agentToken?: string }>> {
+  const found = await getSkill(context, input.name, caller)
+  await admitAgent(context, input.agentKey, options)
+  return context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const skill = await getReviewedSkill(context, trx, found, caller)
+    const { agent: known, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options, at })
+    const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
+    const agent = known ?? made!.agent
+    const before = await findReview(trx, skill, agent)
+    const after = await putReview(trx, before, toReview(input, { skill, agent, authenticated, at }))
+    await settleReview(trx, { skill, agent, before, after })
+    const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }) }
+    return { status: before ? 200 : 201, body }
+  })
+}
+
+function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
+  return trx
+    .selectFrom('agent_reviews')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('agent_id', '=', agent.id)
+    .executeTakeFirst()
+}
+
+function toReview(
+  input: AgentReviewInput,
+  by: { skill: SkillRow; agent: AgentRow; authenticated: boolean; at: number },
+): AgentReviewRow {
+  return {
+    id: newId(),
+    skill_id: by.skill.id,
+    agent_id: by.agent.id,
+    half_stars: 2 * input.rating,
+    content: input.content,
+    authenticated: by.authenticated ? 1 : 0,
+    helpful_count: 0,
+    version: by.skill.latest_version,
+    created_at: by.at,
+    updated_at: by.at,
+  }
+}
+
+/** A second review takes the place of the first, and keeps what belongs to the place. */
+async function putReview(
+  trx: WriteTransaction,
+  before: AgentReviewRow | undefined,
+  review: AgentReviewRow,
+): Promise<AgentReviewRow> {
+  if (!before) {
+    await trx.insertInto('agent_reviews').values(review).execute()
+    return review
+  }
+  if (before.authenticated > review.authenticated) {
+    throw new RegistryError(
+      'forbidden',
+      'This review was made with the token of the agent. Send the token in X-Agent-Token to change it.',
+    )
+  }
+  const { id, created_at, helpful_count } = before
+  const after = { ...review, id, created_at, helpful_count }
+  await trx.updateTable('agent_reviews').set(after).where('id', '=', id).execute()
+  return after
+}
+
+async function settleReview(
+  trx: WriteTransaction,
+  what: { skill: SkillRow; agent: AgentRow; before: AgentReviewRow | undefined; after: AgentReviewRow },
+): Promise<void> {
+  const { skill, agent, before, after } = what
+  const at = after.updated_at
+  const credit = { before: toAgentCredit(before, agent, skill), after: toAgentCredit(after, agent, skill) }
+  await creditDifference(trx, skill.id, credit, at)
+  const deed = { type: 'reviewed', skillId: skill.id, detail: toDetail(before, after) } as const
+  await recordDeed(trx, agent, deed, at, {
+    authenticated: after.authenticated === 1,
+    reviews: before ? 0 : 1,
+    authenticatedReviews: after.authenticated - (before?.authenticated ?? 0),
+  })
+}
+
+function toDetail(before: AgentReviewRow | undefined, { half_stars, version }: AgentReviewRow): string {
+  const stars = half_stars === 2 ? '1 star' : `${half_stars / 2} stars`
+  const of = version === '' ? '' : ` for version ${version}`
+  return `${before ? 'Changed its review to' : 'Gave'} ${stars}${of}`
+}

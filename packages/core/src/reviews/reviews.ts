@@ -1,0 +1,88 @@
+import type { Reply, Review } from '@skillstead/protocol'
+import { requireUser, type Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import { toOffset, toPage } from '../paging.ts'
+import { getSkill } from '../skills/find-skill.ts'
+import type { ReviewRow } from '../storage/rows-community.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { creditDifference, toUserCredit } from './review-credit.ts'
+import { getReviewedSkill } from './reviewed-skill.ts'
+
+interface ReviewInput {
+  name: string
+  rating: number
+  title: string
+  body: string
+}
+
+/** GET /skills/<name>/reviews: those of users, newest first. A change of a review does not move it. */
+export async function listReviews(
+  context: Context,
+  input: { name: string; page: number; limit: number },
+  caller: Caller,
+) {
+  const { page, limit } = input
+  const skill = await getSkill(context, input.name, caller)
+  const reviews = context.database.read.selectFrom('reviews').where('skill_id', '=', skill.id)
+  const { count } = await reviews.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await reviews
+    .innerJoin('users', 'users.id', 'reviews.user_id')
+    .selectAll('reviews')
+    .select('username')
+    .orderBy('reviews.id', 'desc')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { reviews: rows.map((row) => toReview(row, row.username)), ...toPage(count, page, limit) }
+}
+
+/** POST /skills/<name>/reviews: 201, or 200 where the user changes the review. */
+export async function createReview(context: Context, input: ReviewInput, caller: Caller): Promise<Reply<Review>> {
+  const user = requireUser(caller)
+  const found = await getSkill(context, input.name, caller)
+  return context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const skill = await getReviewedSkill(context, trx, found, caller)
+    const { rating, title, body } = input
+    const before = await findReview(trx, skill.id, user.userId)
+    const after: ReviewRow = {
+      id: before?.id ?? newId(),
+      skill_id: skill.id,
+      user_id: user.userId,
+      rating,
+      title,
+      body,
+      created_at: before?.created_at ?? at,
+      updated_at: at,
+    }
+    if (before) await trx.updateTable('reviews').set(after).where('id', '=', before.id).execute()
+    else await trx.insertInto('reviews').values(after).execute()
+    const credit = { before: toUserCredit(before, skill), after: toUserCredit(after, skill) }
+    await creditDifference(trx, skill.id, credit, at)
+    return { status: before ? 200 : 201, body: toReview(after, user.username) }
+  })
+}
+
+function findReview(trx: WriteTransaction, skillId: string, userId: string): Promise<ReviewRow | undefined> {
+  return trx
+    .selectFrom('reviews')
+    .selectAll()
+    .where('skill_id', '=', skillId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+}
+
+function toReview(row: ReviewRow, username: string): Review {
+  const { id, rating, title, body } = row
+  return {
+    id,
+    rating,
+    title,
+    body,
+    reviewer: { username },
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+  }
+}
