@@ -1,5 +1,8 @@
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { countCredits } from './count-credits.ts'
+import { addFacts, isCounted, noFacts, subtractFacts, toFacts } from './facts.ts'
+import { addToStandings, type Author, type Change } from './standings.ts'
 
 /** What others than its owner did for a skill, as differences. */
 export interface Credit {
@@ -15,7 +18,52 @@ export interface Credit {
  * their own agents do for themselves. `downloads` is only passed on to the owner; the skill's own count is written apart.
  */
 export async function creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void> {
-  void [trx, skillId, credit, at]
+  const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit
+  if (stars !== 0 || reviews !== 0 || points !== 0) {
+    await trx
+      .updateTable('skills')
+      .set((eb) => ({
+        credited_stars: eb('credited_stars', '+', stars),
+        credited_reviews: eb('credited_reviews', '+', reviews),
+        credited_points: eb('credited_points', '+', points),
+      }))
+      .where('id', '=', skillId)
+      .execute()
+  }
+  const [skill] = await readCounted(trx, [skillId])
+  if (!skill) return
+  const facts = { ...noFacts, downloads, stars, reviews, review_points: points }
+  await addToStandings(trx, [{ ...toAuthor(skill), facts }], at)
+}
+
+/** As {@link creditSkill} with the downloads of many skills, by their ids, in a few queries. */
+export async function creditDownloads(
+  trx: WriteTransaction,
+  downloads: ReadonlyMap<string, number>,
+  at: number,
+): Promise<void> {
+  const ids = [...downloads.keys()]
+  for (let i = 0; i < ids.length; i += skillsMax) {
+    const changes = new Map<string, Change>()
+    for (const skill of await readCounted(trx, ids.slice(i, i + skillsMax))) {
+      const { facts } = changes.get(skill.owner_id) ?? { facts: noFacts }
+      const added = addFacts(facts, { ...noFacts, downloads: downloads.get(skill.id)! })
+      changes.set(skill.owner_id, { ...toAuthor(skill), facts: added })
+    }
+    await addToStandings(trx, [...changes.values()], at)
+  }
+}
+
+/** Skills in one query: each is a parameter of it, and each may be of another author, which is fifteen. */
+const skillsMax = 256
+
+async function readCounted(trx: WriteTransaction, ids: readonly string[]) {
+  const skills = await trx
+    .selectFrom('skills')
+    .select(['id', 'owner_id', 'owner', 'visibility', 'state', 'stub', 'latest_version'])
+    .where('id', 'in', ids)
+    .execute()
+  return skills.filter(isCounted)
 }
 
 /** What a change of a skill (published, hidden, handed over, ...) means for the standing of its owner, or owners. */
@@ -25,10 +73,41 @@ export async function changeStanding(
   after: SkillRow,
   at: number,
 ): Promise<void> {
-  void [trx, before, after, at]
+  const was = before ? toFacts(before) : noFacts
+  const is = toFacts(after)
+  const changes =
+    before && before.owner_id !== after.owner_id
+      ? [
+          { ...toAuthor(before), facts: subtractFacts(noFacts, was) },
+          { ...toAuthor(after), facts: is },
+        ]
+      : [{ ...toAuthor(after), facts: subtractFacts(is, was) }]
+  await addToStandings(trx, changes, at)
 }
 
-/** Counts anew what others did for a skill: where its owner changed, or an agent turns out to be its owner's. */
+/**
+ * Counts anew what others did for a skill: where an agent turns out to be its owner's. Not within `changeSkill`, which
+ * sees to the owner's standing itself; there it is {@link recountCredit}.
+ */
 export async function recreditSkill(trx: WriteTransaction, skillId: string, at: number): Promise<void> {
-  void [trx, skillId, at]
+  const before = await getRow(trx, skillId)
+  await recountCredit(trx, skillId)
+  await changeStanding(trx, before, await getRow(trx, skillId), at)
+}
+
+/**
+ * The part of {@link recreditSkill} that is the skill's own, without the standing of its owner: for a transfer, after
+ * which what the new owner did for it counts no longer, and what the old one did counts from now on.
+ */
+export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
+  const credits = (await countCredits(trx, skillId)).get(skillId)!
+  await trx.updateTable('skills').set(credits).where('id', '=', skillId).execute()
+}
+
+function getRow(trx: WriteTransaction, skillId: string): Promise<SkillRow> {
+  return trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+}
+
+function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
+  return { user_id: skill.owner_id, username: skill.owner }
 }
