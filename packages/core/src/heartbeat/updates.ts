@@ -1,0 +1,125 @@
+import { compareVersions, isVersion, toVersionSortKey, updateReasons, type HeartbeatResult } from '@skillstead/protocol'
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { Found } from './look-up.ts'
+import { isFlagged } from './offered.ts'
+import { findReplacements } from './replacements.ts'
+
+/** What an agent says that it has. */
+export interface InstalledItem {
+  readonly skillName: string
+  readonly version: string
+  readonly digest?: string | undefined
+}
+
+export type Reason = (typeof updateReasons)[number]
+type Update = HeartbeatResult['updates'][number]
+
+/** An item with what is known of it. */
+export interface Installed extends Found {
+  readonly item: InstalledItem
+  /** What is wrong with the version that the agent has, where it was published here. */
+  readonly fault?: 'yanked' | 'drifted' | undefined
+}
+
+/** An item that its agent should look at. */
+export interface Finding extends Installed {
+  readonly reason: Reason
+}
+
+/** When a reason holds. Of those that do, the worst counts: the first in `updateReasons`. */
+const signs: { [K in Reason]: (installed: Installed) => boolean } = {
+  taken_down: ({ takenDown }) => takenDown,
+  flagged: ({ skill }) => isFlagged(skill),
+  yanked: ({ fault }) => fault === 'yanked',
+  drifted: ({ fault }) => fault === 'drifted',
+  deprecated: ({ skill }) => skill.deprecated === 1,
+  outdated: ({ skill, item }) => isOutdated(item.version, skill.latest_version),
+}
+
+/** What is to be said of the skills that an agent has: one entry a skill, in the order in which it named them. */
+export async function listUpdates(context: Context, installed: readonly Installed[]): Promise<Update[]> {
+  const faults = await readFaults(context, installed)
+  const worst = new Map<string, Finding>()
+  for (const [i, one] of installed.entries()) {
+    const { id } = one.skill
+    const fault = faults.get(i)
+    const reason = toReason(fault ? { ...one, fault } : one)
+    const before = worst.get(id)
+    if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...one, fault, reason })
+  }
+  const findings = [...worst.values()]
+  const replacements = await findReplacements(context, findings)
+  return findings.map((finding) => toUpdate(finding, replacements.get(finding.skill.id) ?? null))
+}
+
+/** The worst reason to look at an installed skill; undefined where all is well. */
+export function toReason(installed: Installed): Reason | undefined {
+  return updateReasons.find((reason) => signs[reason](installed))
+}
+
+function isWorse(reason: Reason, than: Reason): boolean {
+  return updateReasons.indexOf(reason) < updateReasons.indexOf(than)
+}
+
+/** What cannot be compared is taken for old. What is newer than all there is here is its maker's matter. */
+function isOutdated(version: string, latest: string): boolean {
+  if (latest === '') return false
+  return isVersion(version) ? compareVersions(latest, version) > 0 : version !== latest
+}
+
+/** Nearly all versions are as they should be, so that only the others are read. */
+const selectFaults = keepListQuery<{ place: number | string; yanked: number }>((db, lists) =>
+  db
+    .selectFrom(lists.table().as('had'))
+    .innerJoin('versions', (join) =>
+      join.on('skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
+    )
+    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked'])
+    .where(sql<boolean>`yanked = 1 or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
+)
+
+/** What is wrong with the versions that an agent has, by their places in the list. */
+async function readFaults({ database }: Context, installed: readonly Installed[]) {
+  const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
+    isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
+  )
+  const rows = had.length > 0 ? await selectFaults(database, had) : []
+  return new Map(rows.map(({ place, yanked }) => [Number(place), yanked === 1 ? 'yanked' : 'drifted'] as const))
+}
+
+function toUpdate(finding: Finding, replacement: string | null): Update {
+  const { skill, takenDown, item, reason } = finding
+  const said = messages[reason](finding)
+  const advice = replacement === null || said.includes(replacement) ? '' : ` ${replacement} can take its place.`
+  return {
+    skillName: item.skillName,
+    fullName: skill.full_name,
+    installedVersion: item.version,
+    latestVersion: takenDown ? '' : skill.latest_version,
+    reason,
+    message: said + advice,
+    replacement,
+  }
+}
+
+/** What to do about it, for the agent and the people behind it. */
+const messages: { [K in Reason]: (installed: Installed) => string } = {
+  taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
+  flagged: ({ skill }) => `${skill.full_name} is marked as dangerous. Stop using it.`,
+  yanked: ({ skill, item: { version } }) =>
+    skill.latest_version === ''
+      ? `${skill.full_name}@${version} was yanked, and there is no other version.`
+      : `${skill.full_name}@${version} was yanked. Install ${skill.latest_version} instead.`,
+  drifted: ({ skill, item: { version } }) => {
+    const other = isOutdated(version, skill.latest_version) ? `, or ${skill.latest_version}` : ''
+    return `Your copy of ${skill.full_name}@${version} is not what was published. Install ${version} again${other}.`
+  },
+  deprecated: ({ skill }) => {
+    const said = skill.deprecation_message.replaceAll(/\s+/g, ' ').trim()
+    return said === '' ? `${skill.full_name} is deprecated.` : `${skill.full_name} is deprecated: ${said}`
+  },
+  outdated: ({ skill, item: { version } }) =>
+    `${skill.full_name} is at ${skill.latest_version}${version === '' ? '' : `, and yours is ${version}`}. Update it.`,
+}
