@@ -1,0 +1,81 @@
+import type { DmcaCase, DmcaCounterNotice, DmcaNotice } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { toTimestamp } from '../clock.ts'
+import type { DmcaCaseRow } from '../storage/rows-trust.ts'
+import type { Tables } from '../storage/tables.ts'
+
+/** What everybody who knows its id may see of a case: how it stands and since when. No names, no words of anyone. */
+export async function toPublicCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
+  const history = await readHistory(db, [row.id])
+  return { ...toDates(row), history: (history.get(row.id) ?? []).map(({ status, at }) => ({ status, at })) }
+}
+
+/** As {@link toFullCases} for one. */
+export async function toFullCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
+  const [full] = await toFullCases(db, [row])
+  return full!
+}
+
+/** Cases as their parties and administrators see them, with as many queries for many as for one. */
+export async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Promise<DmcaCase[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const [history, answers] = [await readHistory(db, ids), await readCounterNotices(db, ids)]
+  const names = await readNames(
+    db,
+    rows.map(({ skill_id }) => skill_id),
+  )
+  return rows.map((row) => ({
+    ...toDates(row),
+    skill: { fullName: names.get(row.skill_id)! },
+    history: history.get(row.id) ?? [],
+    notice: JSON.parse(row.notice) as DmcaNotice,
+    counterNotices: answers.get(row.id) ?? [],
+  }))
+}
+
+function toDates(row: DmcaCaseRow) {
+  const { id, status, submitted_at, counter_notice_until } = row
+  const until = counter_notice_until === null ? {} : { counterNoticeUntil: toTimestamp(counter_notice_until) }
+  return { id, status, submittedAt: toTimestamp(submitted_at), ...until }
+}
+
+async function readHistory(db: Kysely<Tables>, caseIds: readonly string[]) {
+  const rows = await db
+    .selectFrom('dmca_history')
+    .selectAll()
+    .where('case_id', 'in', caseIds)
+    .orderBy('at')
+    .orderBy('id')
+    .execute()
+  return groupByCase(rows, ({ status, at, note }) => ({ status, at: toTimestamp(at), note }))
+}
+
+async function readCounterNotices(db: Kysely<Tables>, caseIds: readonly string[]) {
+  const rows = await db
+    .selectFrom('dmca_counter_notices')
+    .selectAll()
+    .where('case_id', 'in', caseIds)
+    .orderBy('sent_at')
+    .orderBy('id')
+    .execute()
+  return groupByCase(rows, ({ id, sent_at, confirmed, notice }) => ({
+    id,
+    sentAt: toTimestamp(sent_at),
+    confirmed: confirmed === 1,
+    ...(JSON.parse(notice) as DmcaCounterNotice),
+  }))
+}
+
+async function readNames(db: Kysely<Tables>, skillIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('skills').select(['id', 'full_name']).where('id', 'in', skillIds).execute()
+  return new Map(rows.map(({ id, full_name }) => [id, full_name]))
+}
+
+function groupByCase<Row extends { case_id: string }, Form>(
+  rows: readonly Row[],
+  toForm: (row: Row) => Form,
+): Map<string, Form[]> {
+  const groups = Map.groupBy(rows, ({ case_id }) => case_id)
+  return new Map([...groups].map(([id, all]) => [id, all.map(toForm)]))
+}
