@@ -1,0 +1,21 @@
+import type { ExternalSkill } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { ExternalSkillRow } from '../storage/rows-usage.ts'
+
+/** An indexed skill as the interface shows it. */
+export function toExternalSkill(row: ExternalSkillRow): ExternalSkill {
+  return {
+    id: row.id,
+    name: row.name,
+    registry: row.registry,
+    url: row.url,
+    repoUrl: row.repo_url,
+    description: row.description,
+    author: row.author,
+    installs: row.installs,
+    verified: row.verdict === 'safe',
+    securityScore: row.security_score,
+    scannedAt: row.scanned_at === null ? null : toTimestamp(row.scanned_at),
+    indexedAt: toTimestamp(row.indexed_at),
+  }
+}

@@ -1,0 +1,52 @@
+import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { toSarif } from '../scan/sarif.ts'
+import { scanText } from '../scan/scan.ts'
+import { readExternalSkill } from './read-skill.ts'
+import { parseSource, type ExternalSource } from './source.ts'
+
+interface ScanInput {
+  url?: string
+  content?: string
+  format: 'json' | 'sarif'
+}
+
+/** POST /external/scan: of what is sent, or of what is at an address; an indexed skill is brought up to date by it. */
+export async function scanExternal(context: Context, input: ScanInput): Promise<ScanReport | SarifLog> {
+  const report = await scan(context, input)
+  return input.format === 'sarif' ? toSarif(report) : report
+}
+
+/** Reads a source and scans it, and writes what came out to the skill in the index, if it is there. */
+export async function scanSource(
+  context: Context,
+  source: ExternalSource,
+): Promise<{ report: ScanReport; text: string }> {
+  const { address, text } = await readExternalSkill(context, source)
+  const now = context.clock.now()
+  const report = scanText({ path: toPath(address), text }, address, now)
+  const change = { security_score: report.score, verdict: report.verdict, scanned_at: now }
+  await context.database.writer.write(async (trx) => {
+    await trx.updateTable('external_skills').set(change).where('url', '=', source.url).execute()
+  })
+  return { report, text }
+}
+
+async function scan(context: Context, { url, content }: ScanInput): Promise<ScanReport> {
+  if (url === undefined && content !== undefined)
+    return scanText({ path: 'SKILL.md', text: content }, 'content', context.clock.now())
+  if (url === undefined || content !== undefined) throw refuseInput()
+  return (await scanSource(context, parseSource(url))).report
+}
+
+function refuseInput(): RegistryError {
+  const message = 'must be given, or the other one, and not both'
+  const errors = ['url', 'content'].map((path) => ({ path, message }))
+  return new RegistryError('invalid_request', 'Give either url or content, and not both.', { errors })
+}
+
+/** The file's name, as far as the address has one. */
+function toPath(address: string): string {
+  const last = new URL(address).pathname.split('/').at(-1)!
+  return /\.\w+$/.test(last) ? decodeURIComponent(last) : 'SKILL.md'
+}
