@@ -58,6 +58,18 @@ export function publish(key: string, body: string, round: number): string {
     end`)
 }
 
+/** A script that posts each body in turn. */
+export function postJson(path: string, bodies: readonly unknown[]): string {
+  const list = bodies.map((body) => `[==[${JSON.stringify(body)}]==]`).join(',\n')
+  return writeScript(`local bodies = {${list}}
+    local i = 0
+    local headers = { ['content-type'] = 'application/json' }
+    request = function()
+      i = i % #bodies + 1
+      return wrk.format('POST', '${path}', headers, bodies[i])
+    end`)
+}
+
 function writeScript(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'skillstead-bench-')), 'load.lua')
   writeFileSync(file, text)

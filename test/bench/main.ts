@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { startPostgres } from '../postgres.ts'
+import { benchHeartbeat } from './heartbeat.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
 import { run as benchSearch } from './search.ts'
+import { benchRankings, benchTrack } from './usage.ts'
 
 const { values, positionals } = parseArgs({
   options: { corpus: { type: 'string' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
@@ -14,14 +16,16 @@ const { values, positionals } = parseArgs({
 })
 const corpusDir = values.corpus
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
-  console.error('Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http]')
+  console.error(
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings]',
+  )
   process.exit(2)
 }
 const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
 const everywhere = !values.sqlite && !values.postgres
 
 if (wants('search')) benchSearch(corpusDir)
-if (wants('import') || wants('http')) {
+if (['import', 'http', 'track', 'heartbeat', 'rankings'].some(wants)) {
   if (values.sqlite || everywhere) {
     const dir = scratch()
     await benchOn('SQLite', { path: join(dir, 'skillstead.db') }, ['--data', dir])
@@ -36,6 +40,9 @@ if (wants('import') || wants('http')) {
 
 async function benchOn(title: string, location: RegistryOptions, place: readonly string[]): Promise<void> {
   await benchImport(title, place, corpusDir!)
+  if (wants('track')) await benchTrack(title, location)
+  if (wants('heartbeat')) await benchHeartbeat(title, location)
+  if (wants('rankings')) await benchRankings(title, location)
   if (!wants('http')) return
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })

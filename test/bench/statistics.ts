@@ -4,7 +4,7 @@ export function median(figures: readonly number[]): number {
 }
 
 /** The figure below which the given share of all lies, interpolated. */
-function quantile(figures: readonly number[], share: number): number {
+export function quantile(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((a, b) => a - b)
   const place = share * (sorted.length - 1)
   const below = sorted[Math.floor(place)]!

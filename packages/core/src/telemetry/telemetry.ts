@@ -1,3 +1,9 @@
+import type { Clock } from '../clock.ts'
+import { newId } from '../ids.ts'
+import type { Database } from '../storage/database.ts'
+import { foldJournal } from './fold-journal.ts'
+import { toHour } from './trends.ts'
+
 /** Installs on their way into the counts. */
 export interface Telemetry {
   /** Records an install; resolves after the commit. */
@@ -5,4 +11,88 @@ export interface Telemetry {
   /** Counts what is recorded. */
   flush(): Promise<void>
   stop(): Promise<void>
+}
+
+/** Counts become visible within a second of the answer. */
+const flushMs = 700
+
+/** Installs by hour and skill, as a row of the journal keeps them. */
+export type HourlyCounts = Record<string, Record<string, number>>
+
+interface Batch {
+  readonly counts: HourlyCounts
+  committed: Promise<void>
+}
+
+/**
+ * An install costs its caller a share of one small row: everything that waits for the next commit is one row of the
+ * journal, which survives whatever happens next. The rows are folded into the counts a moment later, many at a time,
+ * by this process or, where it ended, by the next that opens the database.
+ */
+export function createTelemetry(database: Database, clock: Clock, onError: (error: unknown) => void): Telemetry {
+  let open: Batch | undefined
+  let timer: NodeJS.Timeout | undefined
+  let folding: Promise<void> | undefined
+  let stopped = false
+
+  function begin(): Batch {
+    const batch: Batch = { counts: {}, committed: Promise.resolve() }
+    batch.committed = database.writer
+      .write(async (trx) => {
+        // From here on others wait for the next commit.
+        open = undefined
+        await trx
+          .insertInto('install_journal')
+          .values({ id: newId(), counts: JSON.stringify(batch.counts) })
+          .execute()
+      })
+      .catch((error: unknown) => {
+        // A writer that took nothing leaves the batch open, and its next caller would be told of an old failure.
+        if (open === batch) open = undefined
+        throw error
+      })
+    void batch.committed.then(schedule, () => {})
+    return batch
+  }
+
+  function schedule(): void {
+    if (stopped) return
+    timer ??= setTimeout(() => void flush(), flushMs)
+    timer.unref()
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const after = folding ?? Promise.resolve()
+    const running = after
+      .then(() => foldAll())
+      .finally(() => {
+        if (folding === running) folding = undefined
+      })
+    return (folding = running)
+  }
+
+  async function foldAll(): Promise<void> {
+    try {
+      while (await foldJournal(database, clock.now()));
+    } catch (error) {
+      // The rows are still there; the next install or start tries again.
+      onError(error)
+    }
+  }
+
+  return {
+    record(skillId) {
+      open ??= begin()
+      const hour = (open.counts[toHour(clock.now())] ??= {})
+      hour[skillId] = (hour[skillId] ?? 0) + 1
+      return open.committed
+    },
+    flush,
+    async stop() {
+      stopped = true
+      await flush()
+    },
+  }
 }

@@ -1,0 +1,96 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Dialect } from '../storage/database.ts'
+import { toCountTable } from '../storage/count-table.ts'
+import type { TrendRow } from '../storage/rows-usage.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+const hourMs = 60 * 60 * 1000
+
+type Period = TrendRow['period']
+
+/** How many hours a period looks back; the period before it is as long. */
+export const periodHours = { day: 24, week: 7 * 24, month: 30 * 24 } as const satisfies Record<Period, number>
+const periods = Object.keys(periodHours) as Period[]
+
+/** A whole hour since 1970. */
+export function toHour(epochMs: number): number {
+  return Math.floor(epochMs / hourMs)
+}
+
+/**
+ * Adds installs of an hour to the windows of every period, which stand at `now`, the hour that they were rolled to.
+ *
+ * The sums are kept up rather than made at each look: a window of a month has millions of buckets. The score counts
+ * installs, and once more those that came on top of the period before.
+ */
+export async function addToTrends(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  { hour, now, counts }: { hour: number; now: number; counts: ReadonlyMap<string, number> },
+): Promise<void> {
+  const age = now - hour
+  const columns = [
+    { column: 'installs', of: periods.filter((period) => age < periodHours[period]) },
+    {
+      column: 'previous',
+      of: periods.filter((period) => age >= periodHours[period] && age < 2 * periodHours[period]),
+    },
+  ] as const
+  for (const { column, of } of columns) {
+    if (of.length === 0) continue
+    const [installs, previous] = column === 'installs' ? [sql`c.n`, sql`0`] : [sql`0`, sql`c.n`]
+    const names = sql.join(
+      of.map((period) => sql`select ${sql.lit(period)} as name`),
+      sql` union all `,
+    )
+    await sql`insert into trends (period, skill_id, installs, previous, score)
+      select p.name, c.id, ${installs}, ${previous}, ${toScore(installs, previous)}
+      from ${toCountTable(dialect, counts)} as c cross join (${names}) as p where true
+      on conflict (period, skill_id) do update set ${sql.ref(column)} = ${grown(column)},
+        score = ${toScore(grown('installs'), grown('previous'))}`.execute(trx)
+  }
+}
+
+/** Moves the windows of a period from the hour at which they stand to a later one: what grew old leaves them. */
+export async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
+  const hours = periodHours[period]
+  // Of the present, what is older than the period leaves; the past takes it, unless it is too old even for that.
+  const leaving = { first: from - hours + 1, last: Math.min(to - hours, from) }
+  const arriving = { first: Math.max(leaving.first, to - 2 * hours + 1), last: leaving.last }
+  const passing = { first: from - 2 * hours + 1, last: Math.min(to - 2 * hours, from - hours) }
+  await shift(trx, period, { column: 'previous', sign: -1 }, passing)
+  await shift(trx, period, { column: 'installs', sign: -1 }, leaving)
+  await shift(trx, period, { column: 'previous', sign: 1 }, arriving)
+  await trx
+    .deleteFrom('trends')
+    .where('period', '=', period)
+    .where('installs', '=', 0)
+    .where('previous', '=', 0)
+    .execute()
+}
+
+/** Adds the buckets of some hours to one side of a period's windows, or takes them away. */
+async function shift(
+  trx: WriteTransaction,
+  period: Period,
+  { column, sign }: { column: 'installs' | 'previous'; sign: 1 | -1 },
+  { first, last }: { first: number; last: number },
+): Promise<void> {
+  if (first > last) return
+  const after = sql`trends.${sql.ref(column)} + ${sql.lit(sign)} * bucket.n`
+  const [installs, previous] = column === 'installs' ? [after, sql`trends.previous`] : [sql`trends.installs`, after]
+  await sql`update trends set ${sql.ref(column)} = ${after}, score = ${toScore(installs, previous)}
+    from (
+      select skill_id, cast(sum(installs) as bigint) as n from install_hours
+      where hour >= ${first} and hour <= ${last} group by skill_id
+    ) as bucket
+    where trends.period = ${period} and trends.skill_id = bucket.skill_id`.execute(trx)
+}
+
+function grown(column: 'installs' | 'previous'): RawBuilder<unknown> {
+  return sql`trends.${sql.ref(column)} + excluded.${sql.ref(column)}`
+}
+
+function toScore(installs: RawBuilder<unknown>, previous: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${installs} + case when ${installs} > ${previous} then ${installs} - (${previous}) else 0 end`
+}

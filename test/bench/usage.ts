@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { startNode, type Child } from './children.ts'
+import { load, postJson, requireWrk } from './load.ts'
+import { median, quantile } from './statistics.ts'
+
+const runs = 5
+const connections = 64
+const installRecords = 1_000_000
+const reads = 1000
+const hourMs = 60 * 60 * 1000
+
+/** Prints how many installs a node takes over HTTP, answered after their commit, with the whole catalogue installed in turn. */
+export async function benchTrack(title: string, location: RegistryOptions): Promise<void> {
+  requireWrk()
+  const node = await startNode(location)
+  await node.vitals('warm')
+  const script = postJson(
+    '/api/v1/track',
+    (await readNames(node)).map((skillName) => ({ skillName })),
+  )
+  const perSecond: number[] = []
+  const p99: number[] = []
+  await load(node.url, script, { seconds: 1, connections })
+  for (let i = 0; i < runs; i++) {
+    const result = await load(node.url, script, { connections })
+    if (result.errors > 0) throw new Error(`${result.errors} installs of the benchmark failed.`)
+    perSecond.push(result.perSecond)
+    p99.push(result.p99Ms)
+  }
+  const { rssMib, delayMaxMs } = await node.vitals()
+  await node.stop()
+  console.log(`\nInstalls on ${title}: ${runs} runs of POST /track at ${connections} connections`)
+  console.table({
+    'POST /track': {
+      perSecond: Math.round(median(perSecond)),
+      p99Ms: median(p99).toFixed(2),
+      loopHeldMs: delayMaxMs.toFixed(0),
+      rssMib: rssMib.toFixed(0),
+    },
+  })
+}
+
+async function readNames(node: Child): Promise<string[]> {
+  const names: string[] = []
+  for (let page = 1; ; page++) {
+    const response = await fetch(`${node.url}/api/v1/skills?limit=100&page=${page}`)
+    const { skills, totalPages } = (await response.json()) as { skills: { fullName: string }[]; totalPages: number }
+    names.push(...skills.map(({ fullName }) => fullName))
+    if (page >= totalPages) return names
+  }
+}
+
+/** Prints how long what trends and the leaderboards take, in-process, with a million hourly records of installs. */
+export async function benchRankings(title: string, location: RegistryOptions): Promise<void> {
+  const registry = await openRegistry({ ...location, works: false })
+  await registry.search.warmed
+  await fillInstalls(registry)
+  const api = localApi(registry, systemCaller)
+  const { categories } = await api.listCategories()
+  const rarest = categories.at(-1)?.name ?? ''
+  console.log(`\nRankings on ${title}, in-process, with ${installRecords.toLocaleString('en')} hourly install records`)
+  console.table({
+    'GET /trending': await time(() => api.getTrending({ limit: 100 })),
+    'GET /trending?period=month': await time(() => api.getTrending({ period: 'month', limit: 100 })),
+    [`GET /trending?category=${rarest}`]: await time(() => api.getTrending({ category: rarest, limit: 100 })),
+    'GET /reputation/leaderboard': await time(() => api.getLeaderboard({ limit: 100 })),
+    'GET /agents': await time(() => api.listAgents({ limit: 100 })),
+  })
+  await registry.close()
+}
+
+/** Random hours of the last sixty days for every skill, through the journal, as if nodes had recorded them. */
+async function fillInstalls(registry: Registry): Promise<void> {
+  const { database, telemetry, clock } = registry
+  const ids = await database.read.selectFrom('skills').select('id').execute()
+  const now = Math.floor(clock.now() / hourMs)
+  const hours = Array.from({ length: 60 * 24 }, (_, age) => now - age)
+  const share = installRecords / (hours.length * ids.length)
+  for (const hour of hours) {
+    const counts: Record<string, number> = {}
+    for (const { id } of ids) if (Math.random() < share) counts[id] = 1 + Math.floor(Math.random() * 9)
+    const row = { id: randomUUID(), counts: JSON.stringify({ [hour]: counts }) }
+    await database.writer.write((trx) => trx.insertInto('install_journal').values(row).execute())
+  }
+  await telemetry.flush()
+}
+
+async function time(read: () => Promise<unknown>) {
+  const durations: number[] = []
+  for (let i = 0; i < reads; i++) {
+    const startedMs = performance.now()
+    await read()
+    durations.push(performance.now() - startedMs)
+  }
+  return { medianMs: median(durations).toFixed(2), p99Ms: quantile(durations, 0.99).toFixed(2) }
+}
