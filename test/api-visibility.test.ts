@@ -31,6 +31,9 @@ describeApi('what callers may see', (open) => {
     ['getFile', (api, name) => api.getFile({ name, path: 'SKILL.md' })],
     ['listVersions', (api, name) => api.listVersions({ name })],
     ['getVersion', (api, name) => api.getVersion({ name, version: '1.0.0' })],
+    ['listReviews', (api, name) => api.listReviews({ name })],
+    ['listIssues', (api, name) => api.listIssues({ name })],
+    ['listAgentReviews', (api, name) => api.listAgentReviews({ name })],
   ]
   const deeds: [string, (api: RegistryApi, name: string) => Promise<unknown>][] = [
     ['forkSkill', (api, name) => api.forkSkill({ name, newName: 'stolen' })],
@@ -38,6 +41,11 @@ describeApi('what callers may see', (open) => {
     ['unstarSkill', (api, name) => api.unstarSkill({ name })],
     ['yankVersion', (api, name) => api.yankVersion({ name, version: '1.0.0' })],
     ['deleteSkill', (api, name) => api.deleteSkill({ name })],
+    ['reportSkill', (api, name) => api.reportSkill({ name, reason: 'spam' })],
+    ['createShare', (api, name) => api.createShare({ name })],
+    ['listShares', (api, name) => api.listShares({ name })],
+    ['appealModeration', (api, name) => api.appealModeration({ name, statement: 'Why?' })],
+    ['getModeration', (api, name) => api.getModeration({ name })],
     ['transferSkill', (api, name) => api.transferSkill({ name, newOwner: 'bob' })],
     ['acceptTransfer', (api, name) => api.acceptTransfer({ name })],
     ['cancelTransfer', (api, name) => api.cancelTransfer({ name })],
@@ -50,11 +58,7 @@ describeApi('what callers may see', (open) => {
     ['loadSkill', (api, name) => api.loadSkill({ name })],
     ['getSimilarity', (api, name) => api.getSimilarity({ name })],
     ['getProvenance', (api, name) => api.getProvenance({ name })],
-    ['listReviews', (api, name) => api.listReviews({ name })],
-    ['listIssues', (api, name) => api.listIssues({ name })],
-    ['listAgentReviews', (api, name) => api.listAgentReviews({ name })],
     ['diffSkill', (api, name) => api.diffSkill({ name, from: '1.0.0', to: '1.0.0' })],
-    ['reportSkill', (api, name) => api.reportSkill({ name, reason: 'spam' })],
   ]
 
   describe('of a private skill', () => {

@@ -18,6 +18,7 @@ import { toStrictSchema } from './strict-schema.ts'
 export interface Tokens {
   readonly agentToken?: string
   readonly caseToken?: string
+  readonly shareToken?: string
 }
 
 /** A way into a registry, under a key or as a guest. */

@@ -24,6 +24,8 @@ export interface Command<Result = unknown> {
   run(given: Arguments, output: Output): Promise<Result>
   /** The result in lines; with --json the result is printed as it is. */
   show(result: Result): string[]
+  /** Whether the result, though it is shown, is a failure to scripts: exit code 1. */
+  hasFailed?(result: Result): boolean
 }
 
 /** What went wrong before a command began: exit code 2 instead of 1. */
@@ -33,6 +35,17 @@ export class UsageError extends Error {}
 export function text(given: Arguments, name: string): string | undefined {
   const value = given.options[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** The one of `choices` that was given; undefined where nothing was. Throws {@link UsageError} that lists them. */
+export function choice<T extends string>(
+  given: string | undefined,
+  choices: readonly T[],
+  what: string,
+): T | undefined {
+  const found = choices.find((one) => one === given)
+  if (given !== undefined && !found) throw new UsageError(`'${given}' is no ${what}; there are ${choices.join(', ')}.`)
+  return found
 }
 
 /** Whether a flag was given. */

@@ -8,3 +8,8 @@ export interface Output {
 export function createOutput(json: boolean): Output {
   return { json, say: (line) => void (json || console.error(line)) }
 }
+
+/** What strangers wrote, for a terminal: one line, and no control characters that could fake others. */
+export function toOneLine(written: string): string {
+  return written.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+}

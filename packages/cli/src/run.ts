@@ -9,30 +9,30 @@ import { createOutput } from './output.ts'
 export async function run(args: readonly string[]): Promise<number> {
   const json = args.includes('--json')
   try {
-    await dispatch(args, json)
-    return 0
+    return await dispatch(args, json)
   } catch (error) {
     return fail(error, json)
   }
 }
 
-async function dispatch(args: readonly string[], json: boolean): Promise<void> {
+async function dispatch(args: readonly string[], json: boolean): Promise<number> {
   const { name, load, rest } = findCommand(args)
   if (!load) {
     const asked = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!)
     if (!asked) throw new UsageError(`There is no command '${name}'. \`skillstead help\` lists them.`)
     console.log(showHelp())
-    return
+    return 0
   }
   const command = await load()
   if (rest.includes('--help') || rest.includes('-h')) {
     console.log(showCommandHelp(name, command))
-    return
+    return 0
   }
   const result = await command.run(readArguments(name, command, rest), createOutput(json))
   if (json) {
     if (result !== undefined) console.log(JSON.stringify(result))
   } else for (const line of command.show(result)) console.log(line)
+  return command.hasFailed?.(result) ? 1 : 0
 }
 
 function findCommand(args: readonly string[]) {

@@ -19,6 +19,8 @@ export interface ClientOptions {
   readonly agentToken?: string
   /** Proves that the caller is a party to a takedown case. */
   readonly caseToken?: string
+  /** Lets the caller read the private skill that somebody shared. */
+  readonly shareToken?: string
   /** How the calling program names itself; nodes tell it to the owners of what it downloads. */
   readonly client?: string
 }
@@ -58,6 +60,7 @@ async function call(
   if (options.client) headers['x-skillstead-client'] = options.client
   if (options.agentToken) headers['x-agent-token'] = options.agentToken
   if (options.caseToken) headers['x-case-token'] = options.caseToken
+  if (options.shareToken) headers['x-share-token'] = options.shareToken
   const { query, body, contentType } = toMessage(endpoint, rest)
   if (contentType) headers['content-type'] = contentType
   const response = await send(options, `${base}${path}${query}`, { method: endpoint.method, headers, body })

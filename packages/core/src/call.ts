@@ -14,6 +14,7 @@ import type { CallOptions, Context } from './context.ts'
 import type { EncodedJson } from './encoded-json.ts'
 import { toFieldErrors } from './field-errors.ts'
 import { operations } from './operations.ts'
+import { withShare } from './skills/shares.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 
 /** What an operation answered, whatever its endpoint: a JSON value or its bytes, or content of another type. */
@@ -37,7 +38,8 @@ export async function localCall(
   const parsed = v.safeParse(endpoint.input, input)
   if (!parsed.success) throw toInvalidRequest(parsed.issues)
   try {
-    const result = await (operations[name] as AnyOperation)(context, parsed.output, caller, options)
+    const seeing = options?.shareToken === undefined ? caller : await withShare(context, caller, options.shareToken)
+    const result = await (operations[name] as AnyOperation)(context, parsed.output, seeing, options)
     if (Array.isArray(endpoint.status)) return result as AnyReply
     return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
   } catch (error) {

@@ -1,24 +1,36 @@
 import { RegistryError, type PlanName, type Scope } from '@skillstead/protocol'
 
+/** What a link lets its holder read besides. */
+interface LinkHolder {
+  readonly sharedSkillId?: string
+}
+
 /** Nobody in particular: everything public, nothing else. */
-export interface Guest {
+export interface Guest extends LinkHolder {
   readonly kind: 'guest'
 }
 
 /** A signed-in user, with what the key in use allows. */
-export interface UserCaller {
+export interface UserCaller extends LinkHolder {
   readonly kind: 'user'
   readonly userId: string
   readonly username: string
   readonly plan: PlanName
   readonly role: 'user' | 'admin'
   readonly scopes: readonly Scope[]
+  /** The key that the caller came with; absent for sessions, and for callers made inside the process. */
+  readonly keyId?: string
 }
 
 /** Who asks. Every rule about what may be seen or done takes one of these. */
 export type Caller = Guest | UserCaller
 
 export const guest: Guest = { kind: 'guest' }
+
+/** Whether the caller sees what is public and nothing else, so that what is made for one serves all of them. */
+export function seesPublicOnly(caller: Caller): boolean {
+  return caller.kind === 'guest' && caller.sharedSkillId === undefined
+}
 
 /** The caller's user id, or null for a guest. */
 export function callerId(caller: Caller): string | null {

@@ -46,11 +46,12 @@ export async function createChangeFollower(
       do {
         again = false
         for (;;) {
-          const changes = await readChanges(database, position)
+          const rows = await readChanges(database, position)
           // First, so that nobody who began to read before these changes keeps what was read.
-          position = changes.at(-1)?.seq ?? position
+          position = rows.at(-1)?.seq ?? position
+          const changes = rows.flatMap(toChanges)
           for (const follower of followers) await deliver(follower, changes)
-          if (changes.length < pageSize) break
+          if (rows.length < pageSize) break
         }
       } while (again)
     } catch (error) {
@@ -99,6 +100,11 @@ export async function createChangeFollower(
 async function readHead(database: Database): Promise<number> {
   const head = await database.read.selectFrom('heads').select('change_seq').executeTakeFirstOrThrow()
   return head.change_seq
+}
+
+/** Counters change by the hundred; one row tells of all that were written together. */
+function toChanges({ seq, kind, subject }: Change): Change[] {
+  return subject.split(',').map((each) => ({ seq, kind, subject: each }))
 }
 
 function readChanges(database: Database, after: number): Promise<Change[]> {

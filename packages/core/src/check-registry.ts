@@ -1,6 +1,7 @@
 import type { Context } from './context.ts'
 import { sql } from 'kysely'
 import type { Registry } from './registry.ts'
+import { findDrift } from './reputation/recompute.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -23,6 +24,7 @@ export async function checkRegistry(registry: Registry): Promise<Finding[]> {
     await checkBlobs(registry),
     await checkSearch(registry),
     await checkLog(registry),
+    await checkReputations(registry),
     await checkOutbox(registry),
   ]
 }
@@ -79,6 +81,20 @@ async function checkLog({ database }: Context): Promise<Finding> {
     detail: ok
       ? `${entries} entries, none missing.`
       : `The log has ${entries} entries and should have ${head.log_seq}.`,
+  }
+}
+
+async function checkReputations({ database }: Context): Promise<Finding> {
+  // Among the writes, so that nothing changes between one table that is read and the next.
+  const { authors, skills, standings, badges } = await database.writer.write(findDrift)
+  const wrong = new Set([...standings.map(({ user_id }) => user_id), ...badges.map(({ userId }) => userId)]).size
+  const ok = wrong === 0 && skills.size === 0
+  return {
+    name: 'reputation',
+    ok,
+    detail: ok
+      ? `All ${authors} reputations are what they should be.`
+      : `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be.`,
   }
 }
 

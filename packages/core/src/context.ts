@@ -6,7 +6,9 @@ import type { Counters } from './counters.ts'
 import type { Outbox } from './outbox.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
+import type { PublicNames } from './skills/public-names.ts'
 import type { Database } from './storage/database.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** What an operation works with: the parts of an open registry. */
 export interface Context {
@@ -21,6 +23,8 @@ export interface Context {
   readonly outbox: Outbox
   readonly search: CatalogueSearch
   readonly answers: AnswerCache
+  readonly publicNames: PublicNames
+  readonly telemetry: Telemetry
   readonly outgoing: Outgoing
   readonly addressLimits: AddressLimits
   /** Aborted when the registry closes: nothing more is read. */
@@ -40,4 +44,8 @@ export interface CallOptions {
   /** What proves that the caller is a certain agent, or a party to a takedown case. */
   readonly agentToken?: string
   readonly caseToken?: string
+  /** The secret of a link that shares a private skill. */
+  readonly shareToken?: string
+  /** The session that the call is about, as a browser's cookie names it. */
+  readonly sessionToken?: string
 }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
-import { appendChange } from './log.ts'
 import type { Database } from './storage/database.ts'
+import { countDownloads } from './telemetry/count-downloads.ts'
 
 /** Counts of use, gathered in memory and written in groups: a download costs a map entry, not a commit. */
 export interface Counters {
@@ -23,32 +23,18 @@ export function createCounters(database: Database, clock: Clock, onError: (error
     if (gathered.size === 0) return
     const counts = gathered
     gathered = new Map()
-    const writes = [...counts].map(async ([skillId, count]) => {
-      try {
-        await addDownloads(skillId, count)
-      } catch (error) {
-        onError(error)
-        gather(skillId, count)
-      }
-    })
-    await Promise.all(writes)
+    try {
+      await database.writer.write((trx) => countDownloads(trx, database.dialect, counts, clock.now()))
+    } catch (error) {
+      onError(error)
+      for (const [skillId, count] of counts) gather(skillId, count)
+    }
   }
 
   /** What could not be written is gathered again and waits for the next time. */
   function gather(skillId: string, count: number): void {
     gathered.set(skillId, (gathered.get(skillId) ?? 0) + count)
     timer ??= setTimeout(() => void flush(), flushMs)
-  }
-
-  function addDownloads(skillId: string, count: number): Promise<void> {
-    return database.writer.write(async (trx) => {
-      await trx
-        .updateTable('skills')
-        .set((eb) => ({ downloads: eb('downloads', '+', count) }))
-        .where('id', '=', skillId)
-        .execute()
-      await appendChange(trx, { kind: 'counters', subject: skillId, at: clock.now(), entries: [] })
-    })
   }
 
   return {

@@ -1,5 +1,7 @@
+import { sweepSessions } from './accounts/sessions.ts'
 import type { Context } from './context.ts'
 import { sweepIdempotent } from './idempotency.ts'
+import { rollUpInstalls } from './telemetry/roll-up.ts'
 
 const topic = 'housekeeping'
 const dayMs = 24 * 60 * 60 * 1000
@@ -14,8 +16,10 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
     retryDelaysMs: [minuteMs, minuteMs, minuteMs],
     async handle() {
       await sweepIdempotent(context)
+      await sweepSessions(context)
       await sweepOutbox(context)
       await sweepChanges(context)
+      await rollUpInstalls(context)
     },
     // Also after the last failure: tomorrow is another day.
     afterwards: (trx) => context.outbox.enqueue(trx, next()),

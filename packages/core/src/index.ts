@@ -8,6 +8,7 @@ export { localApi } from './local-api.ts'
 export { notImplemented } from './operations.ts'
 export type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
 export type { NameResolver, OutgoingOptions } from './outgoing/outgoing.ts'
+export { isNetwork } from './outgoing/public-addresses.ts'
 export { openRegistry, type Metric, type Registry, type RegistryOptions } from './registry.ts'
 export { SkillMoved } from './skills/find-skill.ts'
 export {

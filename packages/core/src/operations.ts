@@ -3,46 +3,64 @@ import { createApiKey, deleteApiKey, listApiKeys } from './accounts/api-keys.ts'
 import { listAudit } from './accounts/audit-list.ts'
 import { getUserByName } from './accounts/find-user.ts'
 import { readAvatar, setFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
+import { createSession, deleteSession } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
-import { requireUser, type Caller } from './caller.ts'
+import { listAgents } from './agents/leaderboard.ts'
+import { getAgent } from './agents/profile.ts'
+import { registerAgent } from './agents/register.ts'
+import { resetAgentToken } from './agents/reset-token.ts'
+import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
+import { decideCopyReport, listCopyReports } from './copies/copy-reports.ts'
+import { reportCopy } from './copies/report.ts'
+import { submitCounterNotice } from './dmca/counter-notice.ts'
+import { decideCase } from './dmca/decide.ts'
+import { listCases, showCase } from './dmca/read.ts'
+import { submitDmca } from './dmca/submit.ts'
+import { appealModeration } from './moderation/appeal.ts'
+import { moderateSkill } from './moderation/moderate.ts'
+import { reportSkill } from './moderation/report.ts'
+import { decideReport, listReports } from './moderation/reports.ts'
+import { getModeration } from './moderation/show.ts'
+import { addExternal, deleteExternal } from './external/index-skill.ts'
+import { listExternal } from './external/list.ts'
+import { scanExternal } from './external/scan-external.ts'
+import { heartbeat } from './heartbeat/heartbeat.ts'
 import { listPacks } from './packs/list.ts'
 import { getPack } from './packs/find-pack.ts'
 import { showPack } from './packs/pack-form.ts'
 import { createPack, deletePack, updatePack } from './packs/packs.ts'
+import { listAuthors } from './reputation/leaderboard.ts'
+import { showReputation } from './reputation/show-reputation.ts'
+import { createAgentReview } from './reviews/create-agent-review.ts'
+import { createIssue, listIssues } from './reviews/issues.ts'
+import { listAgentReviews } from './reviews/list-agent-reviews.ts'
+import { markAgentReviewHelpful } from './reviews/mark-helpful.ts'
+import { createReview, listReviews } from './reviews/reviews.ts'
+import { createRequest, getRequest, listRequests } from './requests/requests.ts'
+import { updateRequest } from './requests/update.ts'
+import { voteForRequest, withdrawRequestVote } from './requests/votes.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './skills/collaborators.ts'
 import { getMovedSkill, getSkill } from './skills/find-skill.ts'
 import { forkSkill } from './skills/fork.ts'
 import { publishSkill } from './skills/publish.ts'
 import { listVersions, readArchiveOf, readFile, readSkillMd, showSkill, showVersion } from './skills/read.ts'
 import { listCategories, searchSkills, suggest } from './skills/search.ts'
+import { createShare, deleteShare, listShares } from './skills/shares.ts'
 import { setStarred } from './skills/stars.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './skills/transfer.ts'
 import { deleteSkill, setYanked } from './skills/withdraw.ts'
 import { readBlob, readBlobs } from './sync/blobs.ts'
 import { readFeed } from './sync/feed.ts'
+import { track } from './telemetry/track.ts'
+import { getTrending } from './telemetry/trending.ts'
+import { decideVerification } from './verification/decide.ts'
+import { listOwnVerifications, listVerifications } from './verification/list.ts'
+import { verifyAuthor } from './verification/verify-author.ts'
 
 /** What answers `not_implemented` for now. The list can only shrink; a test holds it. */
 export const notImplemented = [
-  ...(['loadSkill', 'diffSkill', 'getSimilarity', 'getProvenance', 'reportCopy', 'reportSkill'] as const),
-  ...(['appealModeration', 'getModeration', 'moderateSkill', 'listReports', 'decideReport'] as const),
-  ...(['listCopyReports', 'decideCopyReport'] as const),
-  ...(['createShare', 'listShares', 'deleteShare'] as const),
-  ...(['listAgentReviews', 'createAgentReview', 'markAgentReviewHelpful'] as const),
-  ...(['listReviews', 'createReview', 'listIssues', 'createIssue'] as const),
-  ...(['listAgents', 'registerAgent', 'getAgent', 'heartbeat'] as const),
-  ...([
-    'listRequests',
-    'createRequest',
-    'getRequest',
-    'updateRequest',
-    'voteForRequest',
-    'withdrawRequestVote',
-  ] as const),
-  ...(['createSession', 'deleteSession', 'getReputation', 'getLeaderboard', 'verifyAuthor'] as const),
-  ...(['listOwnVerifications', 'listVerifications', 'decideVerification'] as const),
-  ...(['submitDmca', 'getDmca', 'submitCounterNotice', 'listDmca', 'updateDmca'] as const),
-  ...(['listExternal', 'scanExternal', 'addExternal', 'deleteExternal', 'track', 'getTrending'] as const),
+  ...(['loadSkill', 'diffSkill', 'getSimilarity', 'getProvenance'] as const),
   ...(['listWebhooks', 'createWebhook', 'getWebhook', 'updateWebhook', 'deleteWebhook'] as const),
   ...(['retryDelivery', 'pingWebhook', 'getCheckpoint', 'getTile', 'getPublicKey'] as const),
 ] as const satisfies readonly EndpointName[]
@@ -52,7 +70,6 @@ type NotImplemented = (typeof notImplemented)[number]
 /** Every endpoint of the table, as a function of the registry's parts, the input and who asks. */
 export const operations = {
   ...(Object.fromEntries(notImplemented.map((name) => [name, refuse])) as Record<NotImplemented, typeof refuse>),
-  verifyAuthor: refuseVerification,
 
   searchSkills,
   suggest,
@@ -73,10 +90,26 @@ export const operations = {
   listCollaborators,
   putCollaborator,
   deleteCollaborator,
+  createShare,
+  listShares,
+  deleteShare,
   transferSkill: offerTransfer,
   acceptTransfer,
   cancelTransfer,
   listTransfers: (context, _input, caller) => listTransfers(context, caller),
+
+  listAgentReviews,
+  createAgentReview,
+  markAgentReviewHelpful,
+  listReviews,
+  createReview,
+  listIssues,
+  createIssue,
+  listAgents,
+  registerAgent,
+  getAgent,
+  resetAgentToken,
+  heartbeat,
 
   listPacks,
   getPack: async (context, { slug }, caller) => showPack(context, await getPack(context, slug, caller), caller),
@@ -87,6 +120,8 @@ export const operations = {
   listApiKeys,
   createApiKey,
   deleteApiKey,
+  createSession,
+  deleteSession,
   getMe: (context, _input, caller) => showMe(context, caller),
   updateMe,
   getUser: showUser,
@@ -97,6 +132,43 @@ export const operations = {
   createUser,
   updateUser,
   listAudit,
+
+  listExternal,
+  scanExternal,
+  addExternal,
+  deleteExternal,
+  track,
+  getTrending,
+
+  submitDmca,
+  getDmca: showCase,
+  submitCounterNotice,
+  listDmca: listCases,
+  updateDmca: decideCase,
+
+  verifyAuthor,
+  listOwnVerifications,
+  listVerifications,
+  decideVerification,
+  getReputation: showReputation,
+  getLeaderboard: (context, input) => listAuthors(context, input),
+
+  listRequests,
+  createRequest,
+  getRequest,
+  updateRequest,
+  voteForRequest,
+  withdrawRequestVote,
+
+  reportCopy,
+  listCopyReports,
+  decideCopyReport,
+  reportSkill,
+  appealModeration,
+  getModeration,
+  moderateSkill,
+  listReports,
+  decideReport,
 
   getFeed: readFeed as (...input: Parameters<typeof readFeed>) => never,
   getBlob: readBlob,
@@ -112,11 +184,4 @@ async function refuse(context: Context, input: object, caller: Caller): Promise<
   if ('skillName' in input && typeof input.skillName === 'string' && !isElsewhere)
     await getMovedSkill(context, input.skillName, caller)
   throw new RegistryError('not_implemented', 'This part of the interface is not built yet.')
-}
-
-async function refuseVerification(context: Context, input: { username: string }, caller: Caller): Promise<never> {
-  const user = await getUserByName(context, input.username)
-  if (user.id !== requireUser(caller).userId)
-    throw new RegistryError('forbidden', `Only ${user.username} may ask for the verification of this account.`)
-  return refuse(context, input, caller)
 }

@@ -9,6 +9,8 @@ import { createChangeFollower } from './change-follower.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Context } from './context.ts'
 import { createCounters } from './counters.ts'
+import { scheduleTakedowns } from './dmca/restore.ts'
+import { handleExternalScans } from './external/scan-indexed.ts'
 import { scheduleHousekeeping } from './housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
 import { newId } from './ids.ts'
@@ -16,7 +18,10 @@ import { createOutbox } from './outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
+import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
+import { createTelemetry } from './telemetry/telemetry.ts'
+import { handleVerifications } from './verification/check.ts'
 
 export interface RegistryOptions extends DatabaseLocation {
   /** Where the time comes from; the system's clock unless a test says otherwise. */
@@ -47,6 +52,8 @@ export interface Metric {
 export interface Registry extends Context {
   /** Who holds a key; throws `unauthorized`. */
   authenticate(key: string): Promise<UserCaller>
+  /** Who holds a session; throws `unauthorized`. */
+  authenticateSession(token: string): Promise<UserCaller>
   /** A user as a caller, for code that runs inside the process and is trusted. Throws `not_found`. */
   getCaller(username: string): Promise<UserCaller>
   beginIdempotent(caller: UserCaller, key: string, bodyHash: string): ReturnType<typeof beginIdempotent>
@@ -75,13 +82,14 @@ const diskBytesMin = 64 * 1024 * 1024
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   const clock = options.clock ?? systemClock
   const onError = options.onError ?? ((error) => console.error(error))
+  const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
   const { origin, epoch } = await readIdentity(database, options.origin)
   const changes = await createChangeFollower(database, onError)
   const counters = createCounters(database, clock, onError)
+  const telemetry = createTelemetry(database, clock, onError)
   const outbox = createOutbox(database, clock, onError)
   const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
-  const outgoing = createOutgoing(options.outgoing ?? {})
   const authenticator = createAuthenticator(database, clock, onError)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
   const search = createCatalogueSearch(database, changes, {
@@ -100,6 +108,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     outbox,
     search,
     answers,
+    publicNames: createPublicNames(changes),
+    telemetry,
     outgoing,
     addressLimits: createAddressLimits(),
     closing: closing.signal,
@@ -107,7 +117,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
   if (options.works !== false) {
     await scheduleHousekeeping(context)
+    handleVerifications(context)
+    scheduleTakedowns(context)
+    handleExternalScans(context)
     outbox.start()
+    // What a process recorded that ended before it counted.
+    await telemetry.flush()
   }
   let closed: Promise<void> | undefined
 
@@ -116,9 +131,11 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits.abort()
     search.stop()
     await search.warmed
-    await outbox.stop()
+    // First what the outbox may wait for: a host that does not answer holds nobody up.
     await outgoing.close()
+    await outbox.stop()
     await counters.stop()
+    await telemetry.stop()
     await authenticator.flush()
     await changes.stop()
     await database.close()
@@ -127,6 +144,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   return {
     ...context,
     authenticate: authenticator.authenticate,
+    authenticateSession: authenticator.authenticateSession,
     getCaller: (username) => getCaller(database, username),
     beginIdempotent: (caller, key, bodyHash) => beginIdempotent(context, caller, key, bodyHash),
     finishIdempotent: (caller, key, answer) => finishIdempotent(context, caller, key, answer),

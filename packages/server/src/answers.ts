@@ -2,24 +2,24 @@ import type { Content } from '@skillstead/protocol'
 import { EncodedJson, type localCall } from '@skillstead/core'
 import type { Call } from './call.ts'
 import { toContentHeaders } from './content.ts'
-import type { Answer } from './replies.ts'
+import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
 
 /** What an operation gave. */
-export type Result = Awaited<ReturnType<typeof localCall>>
+export type Result = Awaited<ReturnType<typeof localCall>> & { readonly headers?: readonly Header[] }
 
 const jsonType = 'application/json; charset=utf-8'
 
 /** The result of an operation as what goes over the wire. */
-export function toAnswer(call: Call, route: Route, { status, body }: Result): Answer {
-  if (status === 204 || body === undefined) return { status: 204, body: null }
+export function toAnswer(call: Call, route: Route, { status, body, headers }: Result): Answer {
+  if (status === 204 || body === undefined) return { status: 204, body: null, headers }
   const reads = call.method === 'GET' || call.method === 'HEAD'
   // What guests see may be kept, and is asked for again each time; what a key or a token opens may not be kept at all.
   const cacheControl = reads && !call.personal && !route.endpoint.volatile ? 'no-cache' : 'private, no-store'
   if (body instanceof EncodedJson)
     return { status, cacheControl, body: body.bytes, etag: body.etag, contentType: jsonType }
   if (route.endpoint.kind !== 'content') {
-    return { status, cacheControl, body: Buffer.from(JSON.stringify(body)), contentType: jsonType }
+    return { status, cacheControl, headers, body: Buffer.from(JSON.stringify(body)), contentType: jsonType }
   }
   const content = body as Content
   return { status, cacheControl, body: content.body, ...toContentHeaders(content) }

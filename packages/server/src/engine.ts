@@ -8,6 +8,7 @@ import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { readPayload, toInput, type Payload } from './input.ts'
 import { isKnownToCaller, reply, replyOptions } from './replies.ts'
 import { renameInPath, routes, type Route } from './routes.ts'
+import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
 /** Mounts the endpoint table: a route for every row, `HEAD` beside `GET`, and 405 or `OPTIONS` for every other method. */
 export function mountEndpoints(app: H3, node: NodeParts): void {
@@ -42,9 +43,10 @@ async function answer(node: NodeParts, route: Route, call: Call): Promise<Respon
   authorize(route.endpoint, call.caller)
   const payload = route.endpoint.method === 'GET' ? undefined : await readPayload(call, route)
   const key = readIdempotencyKey(call, route)
+  const work = route.endpoint.cookie ? performWithCookie : perform
   try {
-    if (key === undefined) return reply(call, toAnswer(call, route, await perform(node, route, call, payload)))
-    return await answerOnce(node, route, call, { key, payload }, () => perform(node, route, call, payload))
+    if (key === undefined) return reply(call, toAnswer(call, route, await work(node, route, call, payload)))
+    return await answerOnce(node, route, call, { key, payload }, () => work(node, route, call, payload))
   } catch (error) {
     if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)
     throw error
@@ -68,6 +70,12 @@ async function perform(node: NodeParts, route: Route, call: Call, payload: Paylo
   return localCall(node.registry, route.name, input, call.caller, options)
 }
 
+async function performWithCookie(node: NodeParts, route: Route, call: Call, payload?: Payload): Promise<Result> {
+  call.crossOrigin = false
+  requireOwnPage(node, call)
+  return moveSession(node, call, await perform(node, route, call, payload))
+}
+
 function replyMoved(call: Call, route: Route, fullName: string): Response {
   const location = renameInPath(route, call.params ?? {}, fullName) + (call.url?.search ?? '')
   const cacheControl = call.personal ? 'private, no-store' : 'no-cache'
@@ -78,11 +86,13 @@ function replyMoved(call: Call, route: Route, fullName: string): Response {
 function toCallOptions(node: NodeParts, call: Call, route: Route): CallOptions {
   const agentToken = call.header('x-agent-token') ?? undefined
   const caseToken = call.header('x-case-token') ?? undefined
-  if (agentToken !== undefined || caseToken !== undefined) call.personal = true
+  const shareToken = call.header('x-share-token') ?? undefined
+  if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
   const counts = route.counted && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
   // Reading is limited by requests alone.
   const address = route.endpoint.method === 'GET' ? undefined : toLimitKey(node.addresses.clientOf(call.request))
-  return { counts, client: toClientName(call), address, agentToken, caseToken }
+  const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
+  return { counts, client: toClientName(call), address, agentToken, caseToken, shareToken, sessionToken }
 }
 
 /** The program that calls: as it names itself, or the product of its User-Agent (RFC 9110, section 10.1.5). */

@@ -6,11 +6,14 @@ import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Quotas } from './quotas.ts'
 import { replyProblem, toRegistryError, type Header } from './replies.ts'
+import { readSessionToken } from './sessions.ts'
 
 /** What the answering of requests shares: made once for a node. */
 export interface NodeParts {
   readonly registry: Registry
   readonly addresses: Addresses
+  /** The origin of the node's own pages, where the operator says it. */
+  readonly publicOrigin: string | undefined
   readonly quotas: Quotas
   readonly metrics: Metrics
   readonly log: RequestLog
@@ -67,6 +70,8 @@ function admit(node: NodeParts, call: Call, admission: Admission): Promise<void>
   const looksAtKeys = admission === 'api' || (admission === 'page' && node.requireKey)
   const authorization = looksAtKeys ? call.header('authorization') : null
   if (authorization !== null) return admitWithKey(node, call, admission, authorization)
+  const session = looksAtKeys ? readSessionToken(node, call) : undefined
+  if (session !== undefined) return admitWithSession(node, call, admission, session)
   return count(node, call, admission)
 }
 
@@ -78,6 +83,18 @@ async function admitWithKey(node: NodeParts, call: Call, admission: Admission, a
     // Guessing costs: a wrong key spends from the address that sent it.
     if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
     throw error
+  }
+  await count(node, call, admission)
+}
+
+/** Who holds a session that is over is a guest: what is public stays open, and the rest says that it needs a key. */
+async function admitWithSession(node: NodeParts, call: Call, admission: Admission, token: string): Promise<void> {
+  call.crossOrigin = false
+  try {
+    call.caller = await node.registry.authenticateSession(token)
+    call.personal = true
+  } catch (error) {
+    if (!(error instanceof RegistryError && error.status === 401)) throw error
   }
   await count(node, call, admission)
 }

@@ -9,7 +9,7 @@ import { reply, toRegistryError } from './replies.ts'
 import type { Route } from './routes.ts'
 
 /** Shown once, when made, and never stored: a replay leaves them out. */
-const secretFields = new Set(['key', 'agentToken', 'caseToken', 'secret'])
+const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret', 'session'])
 
 interface KeptAnswer {
   readonly status: number

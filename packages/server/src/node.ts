@@ -38,6 +38,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   const node: NodeParts = {
     registry,
     addresses: createAddresses(options.trustedProxies ?? []),
+    publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
     quotas: createQuotas(options),
     metrics: createMetrics(),
     log: createRequestLog(options.logger),

@@ -34,7 +34,7 @@ const preflight: readonly Header[] = [
   [
     'access-control-allow-headers',
     'authorization, content-type, idempotency-key, if-none-match, x-agent-token, x-case-token, x-request-id, ' +
-      'x-skillstead-client, x-skills-update-check',
+      'x-share-token, x-skillstead-client, x-skills-update-check',
   ],
   ['access-control-max-age', '86400'],
 ]

@@ -5,6 +5,7 @@ import { planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import type { Output } from '../output.ts'
+import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { storeOptions, toLocation } from '../place.ts'
 
 export const serveOptions: Record<string, Option> = {
@@ -14,6 +15,7 @@ export const serveOptions: Record<string, Option> = {
   'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
+  ...outgoingOptions,
   private: { help: 'nothing without a key' },
   'json-logs': { help: 'one line of JSON a request, on standard output' },
 }
@@ -25,7 +27,8 @@ export const serve: Command<undefined> = {
   options: { ...serveOptions, ...storeOptions },
   async run(given, output) {
     limitYoungMemory()
-    const registry = await openRegistry(toLocation(given, { make: true }))
+    const outgoing = toOutgoing(given)
+    const registry = await openRegistry({ ...toLocation(given, { make: true }), outgoing })
     const node = await listen(registry, given)
     tellAddress(node, output)
     await untilStopped(registry, node, output)

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import type { Command } from '../command.ts'
+import { toOutgoing } from '../outgoing-options.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
 import { limitYoungMemory, listen, serveOptions, tellAddress, untilStopped } from './serve.ts'
@@ -17,7 +18,8 @@ export const start: Command<undefined> = {
   async run(given, output) {
     limitYoungMemory()
     const here = { ...given, options: { ...given.options, data: folder } }
-    const registry = await openRegistry(toLocation(here, { make: true }))
+    const outgoing = toOutgoing(given)
+    const registry = await openRegistry({ ...toLocation(here, { make: true }), outgoing })
     const news = await furnish(registry)
     const node = await listen(registry, here)
     tellAddress(node, output)

@@ -5,12 +5,15 @@ import type { Clock } from '../clock.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
+import { hashToken } from '../tokens.ts'
 import { hashKey, isKey } from './api-key-format.ts'
 
-/** Tells who holds a key. */
+/** Tells who holds a key, or a session that a key opened. */
 export interface Authenticator {
   /** Throws `unauthorized` for a key that is malformed, unknown, expired or deleted, or whose user is shut out. */
   authenticate(key: string): Promise<UserCaller>
+  /** The same for a session: it is over no later than its key. */
+  authenticateSession(token: string): Promise<UserCaller>
   /** Writes when keys were last used. */
   flush(): Promise<void>
 }
@@ -20,25 +23,38 @@ type KeyRow = Pick<ApiKeyRow, 'id' | 'hash' | 'scopes' | 'expires_at' | 'last_us
 
 /** How exactly the last use of a key is known; a row written at every request would make every read a write. */
 const lastUsePrecisionMs = 60_000
-const refusal = 'This API key is not valid. It may be mistyped, expired or deleted.'
+const keyRefusal = 'This API key is not valid. It may be mistyped, expired or deleted.'
+const sessionRefusal = 'This session is over. Sign in again with an API key.'
+
+const fields = [
+  'api_keys.id',
+  'api_keys.hash',
+  'api_keys.scopes',
+  'api_keys.expires_at',
+  'api_keys.last_used_at',
+  'api_keys.user_id',
+  'users.username',
+  'users.plan',
+  'users.role',
+  'users.disabled',
+] as const
 
 const selectKey = keepCompiled<KeyRow>((db) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
-    .select([
-      'api_keys.id',
-      'hash',
-      'scopes',
-      'expires_at',
-      'last_used_at',
-      'user_id',
-      'username',
-      'plan',
-      'role',
-      'disabled',
-    ])
-    .where('hash', '=', ''),
+    .select(fields)
+    .where('api_keys.hash', '=', ''),
+)
+
+const selectKeyOfSession = keepCompiled<KeyRow>((db) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('api_keys', 'api_keys.id', 'sessions.key_id')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select(fields)
+    .where('sessions.id', '=', '')
+    .where('sessions.expires_at', '>', 0),
 )
 
 export function createAuthenticator(
@@ -67,15 +83,22 @@ export function createAuthenticator(
       .finally(() => (writing = undefined))
   }
 
+  function admit(row: KeyRow | undefined, refusal: string): KeyRow {
+    if (!row || row.disabled || (row.expires_at !== null && row.expires_at <= clock.now())) {
+      throw new RegistryError('unauthorized', refusal)
+    }
+    noteUse(row)
+    return row
+  }
+
   return {
     async authenticate(key) {
-      const row = isKey(key) ? await findKey(database, key) : undefined
-      if (!row || row.disabled || (row.expires_at !== null && row.expires_at <= clock.now())) {
-        throw new RegistryError('unauthorized', refusal)
-      }
-      noteUse(row)
-      const { user_id: userId, username, plan, role } = row
-      return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[] }
+      const row = admit(isKey(key) ? await findKey(database, key) : undefined, keyRefusal)
+      return toCaller(row, row.id)
+    },
+    async authenticateSession(token) {
+      const [row] = await selectKeyOfSession(database.read, hashToken(token), clock.now())
+      return toCaller(admit(row, sessionRefusal))
     },
     async flush() {
       await writing
@@ -88,4 +111,9 @@ async function findKey(database: Database, key: string): Promise<KeyRow | undefi
   const [row] = await selectKey(database.read, hash)
   // The index compared the hashes already, but how long that took tells of a hash, not of a key; this holds anyway.
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
+}
+
+function toCaller(row: KeyRow, keyId?: string): UserCaller {
+  const { user_id: userId, username, plan, role } = row
+  return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[], keyId }
 }

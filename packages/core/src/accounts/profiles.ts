@@ -4,6 +4,7 @@ import { guest, requireUser, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toDigest } from '../blobs.ts'
+import { readVerifiedMethods } from '../reputation/verified-methods.ts'
 import { searchSkills } from '../skills/search.ts'
 import type { UserRow } from '../storage/tables.ts'
 import { getUserByName } from './find-user.ts'
@@ -18,7 +19,8 @@ export async function showMe(context: Context, caller: Caller): Promise<Me> {
   const { username } = requireUser(caller)
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
-  return { ...toPublicFields(user), plan: user.plan, role: user.role, verified: [], counts: { ...counts, webhooks: 0 } }
+  const verified = await readVerified(context, user)
+  return { ...toPublicFields(user), plan: user.plan, role: user.role, verified, counts: { ...counts, webhooks: 0 } }
 }
 
 /** PATCH /users/me: the name that is shown, and the picture; null takes the picture away. */
@@ -62,7 +64,7 @@ export async function showUser(
     limit,
   } as const
   const { filters: _filters, ...skills } = await searchSkills(context, published, guest)
-  return { ...toPublicFields(user), verified: [], counts, ...skills }
+  return { ...toPublicFields(user), verified: await readVerified(context, user), counts, ...skills }
 }
 
 /** GET /users/<username>/avatar: the picture, or one drawn from the name. */
@@ -112,6 +114,10 @@ function toPublicFields(user: UserRow) {
     avatarUrl: toAvatarUrl(user.username),
     createdAt: toTimestamp(user.created_at),
   }
+}
+
+async function readVerified({ database }: Context, { id }: UserRow): Promise<Me['verified']> {
+  return (await readVerifiedMethods(database.read, [id])).get(id) ?? []
 }
 
 async function countOf(context: Context, user: UserRow, { all }: { all: boolean }) {

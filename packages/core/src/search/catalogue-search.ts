@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Change, ChangeFollower } from '../change-follower.ts'
 import type { Database } from '../storage/database.ts'
-import { readDocuments, readSearchPage } from './read-documents.ts'
+import { readCounters, readDocuments, readSearchPage } from './read-documents.ts'
 import { createSearchIndex, type SearchHits, type SearchIndex, type SearchQuery } from './search-index.ts'
 import { searchText, suggestText } from './text-catalogue.ts'
 
@@ -27,6 +27,8 @@ export interface CatalogueSearchOptions {
 /** How long a slice of warming may hold the event loop, and how many rows are read for it. */
 const sliceMs = 10
 const sliceRows = 64
+/** Of counters alone, which are three columns. */
+const counterRows = 256
 
 export function createCatalogueSearch(
   database: Database,
@@ -97,12 +99,22 @@ async function putInSlices(index: SearchIndex, documents: Parameters<SearchIndex
 }
 
 async function applyChanges(database: Database, index: SearchIndex, changes: readonly Change[]): Promise<void> {
-  const ids = [...new Set(changes.filter(({ kind }) => kind !== 'pack').map(({ subject }) => subject))]
-  for (let i = 0; i < ids.length; i += sliceRows) {
-    const { documents, gone } = await readDocuments(database, ids.slice(i, i + sliceRows))
+  const skills = new Set(changes.filter(({ kind }) => kind === 'skill').map(({ subject }) => subject))
+  const isCounted = ({ kind, subject }: Change) => kind === 'counters' && !skills.has(subject)
+  const counted = new Set(changes.filter(isCounted).map(({ subject }) => subject))
+  for (const ids of slicesOf(counted, counterRows)) {
+    for (const { id, ...counters } of await readCounters(database, ids)) index.putCounters(id, counters)
+  }
+  for (const ids of slicesOf(skills, sliceRows)) {
+    const { documents, gone } = await readDocuments(database, ids)
     for (const document of documents) index.put(document)
     for (const num of gone) index.remove(num)
   }
+}
+
+function* slicesOf(ids: ReadonlySet<string>, size: number): Generator<string[]> {
+  const list = [...ids]
+  for (let i = 0; i < list.length; i += size) yield list.slice(i, i + size)
 }
 
 function merge(earlier: Change | undefined, later: Change): Change {

@@ -34,6 +34,14 @@ export async function readDocuments(
   return { documents: await toDocuments(database, rows.filter(isListed)), gone }
 }
 
+/** What is counted of skills, by the numbers that search knows them by. */
+export function readCounters(
+  database: Database,
+  ids: readonly string[],
+): Promise<{ id: number; downloads: number; stars: number }[]> {
+  return database.read.selectFrom('skills').select(['num as id', 'downloads', 'stars']).where('id', 'in', ids).execute()
+}
+
 /** Only live skills with a version that is not yanked, and stubs, are in any list. */
 function isListed(row: Row): boolean {
   return row.state === 'live' && (row.latest_version !== '' || row.stub === 1)

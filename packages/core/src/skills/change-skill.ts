@@ -15,7 +15,7 @@ export async function changeSkill(
   context: Context,
   caller: Caller,
   skill: SkillRow,
-  what: { action: string; subject: string; deed: SkillDeed },
+  what: { action: string; subject: string; deed: SkillDeed; data?: Record<string, unknown> },
   work: (trx: WriteTransaction, before: SkillRow) => Promise<boolean>,
 ): Promise<SkillRow> {
   return context.database.writer.write(async (trx) => {
@@ -23,7 +23,7 @@ export async function changeSkill(
     refuseChanged(skill, before)
     if (!(await work(trx, before))) return before
     const at = context.clock.now()
-    await recordAudit(trx, { caller, action: what.action, subject: what.subject, at })
+    await recordAudit(trx, { caller, action: what.action, subject: what.subject, at, data: what.data })
     return refreshSkill(trx, { dialect: context.database.dialect, skillId: skill.id, before, deed: what.deed, at })
   })
 }

@@ -4,7 +4,7 @@ import { getBlob } from '../blobs.ts'
 import { requireUser, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
-import type { VersionRow } from '../storage/tables.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { readFiles } from './files.ts'
 import { readPackageFields } from './package-fields.ts'
@@ -43,6 +43,7 @@ export async function forkSkill(
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
   const fork = await context.database.writer.write(async (trx) => {
+    await refuseHidden(trx, source)
     await refuseTaken(trx, `${user.username}/${newName}`)
     const { skill } = await publishVersion(context, trx, publication, caller)
     await trx
@@ -62,6 +63,13 @@ async function readStored(context: Context, version: VersionRow): Promise<SkillP
   for (const { path, digest } of rows) files.push({ path, bytes: await getBlob(context.database.read, digest) })
   const [skillMd, ...rest] = files
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
+}
+
+/** A source that was taken down, hidden or deleted since it was read must not live on under another name. */
+async function refuseHidden(trx: WriteTransaction, source: SkillRow): Promise<void> {
+  const { state } = await trx.selectFrom('skills').select('state').where('id', '=', source.id).executeTakeFirstOrThrow()
+  if (state === source.state) return
+  throw new RegistryError('conflict', `${source.full_name} has changed since you asked. Look at it again.`)
 }
 
 async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {

@@ -6,9 +6,11 @@ import {
   type Reply,
   type Warning,
 } from '@skillstead/protocol'
+import { attributeVersion } from '../agents/attribute-version.ts'
+import { findCallingAgent } from '../agents/find-agent.ts'
 import { requireUser, type Caller, type UserCaller } from '../caller.ts'
-import type { Context } from '../context.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { CallOptions, Context } from '../context.ts'
+import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../audit.ts'
 import { readFiles, type FileRow } from './files.ts'
@@ -17,7 +19,7 @@ import { cleanKeywords, readPackageFields } from './package-fields.ts'
 import { publishVersion } from './publish-version.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
-import { showDetails } from './show-details.ts'
+import { readDocument, showDetails } from './show-details.ts'
 import { packContent, readPackage, type SkillPackage } from './skill-package.ts'
 import { toVersion } from './version-form.ts'
 import { canWrite, isOwner, requireOwner } from './visibility.ts'
@@ -30,18 +32,20 @@ export interface PublishAnswer {
 }
 
 /**
- * PUT /skills: a new skill, a new version, or new metadata. Throws `invalid_skill`, `version_exists`, `name_taken`,
- * `forbidden` for another user's name.
+ * PUT /skills: a new skill, a new version, or new metadata. A version is also the deed of the agent whose token comes
+ * along. Throws `invalid_skill`, `version_exists`, `name_taken`, `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
   context: Context,
   input: PublishSkillInput,
   caller: Caller,
+  options: CallOptions = {},
 ): Promise<Reply<PublishAnswer>> {
   const user = requireUser(caller)
+  await findCallingAgent(context.database.read, options.agentToken)
   const content = await readPackage(input)
   const body = content
-    ? await publishContent(context, input, content, user)
+    ? await publishContent(context, input, content, { user, options })
     : await updateMetadata(context, input, user)
   return { status: body.created ? 201 : 200, body }
 }
@@ -49,6 +53,8 @@ export async function publishSkill(
 /** What a transaction leaves behind, from which the answer is made after it. */
 interface Stored {
   readonly skill: SkillRow
+  /** Read before a dry run ends, after which it is no more. */
+  readonly document: SkillDocumentRow
   readonly version: VersionRow
   readonly files: readonly FileRow[]
   readonly created: boolean
@@ -69,7 +75,7 @@ async function publishContent(
   context: Context,
   input: PublishSkillInput,
   content: SkillPackage,
-  user: UserCaller,
+  { user, options }: { user: UserCaller; options: CallOptions },
 ): Promise<PublishAnswer> {
   const fields = readPackageFields(content.skillMd, input)
   const owner = await getNamespace(context, input, fields.name, user)
@@ -86,7 +92,9 @@ async function publishContent(
     context.database.writer.write(async (trx) => {
       if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input, user)
       const { skill, version, created } = await publishVersion(context, trx, publication, user)
-      const published = { skill, version, files: await readFiles(trx, version.id), created, warnings: fields.warnings }
+      if (created) await attributeVersion(trx, version, { user, options })
+      const [document, files] = [await readDocument(trx, skill.id), await readFiles(trx, version.id)]
+      const published = { skill, document, version, files, created, warnings: fields.warnings }
       if (input.dryRun) throw new DryRun(published)
       return published
     }),
@@ -127,7 +135,8 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
         .orderBy('sort_key', 'desc')
         .executeTakeFirst()
       if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet; send its skillMd.`)
-      const updated = { skill: after, version, files: await readFiles(trx, version.id), created: false, warnings: [] }
+      const [document, files] = [await readDocument(trx, skill.id), await readFiles(trx, version.id)]
+      const updated = { skill: after, document, version, files, created: false, warnings: [] }
       if (input.dryRun) throw new DryRun(updated)
       return updated
     }),
@@ -224,8 +233,8 @@ function toSettings(input: PublishSkillInput): SkillSettings {
 }
 
 async function toAnswer(context: Context, stored: Stored, caller: Caller): Promise<PublishAnswer> {
-  const { skill, version, files, created, warnings } = stored
-  const details = await showDetails(context, skill, caller)
+  const { skill, document, version, files, created, warnings } = stored
+  const details = await showDetails(context, skill, caller, document)
   return { skill: details, version: toVersion(version, files), created, warnings: [...warnings] }
 }
 

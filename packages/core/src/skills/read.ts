@@ -1,7 +1,7 @@
 import { RegistryError, type Content, type SkillDetails } from '@skillstead/protocol'
 import { writeZip } from '../archives/write-archive.ts'
 import { getBlob } from '../blobs.ts'
-import type { Caller } from '../caller.ts'
+import { seesPublicOnly, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { EncodedJson } from '../encoded-json.ts'
@@ -10,7 +10,7 @@ import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readFiles, readFilesOfMany } from './files.ts'
 import { getSkill } from './find-skill.ts'
 import { toContentType } from './media-types.ts'
-import { findForkedFrom, showDetails } from './show-details.ts'
+import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { toAnswer, type VersionMetadata } from './skill-document.ts'
 import { toVersion } from './version-form.ts'
 import { isOwner } from './visibility.ts'
@@ -21,17 +21,22 @@ export async function showSkill(
   { name, version }: { name: string; version?: string },
   caller: Caller,
 ): Promise<EncodedJson | SkillDetails> {
-  if (caller.kind === 'guest' && version === undefined) {
+  const isForAll = seesPublicOnly(caller)
+  if (isForAll && version === undefined) {
     const kept = context.answers.get(name)
     if (kept) return kept
   }
   const position = context.changes.position
   const skill = await getSkill(context, name, caller)
   if (version !== undefined) return showAtVersion(context, skill, version, caller)
-  const answer = toAnswer(skill, await findForkedFrom(context, skill, caller))
+  const answer = toAnswer(
+    skill,
+    await readDocument(context.database.read, skill.id),
+    await findForkedFrom(context, skill, caller),
+  )
   // Kept for guests alone, and not when a change came between reading and keeping. What a fork shows changes with its
   // source, of which nobody tells here.
-  if (caller.kind === 'guest' && skill.forked_from === null && position === context.changes.position)
+  if (isForAll && skill.forked_from === null && position === context.changes.position)
     context.answers.put(name, skill.id, answer)
   return answer
 }

@@ -1,3 +1,4 @@
+import { changeStanding } from '../reputation/credit.ts'
 import { toIndexText } from '../search/tokenize.ts'
 import type { Dialect } from '../storage/database.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -13,7 +14,14 @@ import {
   type VersionContent,
   type VersionMetadata,
 } from './skill-document.ts'
-import { isPublicMatter, toSkillEntry, toVersionEntry, toWithdrawnEntry, toYankEntry } from './skill-log.ts'
+import {
+  isPublicMatter,
+  toSkillEntry,
+  toTakedownEntry,
+  toVersionEntry,
+  toWithdrawnEntry,
+  toYankEntry,
+} from './skill-log.ts'
 
 /** What was done to a skill, so that the public log can tell it. */
 export type SkillDeed = { readonly type: 'version' | 'yank'; readonly versionId: string } | { readonly type: 'skill' }
@@ -43,17 +51,30 @@ export async function refreshSkill(
   const versions = await readVersions(trx, skillId)
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && { row: latestRow, ...(await readContent(trx, latestRow.id, contents)) }
-  const skill = latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '' }
+  const skill = latest
+    ? applyLatest(stored, latest.row, latest.metadata)
+    : { ...stored, latest_version: '', portable: 0 }
   const holder = await claimShortName(trx, before, skill)
   const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
   const entries = await toEntries(trx, { before, skill: { ...skill, ...source }, versions, contents, deed, holder })
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   const row = { ...skill, updated_at: at, revision }
-  row.document = toDocument(row, latest, versions)
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
   await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
+  await putDocument(trx, row, toDocument(row, latest, versions))
   await indexText(trx, dialect, before, row)
+  await changeStanding(trx, before, row, at)
   return row
+}
+
+async function putDocument(trx: WriteTransaction, skill: SkillRow, document: string): Promise<void> {
+  const { id: skill_id, revision, updated_at } = skill
+  const row = { skill_id, revision, updated_at, document }
+  await trx
+    .insertInto('skill_documents')
+    .values(row)
+    .onConflict((conflict) => conflict.column('skill_id').doUpdateSet(row))
+    .execute()
 }
 
 /** Highest first, without what they say of themselves: of a long history that is a lot, and one of them is needed. */
@@ -87,7 +108,7 @@ async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<bo
  * yanked and taken back.
  */
 function applyLatest(stored: SkillRow, row: ListedVersion, metadata: VersionMetadata): SkillRow {
-  const skill = { ...stored, latest_version: row.version, published_at: row.published_at }
+  const skill = { ...stored, latest_version: row.version, portable: row.portable, published_at: row.published_at }
   if (skill.described_by === row.version) return skill
   return {
     ...skill,
@@ -132,7 +153,7 @@ async function toEntries(trx: WriteTransaction, happening: Happening): Promise<L
   const was = before !== undefined && isPublicMatter(before)
   const is = isPublicMatter(skill)
   if (!was && !is) return []
-  if (was && !is) return [toWithdrawnEntry(before)]
+  if (was && !is) return [skill.state === 'taken_down' ? toTakedownEntry(before) : toWithdrawnEntry(before)]
   if (was && before.full_name !== skill.full_name) {
     return [toWithdrawnEntry(before), ...(await toAllEntries(trx, happening))]
   }

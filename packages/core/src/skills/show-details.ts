@@ -2,13 +2,31 @@ import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import type { SkillRow, Tables } from '../storage/tables.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
+import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { toDetails, type ForkedFrom } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
-/** The whole public form of a skill, as this caller may see it. */
-export async function showDetails(context: Context, skill: SkillRow, caller: Caller): Promise<SkillDetails> {
-  return toDetails(skill, await findForkedFrom(context, skill, caller))
+/** The whole public form of a skill, as this caller may see it. `document` where the stored one is not that of the row. */
+export async function showDetails(
+  context: Context,
+  skill: SkillRow,
+  caller: Caller,
+  document?: SkillDocumentRow,
+): Promise<SkillDetails> {
+  const stored = document ?? (await readDocument(context.database.read, skill.id))
+  return toDetails(skill, stored, await findForkedFrom(context, skill, caller))
+}
+
+const selectDocument = keepCompiled<SkillDocumentRow>((db) =>
+  db.selectFrom('skill_documents').selectAll().where('skill_id', '=', ''),
+)
+
+/** The stored public form of a skill. */
+export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
+  const [row] = await selectDocument(db, skillId)
+  if (!row) throw new TypeError('Every skill has its document.')
+  return row
 }
 
 /** Where a fork comes from; null also where the caller may not see the source, as it is now. */

@@ -2,7 +2,7 @@ import type { Skill, SkillDetails } from '@skillstead/protocol'
 import { toAvatarUrl } from '../avatar-url.ts'
 import { toTimestamp } from '../clock.ts'
 import { EncodedJson } from '../encoded-json.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { FileRow } from './files.ts'
 
 /** What a version's SKILL.md says of itself, as its row keeps it. */
@@ -77,7 +77,7 @@ type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
 
 /** The public form of a skill without what is spliced in when it is read. */
 export function toDocument(
-  skill: Omit<SkillRow, 'document'>,
+  skill: SkillRow,
   latest: ({ row: ListedVersion } & VersionContent) | undefined,
   versions: readonly ListedVersion[],
 ): string {
@@ -115,10 +115,11 @@ export function toDocument(
  * from that of another skill which came to the name, and of a database that was set back.
  */
 export function toAnswer(
-  skill: Pick<SkillRow, 'id' | 'document' | 'revision' | 'updated_at' | 'downloads' | 'stars' | 'forks'>,
+  skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
+  { document, revision, updated_at }: SkillDocumentRow,
   forkedFrom: ForkedFrom,
 ): EncodedJson {
-  const { id, document, revision, updated_at, downloads, stars, forks } = skill
+  const { id, downloads, stars, forks } = skill
   const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},"forkedFrom":${JSON.stringify(forkedFrom)},${document.slice(1)}`
   const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}"`
   return new EncodedJson(Buffer.from(text), tag)
@@ -126,7 +127,8 @@ export function toAnswer(
 
 /** The whole public form as a value. */
 export function toDetails(
-  skill: Pick<SkillRow, 'document' | 'downloads' | 'stars' | 'forks'>,
+  skill: Pick<SkillRow, 'downloads' | 'stars' | 'forks'>,
+  { document }: Pick<SkillDocumentRow, 'document'>,
   forkedFrom: ForkedFrom,
 ): SkillDetails {
   const { downloads, stars, forks } = skill
@@ -135,7 +137,7 @@ export function toDetails(
     stars,
     forks,
     forkedFrom,
-    ...(JSON.parse(skill.document) as Omit<SkillDetails, SplicedField>),
+    ...(JSON.parse(document) as Omit<SkillDetails, SplicedField>),
   }
 }
 

@@ -87,6 +87,11 @@ export function toWithdrawnEntry(skill: Pick<SkillRow, 'id' | 'name' | 'full_nam
   return { type: 'withdrawn', subject: skill.full_name, digest: null, data: identify(skill) }
 }
 
+/** The entry that takes a skill out of public sight for a claim about it, of which it says nothing. */
+export function toTakedownEntry(skill: Parameters<typeof identify>[0]): LogDraft {
+  return { type: 'takedown', subject: skill.full_name, digest: null, data: identify(skill) }
+}
+
 function identify(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>) {
   return {
     skill: { id: skill.id, name: skill.name, fullName: skill.full_name },

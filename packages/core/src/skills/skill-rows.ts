@@ -75,6 +75,7 @@ export async function insertSkill(
     origin_kind: 'local',
     origin_upstream: null,
     origin_synced_at: null,
+    portable: 0,
     credited_stars: 0,
     credited_reviews: 0,
     credited_points: 0,
@@ -83,7 +84,6 @@ export async function insertSkill(
     moderation_reason: '',
     moderated_at: null,
     revision: 0,
-    document: '{}',
     ...toColumns(settings ?? {}),
   }
   await trx.insertInto('skills').values(row).execute()

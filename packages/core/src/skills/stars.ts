@@ -1,6 +1,7 @@
 import { requireUser, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
+import { creditSkill } from '../reputation/credit.ts'
 import { getSkill } from './find-skill.ts'
 
 /** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
@@ -28,9 +29,12 @@ export async function setStarred(context: Context, input: { name: string }, star
       .updateTable('skills')
       .set((eb) => ({ stars: eb('stars', '+', step) }))
       .where('id', '=', skill.id)
-      .returning('stars')
+      .returning(['stars', 'owner_id'])
       .executeTakeFirstOrThrow()
-    if (step !== 0) await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
+    if (step === 0) return row.stars
+    await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
+    // An owner's own star is shown, and earns nothing.
+    if (row.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
     return row.stars
   })
   return { starred, stars }

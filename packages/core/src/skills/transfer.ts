@@ -4,6 +4,7 @@ import { recordAudit } from '../audit.ts'
 import { requireUser, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
+import { recountCredit } from '../reputation/credit.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { changeSkill, refuseChanged } from './change-skill.ts'
@@ -68,6 +69,7 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
         .where('skill_id', '=', skill.id)
         .where('user_id', '=', user.userId)
         .execute()
+      await recountCredit(trx, skill.id)
       return true
     },
   )

@@ -7,19 +7,62 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 /** What the rules about seeing a skill look at. */
 export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
 
-/** The one rule about who may see a skill. A takedown is no secret: it throws `taken_down`. */
+/** The caller could see the skill, were it not under a takedown. */
+export class TakenDown extends RegistryError {
+  readonly skillId: string
+
+  /** `caseIds`: of the cases that its reader may answer. */
+  constructor(skill: Pick<SkillRow, 'id' | 'full_name'>, caseIds: readonly string[]) {
+    const advice = caseIds.map((id) => ` A counter-notice may be sent to /api/v1/dmca/${id}/counter-notice.`)
+    super('taken_down', `${skill.full_name} is under a takedown.${advice.join('')}`)
+    this.skillId = skill.id
+  }
+}
+
+/** What a caller gets of a skill: the skill, the word that it is under a takedown, which is no secret, or nothing. */
+export type Sight = 'seen' | 'taken_down' | 'unseen'
+
+/** Whether the caller may see a skill. Throws {@link TakenDown} where only a takedown keeps them from it. */
 export async function canSee(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
+  const sight = toSight(skill, caller, await isReader(context, skill, caller))
+  if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
+  return sight === 'seen'
+}
+
+/** The sight of many skills, by their ids, with one query at most. */
+export async function readSights(
+  context: Context,
+  skills: readonly Visible[],
+  caller: Caller,
+): Promise<Map<string, Sight>> {
+  const closed = skills.filter((skill) => !isOpenTo(skill, caller)).map(({ id }) => id)
+  const shared = await findShared(context.database.read, closed, caller)
+  return new Map(
+    skills.map((skill) => [skill.id, toSight(skill, caller, isOpenTo(skill, caller) || shared.has(skill.id))]),
+  )
+}
+
+/** As {@link canSee} of many skills with one query; what is under a takedown is left out. */
+export async function keepSeen<T extends Visible>(
+  context: Context,
+  skills: readonly T[],
+  caller: Caller,
+): Promise<T[]> {
+  const sights = await readSights(context, skills, caller)
+  return skills.filter(({ id }) => sights.get(id) === 'seen')
+}
+
+/** The one rule about who may see a skill. */
+function toSight(skill: Visible, caller: Caller, reads: boolean): Sight {
   switch (skill.state) {
     case 'withdrawn':
-      return false
+      return 'unseen'
     case 'taken_down':
-      if (await isReader(context, skill, caller))
-        throw new RegistryError('taken_down', `${skill.full_name} is under a takedown.`)
-      return false
+      return reads ? 'taken_down' : 'unseen'
     case 'hidden':
-      return isOwner(skill, caller) || (caller.kind === 'user' && caller.role === 'admin')
+      return isOwner(skill, caller) || isAdministrator(caller) ? 'seen' : 'unseen'
     case 'live':
-      return isReader(context, skill, caller)
+      return reads ? 'seen' : 'unseen'
   }
 }
 
@@ -36,14 +79,47 @@ export function requireOwner(skill: Visible, caller: Caller): void {
   if (!isOwner(skill, caller)) throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.`)
 }
 
+/** Whether the caller is one of those who decide about what others publish. */
+export function isAdministrator(caller: Caller): boolean {
+  return caller.kind === 'user' && caller.role === 'admin'
+}
+
 export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): boolean {
   return callerId(caller) === skill.owner_id
 }
 
+/** The owner has to learn somewhere which cases there are to answer; others are told nothing of them. */
+async function readCases(context: Context, skill: Visible, caller: Caller): Promise<string[]> {
+  if (!isOwner(skill, caller)) return []
+  const rows = await context.database.read
+    .selectFrom('dmca_cases')
+    .select('id')
+    .where('skill_id', '=', skill.id)
+    .where('status', '=', 'removed')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 async function isReader(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
-  if (skill.visibility === 'public' || isOwner(skill, caller)) return true
-  if (caller.kind === 'guest') return false
-  return skill.visibility === 'internal' || (await findRole(context.database.read, skill, caller)) !== undefined
+  return isOpenTo(skill, caller) || (await findRole(context.database.read, skill, caller)) !== undefined
+}
+
+/** Whether the caller may read the skill without having a role in it. */
+function isOpenTo(skill: Visible, caller: Caller): boolean {
+  if (skill.visibility === 'public' || isOwner(skill, caller) || caller.sharedSkillId === skill.id) return true
+  return skill.visibility === 'internal' && caller.kind === 'user'
+}
+
+async function findShared(db: Kysely<Tables>, skillIds: readonly string[], caller: Caller): Promise<Set<string>> {
+  if (caller.kind === 'guest' || skillIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('collaborators')
+    .select('skill_id')
+    .where('user_id', '=', caller.userId)
+    .where('skill_id', 'in', skillIds)
+    .execute()
+  return new Set(rows.map((row) => row.skill_id))
 }
 
 async function findRole(db: Kysely<Tables>, skill: Visible, caller: Caller): Promise<'read' | 'write' | undefined> {

@@ -2,10 +2,13 @@ import { RegistryError, type Content } from '@skillstead/protocol'
 import { findBlob } from '../blobs.ts'
 import type { Context } from '../context.ts'
 
-/** GET /blobs/<digest>: a file of a public version by its digest. Throws `not_found` for everything else. */
+/**
+ * GET /blobs/<digest>: a file of a public version by its digest. Throws `taken_down` where only skills under a takedown
+ * have it, `not_found` for everything else.
+ */
 export async function readBlob(context: Context, input: { digest: string }): Promise<Content> {
   const bytes = await findPublicBlob(context, input.digest)
-  if (!bytes) throw new RegistryError('not_found', 'No public version has a file of this digest.')
+  if (!bytes) throw await toRefusal(context, input.digest)
   return {
     contentType: 'application/octet-stream',
     body: bytes,
@@ -39,7 +42,7 @@ type Line =
   | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
 
 async function toLine(context: Context, digest: string, bytesLeft: number): Promise<Line> {
-  const size = await findPublicSize(context, digest)
+  const size = await findPublicSize(context, digest, 'live')
   if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
   const bytes = size === undefined ? undefined : await findBlob(context.database.read, digest)
   if (!bytes) return { digest, missing: true }
@@ -47,12 +50,22 @@ async function toLine(context: Context, digest: string, bytesLeft: number): Prom
 }
 
 async function findPublicBlob(context: Context, digest: string): Promise<Uint8Array | undefined> {
-  const size = await findPublicSize(context, digest)
+  const size = await findPublicSize(context, digest, 'live')
   return size === undefined ? undefined : findBlob(context.database.read, digest)
 }
 
-/** The size of a file that some public version has. */
-async function findPublicSize(context: Context, digest: string): Promise<number | undefined> {
+async function toRefusal(context: Context, digest: string): Promise<RegistryError> {
+  if ((await findPublicSize(context, digest, 'taken_down')) === undefined)
+    return new RegistryError('not_found', 'No public version has a file of this digest.')
+  return new RegistryError('taken_down', 'The content of this digest is under a takedown.')
+}
+
+/** The size of a file that some version of a public skill in the given state has. */
+async function findPublicSize(
+  context: Context,
+  digest: string,
+  state: 'live' | 'taken_down',
+): Promise<number | undefined> {
   const file = await context.database.read
     .selectFrom('version_files')
     .innerJoin('versions', 'versions.id', 'version_files.version_id')
@@ -60,7 +73,7 @@ async function findPublicSize(context: Context, digest: string): Promise<number 
     .select('version_files.size')
     .where('version_files.digest', '=', digest)
     .where('skills.visibility', '=', 'public')
-    .where('skills.state', '=', 'live')
+    .where('skills.state', '=', state)
     .limit(1)
     .executeTakeFirst()
   return file?.size

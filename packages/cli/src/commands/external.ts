@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { text as readAll } from 'node:stream/consumers'
+import { RegistryError, type ExternalSkill, type RegistryApi, type ScanReport } from '@skillstead/protocol'
+import { choice, flag, text, type Command } from '../command.ts'
+import { readExternalList, type ListedSkill } from '../import/external-list.ts'
+import { placeOptions, withApi } from '../place.ts'
+
+const registries = ['all', 'github', 'skills.sh'] as const
+
+/** `skillstead external list`. */
+export const listExternal: Command<{ externalSkills: ExternalSkill[]; total: number }> = {
+  summary: 'Lists the indexed skills of other registries, most installed first.',
+  words: [],
+  options: {
+    registry: { value: 'NAME', help: 'github or skills.sh alone' },
+    verified: { help: 'only those whose last scan found them safe' },
+    page: { value: 'N', help: 'which page of a hundred' },
+    ...placeOptions,
+  },
+  run(given) {
+    const registry = choice(text(given, 'registry'), registries, 'registry')
+    const verified = flag(given, 'verified') || undefined
+    return withApi(given, (api) => api.listExternal({ registry, verified, limit: 100, page: text(given, 'page') }))
+  },
+  show: ({ externalSkills, total }) => [
+    ...externalSkills.map(
+      (skill) => `${skill.id}  ${toLine(skill.name)}  ${skill.installs} installs  ${toMark(skill)}  ${skill.url}`,
+    ),
+    `${externalSkills.length} of ${total}.`,
+  ],
+}
+
+/** `skillstead external add URL`. */
+export const addExternal: Command<ExternalSkill> = {
+  summary: 'Indexes a skill of another registry; a running node scans it.',
+  words: ['URL'],
+  options: {
+    name: { value: 'NAME', help: 'instead of the name that the skill gives itself' },
+    description: { value: 'TEXT', help: 'instead of its own description' },
+    author: { value: 'NAME', help: 'instead of the account that it lies in' },
+    installs: { value: 'N', help: 'how often it is known to be installed' },
+    ...placeOptions,
+  },
+  run(given) {
+    const { name, description, author, installs } = given.options as Record<string, string | undefined>
+    const input = { url: given.words[0]!, name, description, author, installs }
+    return withApi(given, (api) => api.addExternal(input), { make: true })
+  },
+  show: (skill) => [`${toLine(skill.name)} is indexed as ${skill.id}: ${skill.url}`],
+}
+
+/** What came of a list. */
+interface ListResult {
+  readonly added: number
+  readonly failed: readonly { line: number; reason: string }[]
+}
+
+/** `skillstead external import FILE`. */
+export const importExternal: Command<ListResult> = {
+  summary: 'Indexes a list of skills of other registries: an address a line, or records in JSON.',
+  words: ['FILE'],
+  options: placeOptions,
+  run(given) {
+    const list = readExternalList(readFileSync(given.words[0]!, 'utf8'))
+    if (list.length === 0) throw new Error(`${given.words[0]} lists nothing.`)
+    return withApi(given, (api) => addAll(api, list), { make: true })
+  },
+  show: ({ added, failed }) => [
+    ...failed.map(({ line, reason }) => `  line ${line}: ${reason}`),
+    `${added} indexed, ${failed.length} refused.`,
+  ],
+  hasFailed: ({ failed }) => failed.length > 0,
+}
+
+/** `skillstead external scan URL`. */
+export const scanExternal: Command<ScanReport> = {
+  summary: 'Scans a skill by its address, or what is read from standard input.',
+  words: ['URL|-'],
+  options: placeOptions,
+  async run(given) {
+    const [url] = given.words as [string]
+    const input = url === '-' ? { content: await readAll(process.stdin) } : { url }
+    return (await withApi(given, (api) => api.scanExternal(input))) as ScanReport
+  },
+  show: ({ source, verdict, score, findings }) => [
+    ...findings.map(
+      ({ path, line, column, severity, title, excerpt }) =>
+        `${path}:${line}:${column}  ${severity}  ${title}\n    ${toLine(excerpt)}`,
+    ),
+    `${source}: ${verdict}, ${score} of 100.`,
+  ],
+}
+
+/** `skillstead external remove ID`. */
+export const removeExternal: Command<{ removed: string }> = {
+  summary: 'Takes a skill of another registry out of the index.',
+  words: ['ID'],
+  options: placeOptions,
+  async run(given) {
+    const [id] = given.words as [string]
+    await withApi(given, (api) => api.deleteExternal({ id }))
+    return { removed: id }
+  },
+  show: ({ removed }) => [`Removed ${removed}.`],
+}
+
+/** One after the other: what is wrong with one is no reason to leave out the rest, what is wrong with the node is. */
+async function addAll(api: RegistryApi, list: readonly ListedSkill[]): Promise<ListResult> {
+  const failed: { line: number; reason: string }[] = []
+  for (const { line, ...entry } of list) {
+    if ('reason' in entry) {
+      failed.push({ line, reason: entry.reason })
+      continue
+    }
+    try {
+      await api.addExternal(entry.skill)
+    } catch (error) {
+      if (!(error instanceof RegistryError && error.code === 'invalid_request')) throw error
+      failed.push({ line, reason: error.message })
+    }
+  }
+  return { added: list.length - failed.length, failed }
+}
+
+function toMark({ verified, securityScore }: ExternalSkill): string {
+  if (securityScore === null) return 'not scanned'
+  return verified ? `safe (${securityScore})` : `not safe (${securityScore})`
+}
+
+/** Words of others, without what a terminal would act upon. */
+function toLine(words: string): string {
+  return words.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+}

@@ -1,0 +1,48 @@
+import type { endpoints, Input } from '@skillstead/protocol'
+
+type ExternalInput = Input<(typeof endpoints)['addExternal']>
+
+/** An entry of a list with its place, from 1: a line of the file, or an item of a JSON array; or why it cannot be read. */
+export type ListedSkill =
+  | { readonly line: number; readonly skill: ExternalInput }
+  | { readonly line: number; readonly reason: string }
+
+const fields = ['url', 'name', 'description', 'author', 'installs'] as const
+
+/**
+ * Reads a list of skills: a JSON array, or by lines an address or a record `{ url, name?, description?, author?,
+ * installs? }`. Empty lines and those that begin with `#` are passed over, other fields of records too.
+ */
+export function readExternalList(text: string): ListedSkill[] {
+  const list = text.replace(/^\uFEFF/, '')
+  if (list.trimStart().startsWith('[')) return readArray(list)
+  return list.split(/\r\n|\r|\n/).flatMap((written, index) => {
+    const line = written.trim()
+    if (line === '' || line.startsWith('#')) return []
+    return [{ line: index + 1, ...(line.startsWith('{') ? readJson(line) : { skill: { url: line } }) }]
+  })
+}
+
+function readArray(text: string): ListedSkill[] {
+  const records: unknown = JSON.parse(text)
+  return (records as unknown[]).map((record, index) => ({
+    line: index + 1,
+    ...(typeof record === 'string' ? { skill: { url: record } } : toSkill(record)),
+  }))
+}
+
+function readJson(line: string): { skill: ExternalInput } | { reason: string } {
+  try {
+    return toSkill(JSON.parse(line))
+  } catch {
+    return { reason: 'This is not JSON.' }
+  }
+}
+
+/** The fields that are taken; what they hold is checked where they arrive. */
+function toSkill(record: unknown): { skill: ExternalInput } | { reason: string } {
+  if (typeof record !== 'object' || record === null || typeof (record as ExternalInput).url !== 'string')
+    return { reason: 'This is no record with a url.' }
+  const known = fields.filter((field) => (record as Record<string, unknown>)[field] != null)
+  return { skill: Object.fromEntries(known.map((field) => [field, (record as ExternalInput)[field]])) as ExternalInput }
+}

@@ -1,0 +1,46 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isNetwork, type OutgoingOptions } from '@skillstead/core'
+import { UsageError, text, type Arguments, type Option } from './command.ts'
+
+/** What a node may reach outside. */
+export const outgoingOptions: Record<string, Option> = {
+  'allow-networks': { value: 'CIDR,...', help: 'private networks that outgoing requests may reach' },
+  ca: { value: 'FILE', help: "certificates (PEM) to trust besides the system's" },
+}
+
+/** The options as the registry takes them; throws {@link UsageError} for what cannot be read. */
+export function toOutgoing(given: Arguments): OutgoingOptions {
+  return { allowNetworks: toNetworks(text(given, 'allow-networks')), ca: toCertificates(text(given, 'ca')) }
+}
+
+function toNetworks(list: string | undefined): string[] {
+  const networks = list?.split(',').map((network) => network.trim()) ?? []
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is no network: write it as in 10.0.0.0/8.`)
+  return networks
+}
+
+function toCertificates(file: string | undefined): string[] {
+  if (file === undefined) return []
+  const found = readText(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  if (found.length === 0 || !found.every(isCertificate))
+    throw new UsageError(`'${file}' holds no certificates in PEM form.`)
+  return found
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new UsageError(`'${file}' cannot be read.`)
+  }
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,75 @@
+import { RegistryError } from '@skillstead/protocol'
+import { requireUser, type Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { CallOptions, Context } from '../context.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { createToken, hashToken } from '../tokens.ts'
+
+const lifetimeMs = 12 * 60 * 60 * 1000
+/** Signing in once more is never refused; the oldest session makes room. */
+const sessionsPerKeyMax = 100
+
+/**
+ * POST /session: a token that stands for the key in use until it expires, the key goes or its user is shut out. A
+ * session cannot open another one, or a stolen one would never end.
+ */
+export async function createSession(context: Context, _input: object, caller: Caller) {
+  const { keyId } = requireUser(caller)
+  if (keyId === undefined)
+    throw new RegistryError('forbidden', 'Only an API key opens a session: `Authorization: Bearer ssk_...`.')
+  const { token, hash } = createToken('sss')
+  const now = context.clock.now()
+  const expiresAt = await context.database.writer.write(async (trx) => {
+    const endsAt = Math.min(now + lifetimeMs, await readKeyEnd(trx, keyId, now))
+    await makeRoom(trx, keyId)
+    await trx.insertInto('sessions').values({ id: hash, key_id: keyId, created_at: now, expires_at: endsAt }).execute()
+    return endsAt
+  })
+  return { expiresAt: toTimestamp(expiresAt), session: token }
+}
+
+/** DELETE /session: ends the session whose token came along. Without one there is nothing to do, and no error. */
+export async function deleteSession(
+  context: Context,
+  _input: object,
+  _caller: Caller,
+  options: CallOptions = {},
+): Promise<undefined> {
+  const { sessionToken } = options
+  if (sessionToken === undefined) return
+  await context.database.writer.write(async (trx) => {
+    await trx.deleteFrom('sessions').where('id', '=', hashToken(sessionToken)).execute()
+  })
+}
+
+/** Forgets the sessions that are over. */
+export async function sweepSessions({ database, clock }: Pick<Context, 'database' | 'clock'>): Promise<void> {
+  await database.writer.write(async (trx) => {
+    await trx.deleteFrom('sessions').where('expires_at', '<=', clock.now()).execute()
+  })
+}
+
+/** When the key ends. Throws `unauthorized` where that was between the request's arrival and now. */
+async function readKeyEnd(trx: WriteTransaction, keyId: string, now: number): Promise<number> {
+  const key = await trx
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select('api_keys.expires_at')
+    .where('api_keys.id', '=', keyId)
+    .where('users.disabled', '=', 0)
+    .executeTakeFirst()
+  const endsAt = key ? (key.expires_at ?? Infinity) : 0
+  if (endsAt <= now) throw new RegistryError('unauthorized', 'This API key is no longer valid.')
+  return endsAt
+}
+
+async function makeRoom(trx: WriteTransaction, keyId: string): Promise<void> {
+  const oldest = trx
+    .selectFrom('sessions')
+    .select('id')
+    .where('key_id', '=', keyId)
+    .orderBy('created_at', 'desc')
+    .limit(sessionsPerKeyMax)
+    .offset(sessionsPerKeyMax - 1)
+  await trx.deleteFrom('sessions').where('id', 'in', oldest).execute()
+}

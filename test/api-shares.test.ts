@@ -1,0 +1,66 @@
+import { beforeAll, expect, it } from 'vitest'
+import { codeOf, skillMd, textOf } from './answers.ts'
+import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+describeApi('links that share a private skill', (open, { transport }) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+    for (const name of ['shared', 'other'])
+      await alice.api.publishSkill({ skillMd: skillMd(name), visibility: 'private' })
+  })
+
+  const share = (expiresInDays?: number) => alice.api.createShare({ name: 'alice/shared', expiresInDays })
+
+  it('let whoever holds them read that skill, and nothing else', async () => {
+    const { token, expiresAt } = await share()
+    expect(expiresAt).toBe('2026-01-09T12:00:00.000Z')
+    const holder = test.apiWith({ shareToken: token })
+    expect(await holder.getSkill({ name: 'alice/shared' })).toMatchObject({ visibility: 'private' })
+    expect(await textOf(await holder.getSkillMd({ name: 'alice/shared' }))).toContain('name: shared')
+    expect(await codeOf(holder.getSkill({ name: 'alice/other' }))).toBe('not_found')
+    expect(await codeOf(holder.publishSkill({ name: 'alice/shared', deprecated: true }))).toBe('unauthorized')
+    const user = test.apiWith({ shareToken: token }, bob)
+    expect(await user.getSkill({ name: 'alice/shared' })).toMatchObject({ name: 'shared' })
+    expect(await codeOf(user.deleteSkill({ name: 'alice/shared' }))).toBe('forbidden')
+    // What a holder read is kept for nobody else.
+    expect(await codeOf(test.api().getSkill({ name: 'alice/shared' }))).toBe('not_found')
+    expect(await codeOf(bob.api.getSkill({ name: 'alice/shared' }))).toBe('not_found')
+  })
+
+  it('end when they expire and when they are deleted', async () => {
+    const short = await share(1)
+    const long = await share(30)
+    await alice.api.deleteShare({ name: 'alice/shared', id: long.id })
+    expect(await codeOf(test.apiWith({ shareToken: long.token }).getSkill({ name: 'alice/shared' }))).toBe('not_found')
+    const holder = test.apiWith({ shareToken: short.token })
+    await holder.getSkill({ name: 'alice/shared' })
+    test.clock.advance(dayMs)
+    expect(await codeOf(holder.getSkill({ name: 'alice/shared' }))).toBe('not_found')
+    expect(await codeOf(alice.api.deleteShare({ name: 'alice/shared', id: long.id }))).toBe('not_found')
+  })
+
+  it('are for the owner to make and list, without the token that was shown once', async () => {
+    const { id, token } = await share()
+    expect(await codeOf(bob.api.createShare({ name: 'alice/shared' }))).toBe('not_found')
+    expect(await codeOf(bob.api.listShares({ name: 'alice/shared' }))).toBe('not_found')
+    const { shares } = await alice.api.listShares({ name: 'alice/shared' })
+    expect(shares.map((item) => item.id)).toContain(id)
+    expect(JSON.stringify(shares)).not.toContain(token)
+    const rows = await test.registry.database.read.selectFrom('shares').selectAll().execute()
+    expect(JSON.stringify(rows)).not.toContain(token)
+    expect(await codeOf(test.apiWith({ shareToken: `${token}x` }).getSkill({ name: 'alice/shared' }))).toBe('not_found')
+  })
+
+  it.runIf(transport === 'HTTP')('are kept by no cache on the way', async () => {
+    const { token } = await share()
+    const response = await test.request('/api/v1/skills/alice%2Fshared', { headers: { 'x-share-token': token! } })
+    expect(response.headers.get('cache-control')).toBe('private, no-store')
+  })
+})
