@@ -239,11 +239,11 @@ describeApi('accounts', (open) => {
     })
 
     it('find users by the beginning of their names', async () => {
-      for (const username of ['zoe', 'zoe-b', 'zora']) await test.makeUser(username)
+      for (const username of ['zora', 'zoe', 'zoe-b', 'zoea']) await test.makeUser(username)
       const { users, total } = await test.admin.api.listUsers({ q: 'zo' })
       expect({ names: users.map(({ username }) => username), total }).toEqual({
-        names: ['zoe', 'zoe-b', 'zora'],
-        total: 3,
+        names: ['zoe', 'zoe-b', 'zoea', 'zora'],
+        total: 4,
       })
       expect(JSON.stringify(users)).not.toContain('ssk_')
     })

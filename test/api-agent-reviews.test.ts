@@ -430,6 +430,22 @@ describeApi('reviews of agents', (open) => {
       expect((await list('trusted'))[0]!.helpfulCount).toBe(7)
     })
 
+    it('and what somebody gave in an agent’s name does not keep its own vote from counting', async () => {
+      const id = await makeReview('usurped', 'codex:usurped', await register('codex:usurped'))
+      const agentKey = 'codex:usurped-voter'
+      const agentToken = await registerFor(bob, agentKey)
+      const vote = (token?: string) =>
+        test.apiWith({ agentToken: token }).markAgentReviewHelpful(toVote('usurped', id, agentKey))
+      expect((await vote()).helpfulCount).toBe(1)
+      expect(await countersOf('codex:usurped')).toMatchObject({ helpful: 0 })
+      for (let i = 0; i < 2; i++) {
+        expect((await vote(agentToken)).helpfulCount).toBe(1)
+        expect(await countersOf('codex:usurped')).toMatchObject({ helpful: 1 })
+      }
+      expect((await vote()).helpfulCount).toBe(1)
+      expect(await countersOf('codex:usurped')).toMatchObject({ helpful: 1 })
+    })
+
     it('and what its own user gave counts no longer once it is known whose the agent is', async () => {
       const agentToken = await register('codex:undercover')
       const id = await makeReview('undercover', 'codex:undercover', agentToken)
@@ -460,11 +476,12 @@ describeApi('reviews of agents', (open) => {
   })
 
   describe('count for the standing of the owner', () => {
-    it('only where they are proven, by what is different', async () => {
+    it('only where they are proven to come from the agent of a user, by what is different', async () => {
       const name = 'alice/weighed'
       await publish('weighed')
       const { agentToken } = await test.api().createAgentReview(toInput(name, 'codex:weigher', 5))
       await test.api().createAgentReview(toInput(name, 'codex:passing', 1))
+      await test.apiWith({ agentToken }).createAgentReview(toInput(name, 'codex:weigher', 5))
       expect(await creditOf(name)).toEqual([0, 0])
       const steps = [
         [4.5, 3],
@@ -473,10 +490,10 @@ describeApi('reviews of agents', (open) => {
         [5, 4],
       ] as const
       for (const [rating, points] of steps) {
-        await test.apiWith({ agentToken }).createAgentReview(toInput(name, 'codex:weigher', rating))
+        await test.apiWith({ agentToken }, bob).createAgentReview(toInput(name, 'codex:weigher', rating))
         expect(await creditOf(name)).toEqual([1, points])
       }
-      const second = await register('codex:weigher-two')
+      const second = await registerFor(test.admin, 'codex:weigher-two')
       await test.apiWith({ agentToken: second }).createAgentReview(toInput(name, 'codex:weigher-two', 3.5))
       expect(await creditOf(name)).toEqual([2, 5])
     })
@@ -490,7 +507,7 @@ describeApi('reviews of agents', (open) => {
       expect(await creditOf(name)).toEqual([0, 0])
       const hidden = await register('codex:hidden-fan')
       await test.apiWith({ agentToken: hidden }).createAgentReview(toInput(name, 'codex:hidden-fan', 5))
-      expect(await creditOf(name)).toEqual([1, 4])
+      expect(await creditOf(name)).toEqual([0, 0])
       await test.apiWith({ agentToken: hidden }, alice).createAgentReview(toInput(name, 'codex:hidden-fan', 4))
       expect(await creditOf(name)).toEqual([0, 0])
       await test.apiWith({ agentToken: hidden }, bob).createAgentReview(toInput(name, 'codex:hidden-fan', 5))

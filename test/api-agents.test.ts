@@ -1,6 +1,8 @@
 import { guest, localApi } from '@skillstead/core'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { recordDeeds } from '../packages/core/src/agents/agent-deeds.ts'
+import { findAgent } from '../packages/core/src/agents/find-agent.ts'
 import { toTrustScore, trustTable, type TrustCounters } from '../packages/core/src/agents/trust.ts'
 import type { AgentRow } from '../packages/core/src/storage/rows-community.ts'
 import { codeOf, fieldsOf, refusalOf, skillMd } from './answers.ts'
@@ -13,6 +15,9 @@ const toInput = (agentKey: string, displayName = agentKey) => ({
   displayName,
   platformId: agentKey.slice(0, agentKey.indexOf(':')),
 })
+
+/** So many numbers down from one, as texts. */
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => `${from - i}`)
 
 describeApi('agents', (open, { transport }) => {
   let test: TestRegistry
@@ -254,6 +259,23 @@ describeApi('agents', (open, { transport }) => {
       expect(past).toEqual({ agents: [], total: 5, page: 4, totalPages: 3 })
     })
 
+    it('in one order of keys, wherever the database is', async () => {
+      const keys = [
+        'order:-1',
+        'order:.',
+        'order:1',
+        'order:10',
+        'order:B',
+        'order:_',
+        'order:a',
+        'order:aB',
+        'order:ab',
+      ]
+      for (const agentKey of keys.toReversed()) await register(agentKey)
+      const { agents: found } = await test.api().listAgents({ platform: 'order' })
+      expect(found.map(({ agentKey }) => agentKey)).toEqual(keys)
+    })
+
     it('of all platforms or one, twenty at a time', async () => {
       const { agents: first, total } = await test.api().listAgents()
       expect(first).toHaveLength(20)
@@ -297,6 +319,34 @@ describeApi('agents', (open, { transport }) => {
           .toSorted()
           .toReversed(),
       )
+    })
+
+    it('of which the newest two hundred are kept, of that agent, while the counters tell of all', async () => {
+      const { writer, read } = test.registry.database
+      for (const agentKey of ['kept:other', 'kept:one']) await register(agentKey)
+      const doThings = (agentKey: string, from: number, count: number) =>
+        writer.write(async (trx) => {
+          const { id } = (await findAgent(trx, agentKey))!
+          const deeds = Array.from({ length: count }, (_, i) => ({ type: 'installed' as const, detail: `${from + i}` }))
+          await recordDeeds(trx, { id }, deeds, test.clock.now(), { installs: count })
+        })
+      const readDetails = async (agentKey: string) => {
+        const rows = await read
+          .selectFrom('agent_activity')
+          .innerJoin('agents', 'agents.id', 'agent_activity.agent_id')
+          .select('detail')
+          .where('agent_key', '=', agentKey)
+          .orderBy('agent_activity.id', 'desc')
+          .execute()
+        return rows.map(({ detail }) => detail)
+      }
+      await doThings('kept:other', 1, 10)
+      await doThings('kept:one', 1, 1200)
+      expect(await readDetails('kept:one')).toEqual(numbers(1200, 200))
+      await doThings('kept:one', 1201, 1)
+      expect(await readDetails('kept:one')).toEqual(numbers(1201, 200))
+      expect(await readDetails('kept:other')).toEqual([...numbers(10, 10), 'Registered'])
+      expect((await test.api().getAgent({ agentKey: 'kept:one' })).installCount).toBe(1201)
     })
 
     it('and an unknown one is not found', async () => {

@@ -468,6 +468,24 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(entries.find(({ subject }) => subject === id)?.actor, 'nobody did it').toBeNull()
     })
 
+    it('are not forgotten where the clock goes back after it had run out', async () => {
+      const { id } = await makeFresh('counter_noticed')
+      const { database, outbox } = test.registry
+      // What was due by another clock.
+      await database.writer.write((trx) => outbox.enqueue(trx, { topic: 'dmca.restore', payload: { caseId: id } }))
+      const readTries = () =>
+        database.read
+          .selectFrom('outbox')
+          .select(['state', 'last_error'])
+          .where('topic', '=', 'dmca.restore')
+          .where('attempts', '>', 0)
+          .where('payload', 'like', `%${id}%`)
+          .execute()
+      const waits = [{ state: 'pending', last_error: expect.stringContaining('not run out') }]
+      await expect.poll(readTries, { timeout: 10_000 }).toEqual(waits)
+      expect(await statusOf(test, id)).toBe('counter_noticed')
+    })
+
     it('stay hidden where a court action was recorded before', async () => {
       const { id, name } = await makeFresh('upheld')
       test.clock.advance(30 * dayMs)

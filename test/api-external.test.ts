@@ -61,6 +61,18 @@ describeApi('external skills', (open) => {
         findings: [{ line: 8, path: 'SKILL.md' }],
       })
     }
+    for (const [from, to] of [
+      ['half', '100%.md'],
+      ['coloured', '%1b%5b31m.md'],
+    ] as const) {
+      outside.pages.set(`example.com/${from}.md`, (_request, response) =>
+        response.writeHead(302, { location: `/${to}` }).end(),
+      )
+      outside.pages.set(`example.com/${to}`, piped)
+    }
+    // Where a redirect leads its host says; a name that cannot be read, or shown, is none.
+    expect((await scan({ url: 'https://example.com/half.md' })).findings).toMatchObject([{ path: '100%.md' }])
+    expect((await scan({ url: 'https://example.com/coloured.md' })).findings).toMatchObject([{ path: 'SKILL.md' }])
     outside.pages.set('example.com/skills/setup/SKILL.md', piped)
     expect(await scan({ url: 'https://example.com/skills/setup' })).toMatchObject({ verdict: 'caution' })
   })
@@ -269,6 +281,8 @@ describeApi('the index of external skills', (open) => {
     expect(await test.api().listExternal({ limit: 3 })).toMatchObject({ total: 4, page: 1, totalPages: 2 })
     await vi.waitFor(async () => expect(await names({ verified: true })).toEqual(['b']), { timeout: 10_000 })
     expect(await names({ verified: false })).toHaveLength(4)
+    await test.admin.api.addExternal({ url: 'acme/c', name: 'B' })
+    expect(await names({}), 'by the signs of the name, on both databases').toEqual(['a', 'd', 'B', 'b'])
     for (const bad of [{ registry: 'npm' as never }, { limit: 101 }, { page: 0 }])
       expect(await codeOf(test.api().listExternal(bad))).toBe('invalid_request')
   })
@@ -435,6 +449,11 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     // Of this one the owner says that it comes from there.
     expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
     expect(await carol.api.getSkill({ name: 'carol/dark' })).toMatchObject({ downloads: 0 })
+    // What she installs herself is no use of it by anybody, whatever she calls the place.
+    await carol.api.track({ skillName: 'hood', source: 'github', repoUrl: 'https://github.com/carol/hood' })
+    await carol.api.track({ skillName: 'hood', source: 'external' })
+    await test.registry.telemetry.flush()
+    expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
   })
 
   it('leave a name alone that was deleted here', async () => {

@@ -1,3 +1,4 @@
+import { guest, localApi } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, refusalOf, skillMd, textOf } from './answers.ts'
@@ -159,6 +160,12 @@ describeApi('moderation', (open, { transport }) => {
       expect(await read(admin.api, name)).toBeDefined()
     })
 
+    it('does not come back as a fork of it', async () => {
+      for (const { api } of [alice, admin])
+        expect(await codeOf(api.forkSkill({ name, newName: 'under-another-name' }))).toBe('conflict')
+      expect((await test.api().searchSkills({ q: 'under-another-name' })).total).toBe(0)
+    })
+
     it('is in no list, pack, profile, completion or category, its bytes are gone, and all is back when it is shown', async () => {
       const input = { skillMd: skillMd('quokka', { description: 'Quokka care.' }), category: 'Marsupials' }
       const { skill } = await alice.api.publishSkill(input)
@@ -306,6 +313,14 @@ describeApi('moderation', (open, { transport }) => {
       ])
     })
 
+    it('are not made in the name of a user by a key that may only read', async () => {
+      const name = await publish()
+      const { key } = await bob.api.createApiKey({ name: 'reader', scopes: ['read'] })
+      const { total } = await admin.api.listReports()
+      expect(await codeOf(test.apiWithKey(key).reportSkill({ name, reason: 'spam' }))).toBe('forbidden')
+      expect((await admin.api.listReports()).total).toBe(total)
+    })
+
     it('of one user and skill are one while it is open, also of two at once', async () => {
       const name = await publish()
       const input = { name, reason: 'spam', details: 'First.' }
@@ -330,6 +345,19 @@ describeApi('moderation', (open, { transport }) => {
       await bob.api.reportSkill({ name, reason: 'spam' })
       const { reports } = await admin.api.listReports({ limit: 100, status: 'open' })
       expect(reports.filter((report) => report.skill.fullName === name)).toHaveLength(6)
+    })
+
+    it('of guests are bounded by address over all skills, too', async () => {
+      const [here, there] = ['203.0.113.1', '203.0.113.2'].map((address) => localApi(test.registry, guest, { address }))
+      const names = []
+      for (let i = 0; i < 11; i++) names.push(await publish())
+      for (const name of names.slice(0, 10))
+        for (let i = 0; i < 5; i++) await here!.reportSkill({ name, reason: 'flood' })
+      const { total } = await admin.api.listReports()
+      const name = names[10]!
+      expect(await codeOf(here!.reportSkill({ name, reason: 'flood' }))).toBe('rate_limited')
+      expect((await admin.api.listReports()).total).toBe(total)
+      expect(await there!.reportSkill({ name, reason: 'flood' })).toMatchObject({ status: 'open' })
     })
 
     it('are listed for administrators alone, the oldest first, by state and kind', async () => {
@@ -409,6 +437,22 @@ describeApi('moderation', (open, { transport }) => {
     })
   })
 
+  it('what a former owner wrote to the administrators, and they answered, is not for the next one', async () => {
+    const name = await publish('flagged')
+    const { id } = await alice.api.appealModeration({ name, statement: 'Between us.' })
+    await admin.api.decideReport({ id, status: 'dismissed', note: 'As you told us in private.' })
+    const waiting = await appeal(alice.api, name)
+    await alice.api.transferSkill({ name, newOwner: 'bob' })
+    await bob.api.acceptTransfer({ name })
+    const moved = name.replace('alice', 'bob')
+    expect((await bob.api.getModeration({ name: moved })).appeals).toEqual([])
+    const own = await appeal(bob.api, moved)
+    expect(await codeOf(appeal(bob.api, moved))).toBe('conflict')
+    expect((await bob.api.getModeration({ name: moved })).appeals.map((one) => one.id)).toEqual([own.id])
+    const { reports } = await admin.api.listReports({ kind: 'appeal', limit: 100 })
+    expect(reports.map((one) => one.id)).toEqual(expect.arrayContaining([id, waiting.id, own.id]))
+  })
+
   describe('a decision', () => {
     const kinds = ['report', 'appeal'] as const
     const verdicts = ['upheld', 'dismissed'] as const
@@ -475,6 +519,20 @@ describeApi('moderation', (open, { transport }) => {
           ({ subject, action }) => subject === name && action.startsWith(`${kind}.`) && action !== 'appeal.create',
         ),
       ).toHaveLength(1)
+    })
+
+    it('without a note leaves the reason that the owner was told', async () => {
+      const { name, id } = await file('report')
+      await moderate(admin.api, name)
+      const before = await admin.api.getModeration({ name })
+      await admin.api.decideReport({ id, status: 'upheld' })
+      expect(await admin.api.getModeration({ name })).toEqual(before)
+      const plea = await appeal(alice.api, name)
+      await admin.api.decideReport({ id: plea.id, status: 'upheld' })
+      expect(await admin.api.getModeration({ name }), 'not where the state is another').toMatchObject({
+        state: 'shown',
+        reason: '',
+      })
     })
 
     it('can dismiss what is about a skill that is gone, and cannot uphold it', async () => {

@@ -64,6 +64,17 @@ describeApi('at the same moment', (open) => {
     expect(await codeOf(bob.api.acceptTransfer(name))).toBe('not_found')
   })
 
+  it('a skill that is closed to somebody is forked before that or not at all', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('closing') })
+    const { head } = await test.api().getFeed()
+    const forks = Array.from({ length: 12 }, (_, i) => bob.api.forkSkill({ name: 'closing', newName: `open-${i}` }))
+    await Promise.allSettled([...forks, alice.api.publishSkill({ name: 'closing', visibility: 'private' })])
+    const { entries } = await test.api().getFeed({ since: head, limit: 100 })
+    const closedAt = entries.findIndex(({ type, subject }) => type === 'withdrawn' && subject === 'alice/closing')
+    expect(closedAt).toBeGreaterThanOrEqual(0)
+    expect(entries.slice(closedAt + 1).map(({ subject }) => subject)).toEqual([])
+  })
+
   it("the log's last word of a deleted pack is that it is withdrawn", async () => {
     await bob.api.createPack({ name: 'Both', slug: 'both', description: '', skills: [] })
     await endsOf(
@@ -257,22 +268,19 @@ describeApi('lists and limits', (open) => {
     expect(lines.map((line) => (JSON.parse(line) as { digest: string }).digest)).toEqual(digests.slice(0, 2))
   })
 
-  describe('what is not built', () => {
+  describe('what is not there', () => {
     const proof = { method: 'domain', proof: 'example.com' } as const
 
-    it('says nothing of users and skills that are not there', async () => {
+    it('is not told from what is private', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
       expect(await codeOf(test.api().getReputation({ username: 'nobody' }))).toBe('not_found')
-      expect(await codeOf(test.api().getReputation({ username: 'alice' }))).toBe('not_implemented')
       for (const skillName of ['alice/nothing', 'alice/mine'])
         expect(await codeOf(test.api().track({ skillName })), skillName).toBe('not_found')
-      expect(await codeOf(test.api().track({ skillName: 'there' }))).toBe('not_implemented')
     })
 
-    it('verifies nobody but the caller', async () => {
+    it('is not verified, nor is anybody but the caller', async () => {
       expect(await codeOf(alice.api.verifyAuthor({ username: 'root', ...proof }))).toBe('forbidden')
       expect((await refusalOf(alice.api.verifyAuthor({ username: 'nobody', ...proof }))).status).toBe(404)
-      expect(await codeOf(alice.api.verifyAuthor({ username: 'alice', ...proof }))).toBe('not_implemented')
     })
   })
 })

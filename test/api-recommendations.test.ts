@@ -31,8 +31,9 @@ describeApi('recommendations', (open) => {
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
     // What nobody may be sent to is as common as what they are: it was installed before.
     const everything = names.filter((name) => name !== 'single' && name !== 'own')
-    for (const [i, more] of [['single'], [], []].entries()) await report(`cli:agent-${i}`, [...everything, ...more])
-    await report('cli:agent-3', ['wanted', 'base'])
+    for (const [i, more] of [['single'], [], [], [], []].entries())
+      await report(`cli:agent-${i}`, [...everything, ...more])
+    await report('cli:agent-5', ['wanted', 'base'])
     await alice.api.publishSkill({ name: 'left', deprecated: true })
     await alice.api.publishSkill({ name: 'secret', visibility: 'private' })
     await alice.api.yankVersion({ name: 'empty', version: '1.0.0' })
@@ -56,8 +57,8 @@ describeApi('recommendations', (open) => {
   it('are what several agents with similar skills have, and can be installed', async () => {
     const answer = await ask(['base', 'rare'])
     expect(brief(answer)).toEqual([
-      'alice/wanted: Installed by 4 agents with similar skills.',
-      'alice/liked: Installed by 3 agents with similar skills.',
+      'alice/wanted: Installed by 6 agents with similar skills.',
+      'alice/liked: Installed by 5 agents with similar skills.',
     ])
     const scores = answer.recommendations.map(({ score }) => score)
     expect(scores).toEqual(scores.toSorted((a, b) => b - a))
@@ -79,6 +80,15 @@ describeApi('recommendations', (open) => {
     // To its own user an agent says nothing new.
     expect(brief(await ask(['niche'], emil.api))).toEqual([])
     expect(brief(await report('cli:emil-2', ['niche'], emil))).toEqual([])
+  })
+
+  it('never are what a few agents of nobody have: anyone can register those around the one he asks about', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('cave') })
+    for (const i of [0, 1, 2, 3]) await report(`cli:nobody-${i}`, ['cave', 'own'])
+    await report('cli:flo', ['cave', 'own'], await test.makeUser('flo'))
+    expect(brief(await ask(['cave']))).toEqual([])
+    await report('cli:nobody-4', ['cave', 'own'])
+    expect(brief(await ask(['cave']))).toEqual(['alice/own: Installed by 6 agents with similar skills.'])
   })
 
   it('come from packs with installed skills where agents tell nothing', async () => {

@@ -54,7 +54,7 @@ describeApi('reputation', (open) => {
     await fan.api.starSkill({ name: skill.fullName })
     await critic.api.starSkill({ name: skill.fullName })
     await review(fan, skill, 5)
-    await reviewAsAgent(test, await makeAgent(test, 'test:riser-fan'), skill.fullName, 4.5)
+    await reviewAsAgent(test, await makeAgent(test, 'test:riser-fan'), skill.fullName, 4.5, critic)
     await download(test, skill.id, 500)
     test.clock.advance(1000)
     await verify(test, author)
@@ -131,15 +131,30 @@ describeApi('reputation', (open) => {
       expect(await reputationOf(author)).toEqual(before)
     })
 
-    it("reviews of the author's own agents, also where that turns out later", async () => {
+    it("reviews of the author's own agents, and of agents that are nobody's, also where it turns out later whose", async () => {
       const { author, skill } = await makeAuthor('puppeteer')
       const { components: before } = await reputationOf(author)
       const puppet = await makeAgent(test, 'test:puppet')
       await reviewAsAgent(test, puppet, skill.fullName, 5)
-      expect((await reputationOf(author)).components.reviews).toBeGreaterThan(0)
+      expect((await reputationOf(author)).components).toEqual(before)
       await reviewAsAgent(test, puppet, skill.fullName, 5, author)
       await reviewAsAgent(test, await makeAgent(test, 'test:puppet-too'), skill.fullName, 5, author)
       expect((await reputationOf(author)).components).toEqual(before)
+    })
+
+    it('many agents of one user more than by one review of that user', async () => {
+      const { author, skill } = await makeAuthor('herded')
+      const reviews = async () => (await reputationOf(author)).components.reviews
+      const agents = []
+      for (const i of [0, 1, 2]) agents.push(await makeAgent(test, `test:herd-${i}`))
+      for (const agent of agents) await reviewAsAgent(test, agent, skill.fullName, 5)
+      expect(await reviews()).toBe(0)
+      for (const agent of agents) await reviewAsAgent(test, agent, skill.fullName, 5, fan)
+      expect(await reviews(), 'four points').toBe(42)
+      await reviewAsAgent(test, agents[2]!, skill.fullName, 1, fan)
+      expect(await reviews(), 'the first of them counts').toBe(42)
+      await review(fan, skill, 4)
+      expect(await reviews(), 'and none where the user speaks').toBe(23)
     })
 
     it('what is private or internal, of which it tells nothing at all', async () => {

@@ -77,6 +77,13 @@ describeApi('requests', (open, { transport }) => {
     expect(await codeOf(test.api().getRequest({ id: 'nothing' }))).toBe('not_found')
   })
 
+  it('are not made in the name of a user by a key that may only read', async () => {
+    const { key } = await alice.api.createApiKey({ name: 'reader', scopes: ['read'] })
+    const { total } = await test.api().listRequests()
+    expect(await codeOf(test.apiWithKey(key).createRequest(wanted))).toBe('forbidden')
+    expect((await test.apiWithKey(key).listRequests()).total).toBe(total)
+  })
+
   it('need a title, and take no other fields', async () => {
     expect(await fieldsOf(alice.api.createRequest({ title: '', description: '' }))).toEqual(['title'])
     expect(await fieldsOf(alice.api.createRequest({ title: 'x'.repeat(201), description: 'x' }))).toEqual(['title'])

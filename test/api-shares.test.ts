@@ -58,6 +58,34 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(test.apiWith({ shareToken: `${token}x` }).getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })
 
+  it('end with the owner who gave them, whenever that is', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('handed'), visibility: 'private' })
+    const hand = () => alice.api.createShare({ name: 'alice/handed' })
+    const { token } = await hand()
+    await alice.api.transferSkill({ name: 'alice/handed', newOwner: 'bob' })
+    const shares = Promise.allSettled(Array.from({ length: 8 }, hand))
+    await bob.api.acceptTransfer({ name: 'alice/handed' })
+    const late = (await shares).map((end) => (end.status === 'fulfilled' ? end.value.token : undefined))
+    const tokens = [token, ...late].filter((each) => each !== undefined)
+    for (const shareToken of tokens) {
+      const holder = test.apiWith({ shareToken })
+      expect(await codeOf(holder.getSkill({ name: 'bob/handed' }))).toBe('not_found')
+    }
+    expect(await bob.api.listShares({ name: 'bob/handed' })).toEqual({ shares: [], total: 0 })
+    const own = await bob.api.createShare({ name: 'bob/handed' })
+    expect(await test.apiWith({ shareToken: own.token }).getSkill({ name: 'bob/handed' })).toBeDefined()
+  })
+
+  it('are not made of a skill that its owner deletes at the same moment', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('deleted'), visibility: 'private' })
+    const name = 'alice/deleted'
+    const shares = Array.from({ length: 8 }, () => alice.api.createShare({ name }))
+    await Promise.allSettled([alice.api.deleteSkill({ name }), ...shares])
+    const { entries } = await test.admin.api.listAudit({ limit: 100 })
+    const deeds = entries.filter(({ subject }) => subject === name).map(({ action }) => action)
+    expect(deeds[0], 'the last thing that was done to it').toBe('skill.delete')
+  })
+
   it.runIf(transport === 'HTTP')('are kept by no cache on the way', async () => {
     const { token } = await share()
     const response = await test.request('/api/v1/skills/alice%2Fshared', { headers: { 'x-share-token': token! } })

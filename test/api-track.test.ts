@@ -39,6 +39,19 @@ describeApi('installs', (open) => {
     expect(await test.api().getSkill({ name: 'alice/csv' })).toMatchObject({ downloads: 0 })
   })
 
+  it('of agents are refused with a token of nobody, and count nothing where the agent works for the owner', async () => {
+    const forged = test.apiWith({ agentToken: 'sat_forged' })
+    expect(await codeOf(forged.track({ skillName: 'alice/csv' }))).toBe('forbidden')
+    const repoUrl = 'https://github.com/acme/forged'
+    expect(await codeOf(forged.track({ skillName: 'forged', source: 'github', repoUrl }))).toBe('forbidden')
+    expect((await test.api().listExternal()).total).toBe(0)
+    const agent = { agentKey: 'cli:alice', displayName: 'Hers', platformId: 'cli' }
+    const { agentToken } = await test.api().registerAgent(agent)
+    await test.apiWith({ agentToken: agentToken! }, alice).registerAgent(agent)
+    await test.apiWith({ agentToken: agentToken! }).track({ skillName: 'alice/csv' })
+    expect(await installsOf('alice/csv')).toBe(0)
+  })
+
   it('of what a caller may not see are refused as of what does not exist', async () => {
     for (const skillName of ['alice/secret', 'secret', 'nobody/nothing'])
       expect(await codeOf(test.api().track({ skillName }))).toBe('not_found')

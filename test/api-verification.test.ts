@@ -259,6 +259,20 @@ describeApi('the verification of authors', (open) => {
       await until(user, { id: anew.id, status: 'pending', checkedAt: expect.any(String) })
       expect(await verifiedOf(user)).toEqual([])
     })
+
+    it('after it was taken back is not proved by what was left behind, whatever else is pending', async () => {
+      const user = await makeUser()
+      const { token } = await ask(user, 'manual', 'Ask me.')
+      const { id } = await ask(user, 'domain', 'left.example.com')
+      await prove(user, 'domain', 'left.example.com', token)
+      await ask(user, 'domain', 'left.example.com')
+      await expect.poll(() => verifiedOf(user), { timeout: 10_000 }).toEqual(['domain'])
+      await test.admin.api.decideVerification({ id, status: 'rejected', note: 'Sold.' })
+      const anew = await ask(user, 'domain', 'left.example.com')
+      expect(anew.token).not.toBe(token)
+      await until(user, { id: anew.id, status: 'pending', checkedAt: expect.any(String) })
+      expect(await verifiedOf(user)).toEqual([])
+    })
   })
 
   it('stays pending while the proof cannot be reached, is tried for two days, and is then closed', async () => {
@@ -415,6 +429,17 @@ describeApi('the verification of authors', (open) => {
     expect((await read({ status: 'rejected' })).some(({ id }) => id === ids[0])).toBe(true)
     expect(await codeOf(user.api.listVerifications())).toBe('forbidden')
     expect(await codeOf(test.api().listVerifications())).toBe('unauthorized')
+  })
+
+  it('is begun twenty times a day, and asked about as often as its user likes', async () => {
+    const user = await makeUser()
+    for (let i = 1; i <= 20; i++) await ask(user, 'manual', `Ask me ${i}.`)
+    const refusal = await refusalOf(ask(user, 'domain', 'one-more.example.com'))
+    expect(refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 24 * 60 * 60 })
+    expect(await ask(user, 'manual', 'Ask me 20.')).toMatchObject({ status: 'pending' })
+    expect((await user.api.listOwnVerifications({ username: user.username })).total).toBe(20)
+    test.clock.advance(24 * hourMs)
+    expect(await ask(user, 'manual', 'Ask me 21.')).toMatchObject({ status: 'pending' })
   })
 
   it.each([

@@ -38,6 +38,10 @@ describe('a list of external skills', () => {
     expect(() => readExternalList('[broken')).toThrow('JSON')
   })
 
+  it('is refused whole where it begins as an array and is none', () => {
+    expect(() => readExternalList('[{ "url": "a/b" },')).toThrow(/begins as an array in JSON and is none.*Mend it/)
+  })
+
   it('says of a line what is wrong with it, and goes on', () => {
     expect(readExternalList('{broken\n{"name":"x"}\n{"url":7}\nacme/one')).toEqual([
       { line: 1, reason: 'This is not JSON.' },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openRegistry } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
 
@@ -141,6 +142,26 @@ describe('the command line', () => {
     const broken = await skillstead(['doctor', '--data', data])
     expect(broken.code).toBe(1)
     expect(broken.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('mends reputations that are wrong when it is told to, and notes that it did', async () => {
+    const { data } = await makeRegistry()
+    const registry = await openRegistry({ path: join(data, 'skillstead.db') })
+    await registry.database.writer.write(async (trx) => {
+      const { id } = await trx.selectFrom('users').select('id').executeTakeFirstOrThrow()
+      await trx.insertInto('badges').values({ user_id: id, badge: 'starred', since: 0 }).execute()
+    })
+    await registry.close()
+    const found = await skillstead(['doctor', '--data', data])
+    expect(found.code).toBe(1)
+    expect(found.stderr).toContain('doctor --mend')
+    expect((await skillstead(['doctor', '--data', data])).code, 'without the word it only looks').toBe(1)
+    expect(await skillstead(['doctor', '--mend', '--data', data])).toMatchObject({ code: 0 })
+    expect(await skillstead(['doctor', '--data', data])).toMatchObject({ code: 0 })
+    const mended = await openRegistry({ path: join(data, 'skillstead.db') })
+    const actions = await mended.database.read.selectFrom('audit').select('action').execute()
+    await mended.close()
+    expect(actions.filter(({ action }) => action === 'reputation.recompute')).toHaveLength(1)
   })
 })
 

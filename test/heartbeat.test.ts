@@ -113,7 +113,7 @@ describeDatabases('heartbeats', (open) => {
     await makeSkills(test.registry, dora, 1004)
     await localApi(test.registry, dora).createPack({ name: 'Some', description: '', skills: ['s-1', 's-1003'] })
     const more = ['s-1000', 's-1002']
-    for (const i of [1, 2, 3]) await report({ size: 10, more, agentKey: `cli:similar-${i}`, caller: guest })
+    for (const i of [1, 2, 3, 4, 5]) await report({ size: 10, more, agentKey: `cli:similar-${i}`, caller: guest })
 
     const few = await report({ size: 10, agentKey: 'cli:few', caller: dora })
     const many = await report({ size: 1000, agentKey: 'cli:many', caller: dora })

@@ -1,3 +1,4 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import type { NameResolver, OutgoingOptions } from '@skillstead/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -314,6 +315,17 @@ describe('a request to the outside', () => {
     expect(stranger.code).toBe('upstream_failed')
     expect(stranger.message).toContain('certificate')
     expect(await get('https://example.com/page')).toMatchObject({ status: 200 })
+  })
+
+  it('believes what this process was told to believe besides, also where it is told of more', async () => {
+    const own = getCACertificates('default')
+    setDefaultCACertificates([...own, outside.ca])
+    try {
+      const call = open({ ca: [own[0]!] }).get('https://example.com/page', { bytesMax: 1000 })
+      expect(await call).toMatchObject({ status: 200 })
+    } finally {
+      setDefaultCACertificates(own)
+    }
   })
 
   it('refuses a certificate of another host', async () => {

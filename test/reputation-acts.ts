@@ -84,8 +84,8 @@ const acts = {
   },
   review: (_world, { api, skill, how }) =>
     api.createReview({ name: skill.full_name, rating: 1 + (how % 5), title: 'Tried it', body: '' }),
-  reviewAsAgent: ({ test, agents }, { skill, how }) =>
-    reviewAsAgent(test, pick(agents, how), skill.full_name, 1 + (how % 9) / 2),
+  reviewAsAgent: ({ test, agents }, { user, skill, how }) =>
+    reviewAsAgent(test, pick(agents, how), skill.full_name, 1 + (how % 9) / 2, pick([user, undefined, user], how)),
   reviewWithoutToken: (_world, { api, skill, how }) =>
     api.createAgentReview({ name: skill.full_name, agentKey: `law:lone-${how % 3}`, rating: 5, content: 'Great.' }),
   reviewAsOwnAgent: (world, { skill, how }) =>

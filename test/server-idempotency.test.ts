@@ -26,6 +26,16 @@ describe('a request with an Idempotency-Key', () => {
     expect(apiKeys.filter(({ name }: { name: string }) => name === 'ci')).toHaveLength(1)
   })
 
+  it('keeps what is no secret: the token that proves a domain is shown whenever it is asked for', async () => {
+    const { as } = await startNode()
+    const body = { method: 'manual', proof: 'Ask me.' }
+    const first = await as('/users/alice/verify', once('k0', body))
+    expect(first.status).toBe(202)
+    const second = await as('/users/alice/verify', once('k0', body))
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(await second.json()).toEqual(await first.json())
+  })
+
   it('with another body, query or address is refused', async () => {
     const { as } = await startNode()
     await as('/api-keys', once('k2', { name: 'one' }))

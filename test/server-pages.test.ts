@@ -36,6 +36,38 @@ describe('outside the interface', () => {
     expect(document.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(errorTable))
   })
 
+  it('/openapi.json says where tokens besides the key go, and what a session is', async () => {
+    const { node } = await startNode()
+    const { paths, components } = await (await fetch(`${node.url}/openapi.json`)).json()
+    type Operation = { operationId: string; parameters: { name: string; in: string }[]; security: object[] }
+    const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) => Object.values(path))
+    const taking = (header: string) =>
+      operations
+        .filter(({ parameters }) => parameters.some((one) => one.in === 'header' && one.name === header))
+        .map(({ operationId }) => operationId)
+    expect(taking('X-Case-Token')).toEqual(['getDmca'])
+    expect(taking('X-Agent-Token').toSorted()).toEqual(
+      ['createAgentReview', 'heartbeat', 'markAgentReviewHelpful', 'publishSkill', 'registerAgent', 'track'].toSorted(),
+    )
+    expect(taking('X-Share-Token')).toEqual(
+      expect.arrayContaining(['getSkill', 'getSkillMd', 'getArchive', 'getFile', 'listVersions', 'loadSkill']),
+    )
+    for (const name of ['searchSkills', 'listShares', 'getPack', 'deleteSkill'])
+      expect(taking('X-Share-Token')).not.toContain(name)
+    const session = { session: [], ownPage: [] }
+    const securityOf = (name: string) => operations.find(({ operationId }) => operationId === name)!.security
+    expect(securityOf('getMe')).toEqual([{ apiKey: [] }, session])
+    expect(securityOf('getSkill')).toEqual([{}, { apiKey: [] }, session])
+    expect(securityOf('createSession')).toEqual([{ apiKey: [] }])
+    expect(components.securitySchemes).toMatchObject({
+      session: { type: 'apiKey', in: 'cookie', name: '__Host-skillstead-session' },
+      ownPage: { type: 'apiKey', in: 'header', name: 'X-Skillstead-Session' },
+    })
+    expect(paths['/session'].post.responses[201].headers).toHaveProperty('Set-Cookie')
+    expect(paths['/session'].delete.responses[204].headers).toHaveProperty('Set-Cookie')
+    expect(paths['/skills'].get.responses[200].headers).not.toHaveProperty('Set-Cookie')
+  })
+
   it('/docs is one page that asks nothing of anybody else and runs nothing', async () => {
     const { node } = await startNode()
     const response = await fetch(`${node.url}/docs`)

@@ -11,7 +11,7 @@ async function signIn({ as }: Fixture, headers: Headers = {}) {
   const init = json({})
   const response = await as('/session', { ...init, headers: { ...(init.headers as Headers), ...headers } })
   const setCookie = response.headers.get('set-cookie') ?? ''
-  return { response, setCookie, token: /^skillstead-session=([^;]*)/.exec(setCookie)?.[1] ?? '' }
+  return { response, setCookie, token: /^(?:__Host-)?skillstead-session=([^;]*)/.exec(setCookie)?.[1] ?? '' }
 }
 
 /** What a page of the node itself sends along. */
@@ -21,6 +21,9 @@ const ownPage = (token: string, more: Headers = {}): Headers => ({
   'sec-fetch-site': 'same-origin',
   ...more,
 })
+
+/** The cookie of a node that is reached by https. */
+const secureCookie = (token: string): Headers => ({ cookie: `__Host-${name}=${token}` })
 
 function signOut(node: Fixture, headers: Headers): Promise<Response> {
   return node.get('/session', { method: 'DELETE', headers })
@@ -66,6 +69,8 @@ describe('signing in', () => {
     const { setCookie } = await signIn(await startNode(options), headers)
     expect(setCookie).toContain('HttpOnly')
     expect(setCookie.split('; ').includes('Secure')).toBe(secure)
+    // No other host can set a cookie of this name, not even on the same domain.
+    expect(setCookie.startsWith('__Host-')).toBe(secure)
   })
 
   it('is refused to guests and to pages from elsewhere, and sets no cookie', async () => {
@@ -170,15 +175,18 @@ describe('a request with a session', () => {
   it('comes from the public address where the operator says one, or the one that a trusted proxy tells', async () => {
     const told = await startNode({ publicUrl: 'https://Skills.example:443/' })
     const mine = (await signIn(told)).token
-    expect(await statusFrom(told, mine, { origin: 'https://skills.example' })).toBe(200)
-    expect(await statusFrom(told, mine, { origin: 'http://skills.example' })).toBe(401)
-    expect(await statusFrom(told, mine, { origin: told.node.url })).toBe(401)
+    const cookie = secureCookie(mine)
+    expect(await statusFrom(told, mine, { origin: 'https://skills.example', ...cookie })).toBe(200)
+    expect(await statusFrom(told, mine, { origin: 'http://skills.example', ...cookie })).toBe(401)
+    expect(await statusFrom(told, mine, { origin: told.node.url, ...cookie })).toBe(401)
+    expect(await statusFrom(told, mine, {}), 'a name that neighbours can set').toBe(401)
 
     const behind = await startNode({ trustedProxies: ['127.0.0.1'] })
     const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'skills.example' }
-    const { token } = await signIn(behind)
-    expect(await statusFrom(behind, token, { ...proxied, origin: 'https://skills.example' })).toBe(200)
-    expect(await statusFrom(behind, token, { ...proxied, origin: 'https://elsewhere.example' })).toBe(401)
+    const { token } = await signIn(behind, proxied)
+    const own = { ...proxied, ...secureCookie(token) }
+    expect(await statusFrom(behind, token, { ...own, origin: 'https://skills.example' })).toBe(200)
+    expect(await statusFrom(behind, token, { ...own, origin: 'https://elsewhere.example' })).toBe(401)
 
     const plain = await startNode()
     const other = await signIn(plain)
@@ -264,13 +272,17 @@ describe('signing out', () => {
   it('ends the session and its cookie', async () => {
     const node = await startNode({ publicUrl: 'https://skills.example' })
     const { token } = await signIn(node)
-    const answer = await signOut(node, ownPage(token, { origin: 'https://skills.example' }))
+    const cookie = secureCookie(token)
+    expect((await node.get('/users/me', { headers: ownPage(token, cookie) })).status).toBe(200)
+    const answer = await signOut(node, ownPage(token, { ...cookie, origin: 'https://skills.example' }))
     expect(answer.status).toBe(204)
     expect(await answer.text()).toBe('')
-    expect(answer.headers.get('set-cookie')).toBe(`${name}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0; Secure`)
+    expect(answer.headers.get('set-cookie')).toBe(
+      `__Host-${name}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0; Secure`,
+    )
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
-    expect((await node.get('/users/me', { headers: ownPage(token) })).status).toBe(401)
-    expect((await signOut(node, ownPage(token))).status).toBe(204)
+    expect((await node.get('/users/me', { headers: ownPage(token, cookie) })).status).toBe(401)
+    expect((await signOut(node, ownPage(token, cookie))).status).toBe(204)
   })
 
   it('is no error for whoever is not signed in, and ends the session also beside a key', async () => {

@@ -66,6 +66,24 @@ describeDatabases('telemetry', (open, dialect) => {
     )
   })
 
+  it('is right again after a clock that went far ahead and came back', async () => {
+    const test = await openWithSkills()
+    await install(test, 'a', 2)
+    await test.registry.telemetry.flush()
+    test.clock.advance(400 * 24 * hourMs)
+    expect((await test.api().getTrending({ period: 'month' })).entries).toEqual([])
+    test.clock.set(startMs + hourMs)
+    await install(test, 'a', 3)
+    await test.registry.telemetry.flush()
+    for (const period of periods) {
+      const { entries } = await test.api().getTrending({ period })
+      expect(entries.map(({ skill, installs }) => [skill.name, installs])).toEqual([['a', 5]])
+    }
+    test.clock.advance(800 * hourMs)
+    const { entries } = await test.api().getTrending({ period: 'month' })
+    expect(entries).toEqual([])
+  })
+
   it('answers after the commit, so that a process that dies loses nothing', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 5)

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 
 /** What one network address may do in an hour without saying who it is. Kept in memory, never stored. */
 const perHour = {
@@ -7,8 +7,9 @@ const perHour = {
   indexing: 30,
   /** Helpful votes for one review. */
   vote: 10,
-  /** Reports of one skill. */
+  /** Reports of one skill, and of all. */
   report: 5,
+  reports: 50,
   request: 30,
   takedown: 20,
   agent: 200,
@@ -30,25 +31,30 @@ export function createAddressLimits(): AddressLimits {
   for (const [limit, points] of Object.entries(perHour))
     limiters.set(limit as AddressLimit, new RateLimiterMemory({ points, duration: hourSeconds }))
 
-  async function take(limit: AddressLimit, address: string | undefined, subject = ''): Promise<boolean> {
+  /** Takes one, and tells for how long there is none: 0 where there was one. */
+  async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
     // Who calls inside the process is the operator's own code.
-    if (address === undefined) return true
+    if (address === undefined) return 0
     return limiters
       .get(limit)!
       .consume(`${address} ${subject}`)
       .then(
-        () => true,
-        () => false,
+        () => 0,
+        ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000)),
       )
   }
 
   return {
-    take,
+    take: async (limit, address, subject) => (await consume(limit, address, subject)) === 0,
     async require(limit, address, subject) {
-      if (await take(limit, address, subject)) return
-      throw new RegistryError('rate_limited', 'This address has done that too often in the last hour.', {
-        retryAfterSeconds: hourSeconds,
-      })
+      const retryAfterSeconds = await consume(limit, address, subject)
+      if (retryAfterSeconds === 0) return
+      const minutes = Math.ceil(retryAfterSeconds / 60)
+      throw new RegistryError(
+        'rate_limited',
+        `This address has done that too often in the last hour. Try again in ${minutes} min.`,
+        { retryAfterSeconds },
+      )
     },
   }
 }

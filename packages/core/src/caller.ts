@@ -45,7 +45,26 @@ export function requireUser(caller: Caller): UserCaller {
   return caller
 }
 
-/** The operator at the machine itself: commands on a data folder act as this. It owns nothing and cannot sign in. */
+/** The account that the caller acts from, by its id; null for a guest and for the operator, who have none. */
+export function accountId(caller: Caller): string | null {
+  return isOperator(caller) ? null : callerId(caller)
+}
+
+/** Narrows to a caller with an account; throws `unauthorized` for a guest, `forbidden` for the operator. */
+export function requireAccount(caller: Caller): UserCaller {
+  const user = requireUser(caller)
+  if (isOperator(user)) throw new RegistryError('forbidden', 'The operator has no account of its own; act as a user.')
+  return user
+}
+
+function isOperator(caller: Caller): boolean {
+  return callerId(caller) === systemCaller.userId
+}
+
+/**
+ * The operator at the machine itself: commands on a data folder act as this. It decides what administrators decide,
+ * owns nothing and cannot sign in: it is no row of `users`, so what belongs to somebody needs {@link requireAccount}.
+ */
 export const systemCaller: UserCaller = {
   kind: 'user',
   userId: '00000000-0000-0000-0000-000000000000',

@@ -1,7 +1,9 @@
 import type { Context } from './context.ts'
 import { sql } from 'kysely'
 import type { Registry } from './registry.ts'
-import { findDrift } from './reputation/recompute.ts'
+import { recordAudit } from './audit.ts'
+import { systemCaller } from './caller.ts'
+import { findDrift, recomputeStandings } from './reputation/recompute.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -27,6 +29,16 @@ export async function checkRegistry(registry: Registry): Promise<Finding[]> {
     await checkReputations(registry),
     await checkOutbox(registry),
   ]
+}
+
+/** Mends what {@link checkRegistry} can find wrong and what can be computed anew: the finding `reputation`. */
+export async function mendRegistry({ database, clock }: Registry): Promise<void> {
+  await database.writer.write(async (trx) => {
+    const at = clock.now()
+    const { standings, skills } = await recomputeStandings(trx, at)
+    const data = { standings: standings.length, skills: skills.size }
+    await recordAudit(trx, { caller: systemCaller, action: 'reputation.recompute', subject: '', at, data })
+  })
 }
 
 async function checkDatabase({ database }: Context): Promise<Finding> {
@@ -94,7 +106,7 @@ async function checkReputations({ database }: Context): Promise<Finding> {
     ok,
     detail: ok
       ? `All ${authors} reputations are what they should be.`
-      : `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be.`,
+      : `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be. Run doctor --mend.`,
   }
 }
 

@@ -21,4 +21,4 @@ export {
 export { createStub } from './skills/stubs.ts'
 export { ArchiveError } from './archives/archive-error.ts'
 export { readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
-export { checkRegistry, type Finding } from './check-registry.ts'
+export { checkRegistry, mendRegistry, type Finding } from './check-registry.ts'

@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly path: `/${string}`
   /** Who may call: anybody, the holder of a key, or an administrator. A key is looked at wherever one is given. */
   readonly auth: 'none' | 'key' | 'admin'
-  /** What the key must be allowed to do; `read` where it is not said. */
+  /** What the key must be allowed to do, also one that need not be given; `read` where it is not said. */
   readonly scope?: Scope
   /** The lowest plan that includes the operation. */
   readonly plan?: PlanName

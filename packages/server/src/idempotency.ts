@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { RegistryError, toProblem } from '@skillstead/protocol'
+import { RegistryError, toProblem, type EndpointName } from '@skillstead/protocol'
 import { EncodedJson, SkillMoved, type UserCaller } from '@skillstead/core'
 import { toAnswer, type Result } from './answers.ts'
 import type { Call } from './call.ts'
@@ -10,6 +10,8 @@ import type { Route } from './routes.ts'
 
 /** Shown once, when made, and never stored: a replay leaves them out. */
 const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret', 'session'])
+/** No secrets: what proves an address is to be put where everybody sees it. */
+const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
 interface KeptAnswer {
   readonly status: number
@@ -48,7 +50,7 @@ export async function answerOnce(
     await registry.finishIdempotent(caller, key, keepError(call, thrown))
     throw thrown
   }
-  await registry.finishIdempotent(caller, key, { status: result.status, body: keepBody(result.body) })
+  await registry.finishIdempotent(caller, key, { status: result.status, body: keepBody(route, result.body) })
   return reply(call, toAnswer(call, route, result))
 }
 
@@ -79,10 +81,10 @@ function keepError(call: Call, thrown: unknown): KeptAnswer | null {
   return { status: error.status, body: JSON.stringify(toProblem(error, call.requestId)) }
 }
 
-function keepBody(body: Result['body']): string | null {
+function keepBody({ name }: Route, body: Result['body']): string | null {
   if (body === undefined || body === null) return null
   const value: unknown = body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
   return JSON.stringify(value, function dropSecrets(this: unknown, field, inner: unknown) {
-    return this === value && secretFields.has(field) ? undefined : inner
+    return this === value && secretFields.has(field) && !shownAgain.has(name) ? undefined : inner
   })
 }

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import { errorTable, planNames, toProblemType, type Endpoint } from '@skillstead/protocol'
+import { errorTable, planNames, toProblemType, type Endpoint, type EndpointName } from '@skillstead/protocol'
 import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
+import { secureCookieName } from './sessions.ts'
 
 type Json = Record<string, unknown>
 
@@ -15,6 +16,10 @@ const rateHeaders = {
   'RateLimit-Policy': { description: 'draft-ietf-httpapi-ratelimit-headers.', schema: { type: 'string' } },
   'X-Request-Id': { description: "The request's id, yours if you sent one.", schema: { type: 'string' } },
   ETag: { description: 'On `GET`; send it as `If-None-Match` to get 304.', schema: { type: 'string' } },
+}
+
+const cookieHeaders = {
+  'Set-Cookie': { description: 'Begins the session of a dashboard, or ends it.', schema: { type: 'string' } },
 }
 
 /** The interface as an OpenAPI 3.1 document, made from the endpoint table. */
@@ -35,7 +40,7 @@ export function toOpenApi(origin: string): Json {
     servers: [{ url: origin + apiBase }],
     tags: [...new Set(routes.map(({ endpoint }) => endpoint.tag))].map((name) => ({ name })),
     paths,
-    components: { ...components(), headers: rateHeaders },
+    components: { ...components(), headers: { ...rateHeaders, ...cookieHeaders } },
   }
 }
 
@@ -60,7 +65,8 @@ export function isRequired(schema: Endpoint['input']): boolean {
   return !['optional', 'exact_optional', 'nullish'].includes(schema.type)
 }
 
-function toOperation({ name, endpoint, pathNames, queryNames, plainQueryNames }: Route): Json {
+function toOperation(route: Route): Json {
+  const { name, endpoint, pathNames, queryNames, plainQueryNames } = route
   const fields = inputFields(endpoint)
   const bodyNames = hasBody(endpoint) ? [...queryNames] : []
   const inQuery = endpoint.uploads ? [...queryNames] : [...plainQueryNames]
@@ -69,24 +75,68 @@ function toOperation({ name, endpoint, pathNames, queryNames, plainQueryNames }:
     tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.plan && { description: `Needs the ${endpoint.plan} plan.` }),
-    security: endpoint.auth === 'none' ? [{}, { apiKey: [] }] : [{ apiKey: [] }],
+    security: toSecurity(route),
     'x-auth': endpoint.auth,
     'x-scope': endpoint.scope ?? 'read',
     parameters: [
       ...pathNames.map((field) => toParameter('path', field, fields[field]!)),
       ...inQuery.map((field) => toParameter('query', field, fields[field]!)),
-      ...(endpoint.method === 'POST' || endpoint.method === 'PUT' ? [idempotencyKey] : []),
+      ...requestHeaders.filter(({ isTaken }) => isTaken(route)).map(toHeaderParameter),
     ],
     ...(bodyNames.length > 0 && { requestBody: toRequestBody(endpoint, fields, bodyNames) }),
     responses: toResponses(endpoint),
   }
 }
 
-const idempotencyKey = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: 'The same key and body within 24 hours give the first answer again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+/** What agents do, and what is told apart by which of them did it. */
+const agentDeeds: ReadonlySet<EndpointName> = new Set([
+  ...(['registerAgent', 'heartbeat', 'createAgentReview', 'markAgentReviewHelpful'] as const),
+  ...(['publishSkill', 'track'] as const),
+])
+
+interface RequestHeader {
+  readonly name: string
+  readonly description: string
+  readonly schema?: Json
+  isTaken(route: Route): boolean
+}
+
+/** The headers that an operation looks at, besides those of every request. */
+const requestHeaders: readonly RequestHeader[] = [
+  {
+    name: 'Idempotency-Key',
+    description: 'The same key and body within 24 hours give the first answer again.',
+    schema: { minLength: 1, maxLength: 255 },
+    isTaken: ({ endpoint }) => endpoint.method === 'POST' || endpoint.method === 'PUT',
+  },
+  {
+    name: 'X-Agent-Token',
+    description: 'Proves that the caller is the agent that the token was shown to.',
+    isTaken: ({ name }) => agentDeeds.has(name),
+  },
+  {
+    name: 'X-Case-Token',
+    description: 'The token that the claim was answered with: it reads the whole case.',
+    isTaken: ({ name }) => name === 'getDmca',
+  },
+  {
+    name: 'X-Share-Token',
+    description: 'Opens the private skill that somebody shared by this link.',
+    isTaken: ({ endpoint }) =>
+      endpoint.method === 'GET' && endpoint.auth === 'none' && endpoint.path.startsWith('/skills/:name'),
+  },
+]
+
+function toHeaderParameter({ name, description, schema }: RequestHeader): Json {
+  return { name, in: 'header', description, schema: { type: 'string', ...schema } }
+}
+
+/** The ways of signing in, any of which will do; `{}` is none at all. */
+function toSecurity({ name, endpoint }: Route): Json[] {
+  const ways: Json[] = [{ apiKey: [] }]
+  if (endpoint.auth === 'none') ways.unshift({})
+  if (name !== 'createSession') ways.push({ session: [], ownPage: [] })
+  return ways
 }
 
 function toParameter(place: 'path' | 'query', name: string, schema: Endpoint['input']): Json {
@@ -109,9 +159,8 @@ function toRequestBody(endpoint: Endpoint, fields: ReturnType<typeof inputFields
 }
 
 function toResponses(endpoint: Endpoint): Json {
-  const headers = Object.fromEntries(
-    Object.keys(rateHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  )
+  const names = [...Object.keys(rateHeaders), ...(endpoint.cookie ? Object.keys(cookieHeaders) : [])]
+  const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
   const responses: Json = {}
   for (const status of statusesOf(endpoint)) {
     responses[status] = { description: 'Done.', headers, ...(status !== 204 && { content: toContent(endpoint) }) }
@@ -134,6 +183,18 @@ function components(): Json {
   return {
     securitySchemes: {
       apiKey: { type: 'http', scheme: 'bearer', description: `A key: \`ssk_...\`. Plans: ${planNames.join(', ')}.` },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: secureCookieName,
+        description: 'The session of a dashboard; over plain HTTP the name goes without `__Host-`.',
+      },
+      ownPage: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'X-Skillstead-Session',
+        description: "`1`, from the node's own pages alone: without it a session does not count.",
+      },
     },
     responses: {
       Problem: { description: 'Something was wrong (RFC 9457).', content },

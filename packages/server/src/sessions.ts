@@ -4,7 +4,9 @@ import type { Result } from './answers.ts'
 import type { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
 
-const cookieName = 'skillstead-session'
+const plainCookieName = 'skillstead-session'
+/** What browsers let nobody but this very host set (RFC 6265bis, section 4.1.3.2): no neighbour signs its visitors in. */
+export const secureCookieName = `__Host-${plainCookieName}`
 
 /**
  * The token of a session, where the request is one of the node's own pages; otherwise its cookie is as good as not
@@ -14,7 +16,7 @@ const cookieName = 'skillstead-session'
 export function readSessionToken(node: NodeParts, call: Call): string | undefined {
   if (call.header('x-skillstead-session') !== '1' || call.header('cookie') === null) return undefined
   if (isForeign(node, call)) return undefined
-  return parseCookies({ req: call.request } as HTTPEvent)[cookieName]
+  return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
 }
 
 /** Throws `forbidden` for a page of another site: nobody is signed in or out by a page that he only visits. */
@@ -28,14 +30,22 @@ export function moveSession(node: NodeParts, call: Call, { status, body }: Resul
   const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
   const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.registry.clock.now()
   const cookie = [
-    `${cookieName}=${session ?? ''}`,
+    `${cookieNameOf(node, call)}=${session ?? ''}`,
     'Path=/',
     'HttpOnly',
     'SameSite=Strict',
     `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
   ]
-  if (originOf(node, call)?.startsWith('https:')) cookie.push('Secure')
+  if (isSecure(node, call)) cookie.push('Secure')
   return { status, body: body === undefined ? undefined : rest, headers: [['set-cookie', cookie.join('; ')]] }
+}
+
+function cookieNameOf(node: NodeParts, call: Call): string {
+  return isSecure(node, call) ? secureCookieName : plainCookieName
+}
+
+function isSecure(node: NodeParts, call: Call): boolean {
+  return originOf(node, call)?.startsWith('https:') ?? false
 }
 
 /** Whether a browser says that another site's page asks. A neighbour on the same domain is another site too. */

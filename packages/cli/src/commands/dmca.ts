@@ -1,5 +1,6 @@
 import { dmcaStatuses, type DmcaCase } from '@skillstead/protocol'
-import { UsageError, text, type Command } from '../command.ts'
+import { choice, text, type Command } from '../command.ts'
+import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 
 /** `skillstead dmca list`. */
@@ -12,7 +13,11 @@ export const listCases: Command<{ cases: DmcaCase[]; total: number }> = {
     ...placeOptions,
   },
   run(given) {
-    const input = { status: toStatus(text(given, 'status')), limit: 100, page: text(given, 'page') }
+    const input = {
+      status: choice(text(given, 'status'), dmcaStatuses, 'status'),
+      limit: 100,
+      page: text(given, 'page'),
+    }
     return withApi(given, (api) => api.listDmca(input))
   },
   show: ({ cases, total }) => [
@@ -54,7 +59,7 @@ export const decideCase: Command<DmcaCase> = {
   },
   run(given) {
     const [id] = given.words as [string]
-    const status = toStatus(given.words[1])!
+    const status = choice(given.words[1], dmcaStatuses, 'status')!
     const decision = { id, status, note: text(given, 'note'), counterNoticeId: text(given, 'counter-notice') }
     return withApi(given, (api) => api.updateDmca(decision))
   },
@@ -66,19 +71,7 @@ export const decideCase: Command<DmcaCase> = {
   ],
 }
 
-function toStatus(given: string | undefined): DmcaCase['status'] | undefined {
-  const status = dmcaStatuses.find((name) => name === given)
-  if (given !== undefined && !status)
-    throw new UsageError(`'${given}' is no status; there are ${dmcaStatuses.join(', ')}.`)
-  return status
-}
-
 function toLines(fields: Readonly<Record<string, unknown>>): string[] {
   const given = Object.entries(fields).filter(([, value]) => typeof value === 'string')
   return given.map(([name, value]) => `  ${name.padEnd(15)}  ${toOneLine(value as string)}`)
-}
-
-/** What strangers wrote goes to a terminal: one line each, and no control characters that could fake others. */
-function toOneLine(value: string): string {
-  return value.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
 }

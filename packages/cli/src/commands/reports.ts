@@ -34,7 +34,7 @@ export const listReports: Command<{ reports: Report[]; total: number }> = {
 export const decideReport: Command<Report> = {
   summary: 'Decides a report (upheld hides the skill) or an appeal (upheld shows it again). That is final.',
   words: ['ID', 'VERDICT'],
-  options: { note: { value: 'TEXT', help: 'why; the owner reads it' }, ...placeOptions },
+  options: { note: { value: 'TEXT', help: 'why; the owner reads it, unless a report is dismissed' }, ...placeOptions },
   async run(given) {
     const [id, verdict] = given.words as [string, string]
     const status = choice(verdict, verdicts, 'verdict')!

@@ -11,7 +11,8 @@ const fields = ['url', 'name', 'description', 'author', 'installs'] as const
 
 /**
  * Reads a list of skills: a JSON array, or by lines an address or a record `{ url, name?, description?, author?,
- * installs? }`. Empty lines and those that begin with `#` are passed over, other fields of records too.
+ * installs? }`. Empty lines and those that begin with `#` are passed over, other fields of records too. Throws a sentence
+ * for an array that cannot be read.
  */
 export function readExternalList(text: string): ListedSkill[] {
   const list = text.replace(/^\uFEFF/, '')
@@ -24,11 +25,20 @@ export function readExternalList(text: string): ListedSkill[] {
 }
 
 function readArray(text: string): ListedSkill[] {
-  const records: unknown = JSON.parse(text)
-  return (records as unknown[]).map((record, index) => ({
+  return parseArray(text).map((record, index) => ({
     line: index + 1,
     ...(typeof record === 'string' ? { skill: { url: record } } : toSkill(record)),
   }))
+}
+
+function parseArray(text: string): unknown[] {
+  try {
+    return JSON.parse(text) as unknown[]
+  } catch (error) {
+    const reason = (error as Error).message
+    const sentence = `The list begins as an array in JSON and is none: ${reason}. Mend it, or give an address a line.`
+    throw new Error(sentence, { cause: error })
+  }
 }
 
 function readJson(line: string): { skill: ExternalInput } | { reason: string } {

@@ -1,6 +1,6 @@
 import { RegistryError, limits, scopes, type ApiKey, type Scope } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
-import { requireUser, type Caller, type UserCaller } from '../caller.ts'
+import { requireAccount, type Caller, type UserCaller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /** GET /api-keys: the caller's, newest first. */
 export async function listApiKeys(context: Context, input: { page: number; limit: number }, caller: Caller) {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
   const { count } = await mine.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await mine
@@ -31,7 +31,7 @@ export async function createApiKey(
   input: { name: string; expiresInDays?: number; scopes?: Scope[] },
   caller: Caller,
 ) {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
   const now = context.clock.now()
@@ -46,7 +46,7 @@ export async function createApiKey(
 
 /** DELETE /api-keys/<id>: the key stops working at once. Throws `not_found`, also for other people's keys. */
 export async function deleteApiKey(context: Context, input: { id: string }, caller: Caller): Promise<undefined> {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const gone = await trx
       .deleteFrom('api_keys')

@@ -1,6 +1,6 @@
 import { RegistryError, limits, type Content, type Me, type Profile } from '@skillstead/protocol'
 import { toAvatarUrl } from '../avatar-url.ts'
-import { guest, requireUser, type Caller } from '../caller.ts'
+import { guest, requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toDigest } from '../blobs.ts'
@@ -16,7 +16,7 @@ interface Picture {
 
 /** GET /users/me. */
 export async function showMe(context: Context, caller: Caller): Promise<Me> {
-  const { username } = requireUser(caller)
+  const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
   const verified = await readVerified(context, user)
@@ -29,7 +29,7 @@ export async function updateMe(
   input: { displayName?: string; avatar?: Picture | null },
   caller: Caller,
 ): Promise<Me> {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
   await context.database.writer.write(async (trx) => {
     if (input.displayName !== undefined) {
@@ -82,7 +82,7 @@ export async function readAvatar(context: Context, input: { username: string }):
 
 /** PUT and DELETE /users/<username>/follow: the same answer however often it is asked. */
 export async function setFollowing(context: Context, input: { username: string }, following: boolean, caller: Caller) {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   if (followed.id === userId) throw new RegistryError('conflict', 'You cannot follow yourself.')
   return context.database.writer.write(async (trx) => {

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -14,7 +14,7 @@ const sessionsPerKeyMax = 100
  * session cannot open another one, or a stolen one would never end.
  */
 export async function createSession(context: Context, _input: object, caller: Caller) {
-  const { keyId } = requireUser(caller)
+  const { keyId } = requireAccount(caller)
   if (keyId === undefined)
     throw new RegistryError('forbidden', 'Only an API key opens a session: `Authorization: Bearer ssk_...`.')
   const { token, hash } = createToken('sss')

@@ -1,4 +1,4 @@
-import { callerId, type Caller } from '../caller.ts'
+import { accountId, type Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
@@ -21,12 +21,12 @@ export async function admitAgent(context: Context, agentKey: string, options: Ca
 export async function recognizeAgent(
   trx: WriteTransaction,
   agentKey: string,
-  by: { caller: Caller; options: CallOptions; at: number },
+  by: { caller: Caller; options: CallOptions },
 ): Promise<{ agent: AgentRow | undefined; authenticated: boolean }> {
   const agent = await findAgent(trx, agentKey)
   const authenticated = isAuthentic(agent, by.options.agentToken)
   if (!agent || !authenticated) return { agent, authenticated: false }
-  return { agent: await linkAgent(trx, agent, callerId(by.caller), by.at), authenticated }
+  return { agent: await linkAgent(trx, agent, accountId(by.caller)), authenticated }
 }
 
 /** Registers an agent. The token is in the answer and nowhere else: only its hash is stored. */

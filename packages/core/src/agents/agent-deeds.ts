@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
-import { systemCaller } from '../caller.ts'
 import { newId } from '../ids.ts'
-import { recreditSkill } from '../reputation/credit.ts'
 import type { AgentDeed, AgentRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toTrustScore, type TrustCounters } from './trust.ts'
@@ -24,6 +22,8 @@ export interface DeedChange {
 
 /** In pieces: a statement takes only so many parameters. */
 const rowsMax = 500
+/** The newest deeds of an agent that are kept: it can make any number of them, and 50 are shown of those that may be. */
+const deedsKept = 200
 
 /** Enters a deed into the activity of an agent, and what follows from it: when it was seen, its counters, its trust. */
 export function recordDeed(
@@ -55,6 +55,7 @@ export async function recordDeeds(
     }))
     await trx.insertInto('agent_activity').values(rows).execute()
   }
+  if (deeds.length > 0) await forgetOldDeeds(trx, agent.id)
   const seen = { last_seen_at: at, ...(change.authenticated && { authenticated: 1 }) }
   return changeAgent(trx, agent.id, seen, {
     review_count: change.reviews,
@@ -64,6 +65,15 @@ export async function recordDeeds(
   })
 }
 
+async function forgetOldDeeds(trx: WriteTransaction, agentId: string): Promise<void> {
+  const deedsOf = trx.selectFrom('agent_activity').select('id').where('agent_id', '=', agentId)
+  const oldestKept = deedsOf
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(deedsKept - 1)
+  await trx.deleteFrom('agent_activity').where('agent_id', '=', agentId).where('id', '<', oldestKept).execute()
+}
+
 /** Counts a helpful vote for a review of the agent. It did nothing itself, so it was not seen. */
 export async function addHelpfulVote(trx: WriteTransaction, agentId: string): Promise<void> {
   await changeAgent(trx, agentId, {}, { helpful_count: 1 })
@@ -71,27 +81,12 @@ export async function addHelpfulVote(trx: WriteTransaction, agentId: string): Pr
 
 /**
  * Makes the user whose key came along with the agent's token the one it works for, unless it has one. Call it only
- * where the token was right. Returns the agent's row as it is now; for a guest, who is null, nothing happens.
+ * where the token was right. Returns the agent's row as it is now; for a caller without an account nothing happens.
  */
-export async function linkAgent(
-  trx: WriteTransaction,
-  agent: AgentRow,
-  userId: string | null,
-  at: number,
-): Promise<AgentRow> {
-  // The operator at the machine is no user.
-  if (userId === null || agent.user_id !== null || userId === systemCaller.userId) return agent
+export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: string | null): Promise<AgentRow> {
+  if (userId === null || agent.user_id !== null) return agent
   const helpful_count = await countHelpful(trx, agent.id, userId)
-  const linked = await changeAgent(trx, agent.id, { user_id: userId, helpful_count })
-  const own = await trx
-    .selectFrom('agent_reviews')
-    .innerJoin('skills', 'skills.id', 'agent_reviews.skill_id')
-    .select('skills.id')
-    .where('agent_reviews.agent_id', '=', agent.id)
-    .where('skills.owner_id', '=', userId)
-    .execute()
-  for (const { id } of own) await recreditSkill(trx, id, at)
-  return linked
+  return changeAgent(trx, agent.id, { user_id: userId, helpful_count })
 }
 
 /** The votes of others than the user that the agent turns out to work for. */

@@ -13,7 +13,7 @@ export async function attributeVersion(
   const agent = await findCallingAgent(trx, by.options.agentToken)
   if (!agent) return
   const at = version.published_at
-  await linkAgent(trx, agent, by.user.userId, at)
+  await linkAgent(trx, agent, by.user.userId)
   const deed = { type: 'published', skillId: version.skill_id, detail: `Published version ${version.version}` } as const
   await recordDeed(trx, agent, deed, at, { authenticated: true, published: 1 })
 }

@@ -25,7 +25,7 @@ export async function registerAgent(
   await admitAgent(context, input.agentKey, options)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
-    const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options, at })
+    const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
     if (!agent) {
       const made = await insertAgent(trx, input, at)
       return { status: 201, body: { ...toAgent(made.agent), agentToken: made.agentToken } }

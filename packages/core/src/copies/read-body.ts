@@ -8,8 +8,7 @@ import type { SkillRow } from '../storage/tables.ts'
 
 /** What the latest version's SKILL.md says after its frontmatter; throws `not_found` where there is no such version. */
 export async function readBody(context: Context, skill: SkillRow): Promise<string> {
-  if (skill.latest_version === '')
-    throw new RegistryError('not_found', `${skill.full_name} has no version to compare; all of them are yanked.`)
+  if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
   const version = await getVersion(context, skill, skill.latest_version)
   const [skillMd] = await readFiles(context.database.read, version.id)
   const bytes = await getBlob(context.database.read, skillMd!.digest)

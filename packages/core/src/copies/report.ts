@@ -1,8 +1,8 @@
 import { RegistryError, type CopyReport } from '@skillstead/protocol'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
-import { getMovedSkill, getSkill } from '../skills/find-skill.ts'
+import { getMovedSkill, getSkill, getSkillNow } from '../skills/find-skill.ts'
 import { canSee } from '../skills/visibility.ts'
 import type { CopyReportRow } from '../storage/rows-trust.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -17,12 +17,13 @@ export async function reportCopy(
   input: { name: string; originalSkillId: string; evidence: string },
   caller: Caller,
 ): Promise<CopyReport> {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   const skill = await getSkill(context, input.name, caller)
   const original = await getOriginal(context, input.originalSkillId, caller)
   if (original.id === skill.id) throw notItself(skill)
   const similarity = measureSimilarity(await readBody(context, skill), await readBody(context, original))
   const row = await context.database.writer.write(async (trx) => {
+    for (const found of [skill, original]) await getSkillNow(context, trx, found, caller)
     const pair = { skill_id: skill.id, original_skill_id: original.id, reporter_id: userId }
     await refuseRepeated(trx, pair)
     const report: CopyReportRow = {

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring'
 import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 import { toSarif } from '../scan/sarif.ts'
@@ -45,8 +46,8 @@ function refuseInput(): RegistryError {
   return new RegistryError('invalid_request', 'Give either url or content, and not both.', { errors })
 }
 
-/** The file's name, as far as the address has one. */
+/** The file's name, as far as the address has one that can be shown: after a redirect it is whatever the host says. */
 function toPath(address: string): string {
-  const last = new URL(address).pathname.split('/').at(-1)!
-  return /\.\w+$/.test(last) ? decodeURIComponent(last) : 'SKILL.md'
+  const name = unescape(new URL(address).pathname.split('/').at(-1)!)
+  return /^[^\p{C}/\\]+\.\w+$/u.test(name) ? name : 'SKILL.md'
 }

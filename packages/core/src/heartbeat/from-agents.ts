@@ -12,12 +12,13 @@ const sharedRowsMax = 2000
 const setRowsMax = 2000
 /** So many agents are taken for similar. */
 const similarMax = 50
-/** What fewer have is nobody's business. */
-const holdersMin = 2
+/** What fewer have is nobody's business: anyone can register agents, so of those that are nobody's it takes more. */
+const holdersMin = { ofUsers: 2, ofNobody: 5 } as const
 
 /** An agent of another, and how much its set is like that of the one who asks. */
 interface Similar {
   readonly agentId: string
+  readonly kind: keyof typeof holdersMin
   readonly size: number
   readonly likeness: number
 }
@@ -31,7 +32,7 @@ export async function suggestFromAgents(
   const weights = weigh(installed, asker)
   if (weights.size === 0) return []
   const similar = takeMostAlike(await findSimilar(context, weights, asker))
-  if (similar.length < holdersMin) return []
+  if (similar.length < holdersMin.ofUsers) return []
   return suggestWhatTheyHave(context, similar, new Set(installed.map(({ id }) => id)))
 }
 
@@ -80,7 +81,7 @@ async function findSimilar(
     const likeness = weight / Math.sqrt(Math.max(1, row.install_count))
     const owner = row.user_id ?? agentId
     if ((byOwner.get(owner)?.likeness ?? 0) < likeness)
-      byOwner.set(owner, { agentId, size: row.install_count, likeness })
+      byOwner.set(owner, { agentId, kind: row.user_id ? 'ofUsers' : 'ofNobody', size: row.install_count, likeness })
   }
   return [...byOwner.values()]
 }
@@ -91,7 +92,7 @@ function takeMostAlike(similar: readonly Similar[]): Similar[] {
   const mostAlikeFirst = similar.toSorted((a, b) => b.likeness - a.likeness || (a.agentId < b.agentId ? -1 : 1))
   for (const agent of mostAlikeFirst.slice(0, similarMax)) {
     rows += agent.size
-    if (rows > setRowsMax && chosen.length >= holdersMin) break
+    if (rows > setRowsMax && chosen.length >= holdersMin.ofUsers) break
     chosen.push(agent)
   }
   return chosen
@@ -110,19 +111,20 @@ async function suggestWhatTheyHave(
   similar: readonly Similar[],
   installedIds: ReadonlySet<string>,
 ): Promise<Suggestion[]> {
-  const likeness = new Map(similar.map((agent) => [agent.agentId, agent.likeness]))
+  const agents = new Map(similar.map((agent) => [agent.agentId, agent]))
   const whole = similar.reduce((sum, agent) => sum + agent.likeness, 0)
-  const held = new Map<string, { holders: number; weight: number }>()
-  for (const { agent_id, skill_id } of await selectSets(database, likeness.keys())) {
+  const held = new Map<string, { ofUsers: number; ofNobody: number; weight: number }>()
+  for (const { agent_id, skill_id } of await selectSets(database, agents.keys())) {
     if (installedIds.has(skill_id)) continue
-    const { holders, weight } = held.get(skill_id) ?? { holders: 0, weight: 0 }
-    held.set(skill_id, { holders: holders + 1, weight: weight + likeness.get(agent_id)! })
+    const { kind, likeness } = agents.get(agent_id)!
+    const before = held.get(skill_id) ?? { ofUsers: 0, ofNobody: 0, weight: 0 }
+    held.set(skill_id, { ...before, [kind]: before[kind] + 1, weight: before.weight + likeness })
   }
   return [...held]
-    .filter(([, { holders }]) => holders >= holdersMin)
-    .map(([skillId, { holders, weight }]) => ({
+    .filter(([, { ofUsers, ofNobody }]) => ofUsers >= holdersMin.ofUsers || ofNobody >= holdersMin.ofNobody)
+    .map(([skillId, { ofUsers, ofNobody, weight }]) => ({
       skillId,
       share: Math.min(1, weight / whole),
-      reason: `Installed by ${holders} agents with similar skills.`,
+      reason: `Installed by ${ofUsers + ofNobody} agents with similar skills.`,
     }))
 }

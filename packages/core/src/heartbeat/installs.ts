@@ -1,4 +1,4 @@
-import { callerId, systemCaller, type Caller } from '../caller.ts'
+import { accountId, type Caller } from '../caller.ts'
 import { linkAgent, recordDeeds, type Deed } from '../agents/agent-deeds.ts'
 import { findAgent, isAuthentic, isOwnAgent } from '../agents/find-agent.ts'
 import type { CallOptions, Context } from '../context.ts'
@@ -46,7 +46,7 @@ export async function recordInstalls(
     const before = await findAgent(trx, agent.agent_key)
     // The token may have been reset since.
     if (!before || !isAuthentic(before, options.agentToken)) return
-    const now = await linkAgent(trx, before, callerId(caller), at)
+    const now = await linkAgent(trx, before, accountId(caller))
     const difference = compare(now, await readStored({ dialect, read: trx }, now.id), installed, keptIds)
     await writeDifference(trx, now, difference, installed, at)
     const { added, removed } = difference
@@ -56,7 +56,7 @@ export async function recordInstalls(
 }
 
 function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
-  return agent.user_id === null && caller.kind === 'user' && caller.userId !== systemCaller.userId
+  return agent.user_id === null && accountId(caller) !== null
 }
 
 /** Skills by their ids. `changed`: another version, or the agent works for the owner now. */

@@ -41,8 +41,8 @@ const bands = {
 } as const
 
 /**
- * Skills that go with those that are installed, best first. Every one of them is public, and what only one other has
- * is not among them: nobody learns what a certain agent has.
+ * Skills that go with those that are installed, best first. Every one of them is public, and what only a few
+ * others have is not among them: nobody learns what a certain agent has.
  */
 export async function recommend(
   context: Context,

@@ -1,6 +1,6 @@
 import { RegistryError, type Report } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { refuseChanged } from '../skills/change-skill.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -15,7 +15,7 @@ export async function appealModeration(
   input: { name: string; statement: string },
   caller: Caller,
 ): Promise<Report> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const skill = await getOwnSkill(context, input.name, caller)
   const row = await context.database.writer.write(async (trx) => {
     await refuseNeedless(trx, skill)
@@ -34,6 +34,6 @@ async function refuseNeedless(trx: WriteTransaction, skill: SkillRow): Promise<v
   refuseChanged(skill, now)
   if (now.moderation === 'shown')
     throw new RegistryError('invalid_transition', `${now.full_name} is neither flagged nor hidden; nothing to appeal.`)
-  const open = await findOpen(trx, { kind: 'appeal', skillId: skill.id })
+  const open = await findOpen(trx, { kind: 'appeal', skillId: skill.id, reporterId: now.owner_id })
   if (open) throw new RegistryError('conflict', `An appeal about ${now.full_name} waits already. Await the decision.`)
 }

@@ -14,7 +14,7 @@ interface Decision {
   readonly reason: string
 }
 
-/** PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. The same state again replaces the reason. */
+/** PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A reason replaces the one before. */
 export async function moderateSkill(
   context: Context,
   input: Decision & { name: string },
@@ -24,7 +24,10 @@ export async function moderateSkill(
   return showModeration(context, await changeModeration(context, caller, skill, input))
 }
 
-/** Carries out a decision together with `also`, what else belongs to it; both or neither. Returns the skill as it is now. */
+/**
+ * Carries out a decision together with `also`, what else belongs to it; both or neither. Where nothing changes and no
+ * reason is given, the last one stays. Returns the skill as it is now.
+ */
 export function changeModeration(
   context: Context,
   caller: Caller,
@@ -36,12 +39,13 @@ export function changeModeration(
   const what = { action: `skill.${state}`, subject: skill.full_name, deed, data: { reason } }
   return changeSkill(context, caller, skill, what, async (trx, before) => {
     await also(trx)
-    const moderatedAt = state === before.moderation ? before.moderated_at : context.clock.now()
-    await trx
-      .updateTable('skills')
-      .set({ moderation: state, moderation_reason: reason, moderated_at: moderatedAt })
-      .where('id', '=', skill.id)
-      .execute()
+    const isSame = state === before.moderation
+    const decided = {
+      moderation: state,
+      moderation_reason: isSame && reason === '' ? before.moderation_reason : reason,
+      moderated_at: isSame ? before.moderated_at : context.clock.now(),
+    }
+    await trx.updateTable('skills').set(decided).where('id', '=', skill.id).execute()
     await settleState(trx, before)
     return true
   })

@@ -1,8 +1,8 @@
-import { callerId, type Caller } from '../caller.ts'
+import { accountId, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { newId } from '../ids.ts'
-import { getSkill } from '../skills/find-skill.ts'
+import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { ReportRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
@@ -13,10 +13,14 @@ export async function reportSkill(
   caller: Caller,
   options: CallOptions = {},
 ) {
-  const skill = await getSkill(context, input.name, caller)
-  const reporterId = callerId(caller)
-  if (reporterId === null) await context.addressLimits.require('report', options.address, skill.id)
+  const found = await getSkill(context, input.name, caller)
+  const reporterId = accountId(caller)
+  if (reporterId === null) {
+    await context.addressLimits.require('report', options.address, found.id)
+    await context.addressLimits.require('reports', options.address)
+  }
   const { id, created_at } = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
     const open = reporterId !== null && (await findOpen(trx, { kind: 'report', skillId: skill.id, reporterId }))
     if (open) return open
     const { reason, details } = input

@@ -20,6 +20,8 @@ export async function showModeration(context: Context, skill: SkillRow): Promise
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)
     .where('reports.kind', '=', 'appeal')
+    // What an earlier owner wrote is not for the next one.
+    .where('reports.reporter_id', '=', skill.owner_id)
     .orderBy('reports.id', 'desc')
     .limit(shownMax)
     .execute()

@@ -1,4 +1,4 @@
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import tls, { type SecureContext } from 'node:tls'
 import { RegistryError } from '@skillstead/protocol'
 import type { Dispatcher } from 'undici'
 import type { OutgoingResponse } from './outgoing.ts'
@@ -20,7 +20,10 @@ const headerBytesMax = 16 * 1024
 
 /** Trust in certificates besides the system's; undefined for the system's alone. Throws where one cannot be read. */
 export function toSecureContext(ca: readonly string[]): SecureContext | undefined {
-  return ca.length === 0 ? undefined : createSecureContext({ ca: [...rootCertificates, ...ca] })
+  if (ca.length === 0) return undefined
+  // Also what NODE_EXTRA_CA_CERTS and --use-system-ca added; Node.js before 22.15 does not tell.
+  const known = tls.getCACertificates?.('default') ?? tls.rootCertificates
+  return tls.createSecureContext({ ca: [...known, ...ca] })
 }
 
 /** One GET over a connection of its own, to the addresses that were checked and no others. */

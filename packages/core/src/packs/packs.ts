@@ -1,7 +1,7 @@
 import { RegistryError, type Pack } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/protocol/skill-md'
 import { recordAudit } from '../audit.ts'
-import { callerId, requireUser, type Caller } from '../caller.ts'
+import { callerId, requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { appendChange } from '../log.ts'
@@ -22,7 +22,7 @@ interface PackInput {
 
 /** POST /packs. Throws `invalid_request` naming each skill that does not exist for the curator, `name_taken` for a slug. */
 export async function createPack(context: Context, input: PackInput, caller: Caller): Promise<Pack> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
   if (slug === '') throw noSlug(input.name)
   const members = await resolveMembers(context, input.skills, caller)

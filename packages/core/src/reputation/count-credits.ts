@@ -4,29 +4,74 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 /** The columns of a skill that say what others did for it. */
 export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'credited_points'>
 
-/**
- * What others than their owners did for skills, counted from the stars and reviews themselves: without the owner's own,
- * those of the owner's agents, and those of agents that did not prove who they are. Of one skill, or of all that there
- * is anything to count of.
- */
-export async function countCredits(db: Kysely<Tables>, skillId?: string): Promise<Map<string, Credits>> {
-  const counts = new Map<string, Credits>(skillId === undefined ? [] : [[skillId, noCredits]])
-  const add = (id: string, more: Credits) => counts.set(id, sum(counts.get(id) ?? noCredits, more))
-  for (const row of await countStars(db, skillId)) add(row.id, { ...noCredits, credited_stars: row.count })
-  for (const row of await countReviews(db, skillId)) {
-    add(row.id, { ...noCredits, credited_reviews: row.count, credited_points: row.points })
-  }
-  for (const row of await countAgentReviews(db, skillId)) {
-    add(row.id, { ...noCredits, credited_reviews: row.count, credited_points: row.points })
-  }
-  return counts
-}
-
 /** Nobody did anything. */
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 
 /** A review is worth its half stars above three stars, which say neither good nor bad. */
 const halfStarsOfThree = 6
+
+/**
+ * What others than their owners did for skills, counted from the stars and reviews themselves: what counts is people,
+ * once each. Of one skill, or of all that there is anything to count of.
+ */
+export async function countCredits(db: Kysely<Tables>, skillId?: string): Promise<Map<string, Credits>> {
+  const counts = await countReviewCredits(db, { skillId })
+  if (skillId !== undefined && !counts.has(skillId)) counts.set(skillId, noCredits)
+  for (const { id, count } of await countStars(db, skillId))
+    counts.set(id, { ...(counts.get(id) ?? noCredits), credited_stars: count })
+  return counts
+}
+
+/**
+ * The part of {@link countCredits} that is reviews: of each user one of a skill, the own, or else the first that an agent
+ * wrote for the user. Anyone can register agents, so those that are nobody's say nothing. `reviewerId`: of that user alone.
+ */
+export async function countReviewCredits(
+  db: Kysely<Tables>,
+  of: { skillId?: string | undefined; reviewerId?: string },
+): Promise<Map<string, Credits>> {
+  const rows = await db
+    .selectFrom(rankReviews(db, of).as('ranked'))
+    .innerJoin('skills', 'skills.id', 'ranked.skill_id')
+    .select((eb) => ['skills.id', eb.fn.countAll<number>().as('count')])
+    .select(sql<number>`sum(half_stars - ${sql.lit(halfStarsOfThree)})`.as('points'))
+    .where('place', '=', 1)
+    .whereRef('reviewer_id', '!=', 'skills.owner_id')
+    .groupBy('skills.id')
+    .execute()
+  const toCredits = ({ count, points }: (typeof rows)[number]): Credits => ({
+    ...noCredits,
+    credited_reviews: count,
+    credited_points: points,
+  })
+  return new Map(rows.map((row) => [row.id, toCredits(row)]))
+}
+
+/** The reviews of each user and skill, the one that counts in the first place. */
+function rankReviews(db: Kysely<Tables>, { skillId, reviewerId }: Parameters<typeof countReviewCredits>[1]) {
+  const byUsers = db
+    .selectFrom('reviews')
+    .select(['id', 'skill_id', 'user_id as reviewer_id', sql<number>`2 * rating`.as('half_stars')])
+    .select(sql<number>`0`.as('by_agent'))
+    .$if(skillId !== undefined, (query) => query.where('skill_id', '=', skillId!))
+    .$if(reviewerId !== undefined, (query) => query.where('user_id', '=', reviewerId!))
+  const byAgents = db
+    .selectFrom('agent_reviews')
+    .select(['id', 'skill_id', 'reviewer_id', 'half_stars', sql<number>`1`.as('by_agent')])
+    .where('reviewer_id', 'is not', null)
+    .$narrowType<{ reviewer_id: string }>()
+    .$if(skillId !== undefined, (query) => query.where('skill_id', '=', skillId!))
+    .$if(reviewerId !== undefined, (query) => query.where('reviewer_id', '=', reviewerId!))
+  return db
+    .selectFrom(byUsers.unionAll(byAgents).as('all_reviews'))
+    .select(['skill_id', 'reviewer_id', 'half_stars'])
+    .select((eb) =>
+      eb.fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy(['skill_id', 'reviewer_id']).orderBy('by_agent').orderBy('id'))
+        .as('place'),
+    )
+}
 
 function countStars(db: Kysely<Tables>, skillId: string | undefined) {
   return db
@@ -37,42 +82,4 @@ function countStars(db: Kysely<Tables>, skillId: string | undefined) {
     .$if(skillId !== undefined, (query) => query.where('skills.id', '=', skillId!))
     .groupBy('skills.id')
     .execute()
-}
-
-function countReviews(db: Kysely<Tables>, skillId: string | undefined) {
-  return db
-    .selectFrom('reviews')
-    .innerJoin('skills', 'skills.id', 'reviews.skill_id')
-    .select((eb) => ['skills.id', eb.fn.countAll<number>().as('count'), toSum(sql`2 * reviews.rating`).as('points')])
-    .whereRef('reviews.user_id', '!=', 'skills.owner_id')
-    .$if(skillId !== undefined, (query) => query.where('skills.id', '=', skillId!))
-    .groupBy('skills.id')
-    .execute()
-}
-
-function countAgentReviews(db: Kysely<Tables>, skillId: string | undefined) {
-  return db
-    .selectFrom('agent_reviews')
-    .innerJoin('skills', 'skills.id', 'agent_reviews.skill_id')
-    .innerJoin('agents', 'agents.id', 'agent_reviews.agent_id')
-    .select((eb) => [
-      'skills.id',
-      eb.fn.countAll<number>().as('count'),
-      toSum(sql`agent_reviews.half_stars`).as('points'),
-    ])
-    .where('agent_reviews.authenticated', '=', 1)
-    .where((eb) => eb.or([eb('agents.user_id', 'is', null), eb('agents.user_id', '!=', eb.ref('skills.owner_id'))]))
-    .$if(skillId !== undefined, (query) => query.where('skills.id', '=', skillId!))
-    .groupBy('skills.id')
-    .execute()
-}
-
-const toSum = (halfStars: ReturnType<typeof sql>) => sql<number>`sum(${halfStars} - ${sql.lit(halfStarsOfThree)})`
-
-function sum(one: Credits, other: Credits): Credits {
-  return {
-    credited_stars: one.credited_stars + other.credited_stars,
-    credited_reviews: one.credited_reviews + other.credited_reviews,
-    credited_points: one.credited_points + other.credited_points,
-  }
 }

@@ -1,8 +1,8 @@
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countCredits } from './count-credits.ts'
-import { addFacts, isCounted, noFacts, subtractFacts, toFacts } from './facts.ts'
-import { addToStandings, type Author, type Change } from './standings.ts'
+import { isCounted, noFacts, subtractFacts, toFacts } from './facts.ts'
+import { addToStandings, type Author } from './standings.ts'
 
 /** What others than its owner did for a skill, as differences. */
 export interface Credit {
@@ -30,40 +30,19 @@ export async function creditSkill(trx: WriteTransaction, skillId: string, credit
       .where('id', '=', skillId)
       .execute()
   }
-  const [skill] = await readCounted(trx, [skillId])
+  const skill = await findCounted(trx, skillId)
   if (!skill) return
   const facts = { ...noFacts, downloads, stars, reviews, review_points: points }
   await addToStandings(trx, [{ ...toAuthor(skill), facts }], at)
 }
 
-/** As {@link creditSkill} with the downloads of many skills, by their ids, in a few queries. */
-export async function creditDownloads(
-  trx: WriteTransaction,
-  downloads: ReadonlyMap<string, number>,
-  at: number,
-): Promise<void> {
-  const ids = [...downloads.keys()]
-  for (let i = 0; i < ids.length; i += skillsMax) {
-    const changes = new Map<string, Change>()
-    for (const skill of await readCounted(trx, ids.slice(i, i + skillsMax))) {
-      const { facts } = changes.get(skill.owner_id) ?? { facts: noFacts }
-      const added = addFacts(facts, { ...noFacts, downloads: downloads.get(skill.id)! })
-      changes.set(skill.owner_id, { ...toAuthor(skill), facts: added })
-    }
-    await addToStandings(trx, [...changes.values()], at)
-  }
-}
-
-/** Skills in one query: each is a parameter of it, and each may be of another author, which is fifteen. */
-const skillsMax = 256
-
-async function readCounted(trx: WriteTransaction, ids: readonly string[]) {
-  const skills = await trx
+async function findCounted(trx: WriteTransaction, skillId: string) {
+  const skill = await trx
     .selectFrom('skills')
-    .select(['id', 'owner_id', 'owner', 'visibility', 'state', 'stub', 'latest_version'])
-    .where('id', 'in', ids)
-    .execute()
-  return skills.filter(isCounted)
+    .select(['owner_id', 'owner', 'visibility', 'state', 'stub', 'latest_version'])
+    .where('id', '=', skillId)
+    .executeTakeFirst()
+  return skill && isCounted(skill) ? skill : undefined
 }
 
 /** What a change of a skill (published, hidden, handed over, ...) means for the standing of its owner, or owners. */
@@ -86,26 +65,12 @@ export async function changeStanding(
 }
 
 /**
- * Counts anew what others did for a skill: where an agent turns out to be its owner's. Not within `changeSkill`, which
- * sees to the owner's standing itself; there it is {@link recountCredit}.
- */
-export async function recreditSkill(trx: WriteTransaction, skillId: string, at: number): Promise<void> {
-  const before = await getRow(trx, skillId)
-  await recountCredit(trx, skillId)
-  await changeStanding(trx, before, await getRow(trx, skillId), at)
-}
-
-/**
- * The part of {@link recreditSkill} that is the skill's own, without the standing of its owner: for a transfer, after
- * which what the new owner did for it counts no longer, and what the old one did counts from now on.
+ * Counts anew what others did for a skill, without the standing of its owner: for a transfer, after which what the new
+ * owner did for it counts no longer, and what the old one did counts from now on.
  */
 export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
   const credits = (await countCredits(trx, skillId)).get(skillId)!
   await trx.updateTable('skills').set(credits).where('id', '=', skillId).execute()
-}
-
-function getRow(trx: WriteTransaction, skillId: string): Promise<SkillRow> {
-  return trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
 }
 
 function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {

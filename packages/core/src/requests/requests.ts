@@ -1,5 +1,5 @@
 import type { SkillRequest } from '@skillstead/protocol'
-import { callerId, type Caller } from '../caller.ts'
+import { accountId, type Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
@@ -43,7 +43,7 @@ export async function createRequest(
   caller: Caller,
   options: CallOptions = {},
 ): Promise<SkillRequest> {
-  const requesterId = callerId(caller)
+  const requesterId = accountId(caller)
   if (requesterId === null) await context.addressLimits.require('request', options.address)
   const id = newId()
   await context.database.writer.write(async (trx) => {

@@ -1,5 +1,5 @@
 import { RegistryError, type SkillRequest } from '@skillstead/protocol'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getRequestRow, showRequest } from './request-form.ts'
@@ -7,7 +7,7 @@ import { votableStatuses } from './transitions.ts'
 
 /** POST /requests/<id>/vote: one a user, while the request waits. The same answer however often it is asked. */
 export async function voteForRequest(context: Context, { id }: { id: string }, caller: Caller): Promise<SkillRequest> {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
     if (!votableStatuses.includes(status))
@@ -29,7 +29,7 @@ export async function withdrawRequestVote(
   { id }: { id: string },
   caller: Caller,
 ): Promise<SkillRequest> {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const gone = await trx
       .deleteFrom('request_votes')

@@ -4,13 +4,12 @@ import { recordDeed } from '../agents/agent-deeds.ts'
 import type { Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { newId } from '../ids.ts'
-import { getSkill } from '../skills/find-skill.ts'
+import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toAgentReview } from './agent-review-form.ts'
-import { creditDifference, toAgentCredit } from './review-credit.ts'
-import { getReviewedSkill } from './reviewed-skill.ts'
+import { creditReview } from './review-credit.ts'
 
 interface AgentReviewInput {
   name: string
@@ -34,13 +33,14 @@ export async function createAgentReview(
   await admitAgent(context, input.agentKey, options)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
-    const skill = await getReviewedSkill(context, trx, found, caller)
-    const { agent: known, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options, at })
+    const skill = await getSkillNow(context, trx, found, caller)
+    const { agent: known, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
     const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
     const agent = known ?? made!.agent
     const before = await findReview(trx, skill, agent)
-    const after = await putReview(trx, before, toReview(input, { skill, agent, authenticated, at }))
-    await settleReview(trx, { skill, agent, before, after })
+    const review = toReview(input, { skill, agent, authenticated, at })
+    const after = await creditReview(trx, review, at, () => putReview(trx, before, review))
+    await recordReview(trx, { agent, before, after })
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }) }
     return { status: before ? 200 : 201, body }
   })
@@ -66,6 +66,7 @@ function toReview(
     half_stars: 2 * input.rating,
     content: input.content,
     authenticated: by.authenticated ? 1 : 0,
+    reviewer_id: by.authenticated ? by.agent.user_id : null,
     helpful_count: 0,
     version: by.skill.latest_version,
     created_at: by.at,
@@ -95,16 +96,13 @@ async function putReview(
   return after
 }
 
-async function settleReview(
+async function recordReview(
   trx: WriteTransaction,
-  what: { skill: SkillRow; agent: AgentRow; before: AgentReviewRow | undefined; after: AgentReviewRow },
+  what: { agent: AgentRow; before: AgentReviewRow | undefined; after: AgentReviewRow },
 ): Promise<void> {
-  const { skill, agent, before, after } = what
-  const at = after.updated_at
-  const credit = { before: toAgentCredit(before, agent, skill), after: toAgentCredit(after, agent, skill) }
-  await creditDifference(trx, skill.id, credit, at)
-  const deed = { type: 'reviewed', skillId: skill.id, detail: toDetail(before, after) } as const
-  await recordDeed(trx, agent, deed, at, {
+  const { agent, before, after } = what
+  const deed = { type: 'reviewed', skillId: after.skill_id, detail: toDetail(before, after) } as const
+  await recordDeed(trx, agent, deed, after.updated_at, {
     authenticated: after.authenticated === 1,
     reviews: before ? 0 : 1,
     authenticatedReviews: after.authenticated - (before?.authenticated ?? 0),

@@ -1,12 +1,11 @@
 import type { Issue } from '@skillstead/protocol'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
-import { getSkill } from '../skills/find-skill.ts'
+import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { IssueRow } from '../storage/rows-community.ts'
-import { getReviewedSkill } from './reviewed-skill.ts'
 
 /** GET /skills/<name>/issues, newest first. */
 export async function listIssues(
@@ -35,10 +34,10 @@ export async function createIssue(
   input: { name: string; type: IssueRow['type']; title: string; body: string },
   caller: Caller,
 ): Promise<Issue> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   return context.database.writer.write(async (trx) => {
-    const skill = await getReviewedSkill(context, trx, found, caller)
+    const skill = await getSkillNow(context, trx, found, caller)
     const row: IssueRow = {
       id: newId(),
       skill_id: skill.id,

@@ -4,13 +4,12 @@ import { addHelpfulVote, recordDeeds } from '../agents/agent-deeds.ts'
 import { findAgent, isAuthentic } from '../agents/find-agent.ts'
 import type { Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
-import { getSkill } from '../skills/find-skill.ts'
+import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Kysely } from 'kysely'
 import { toAgentReview, type Reviewer } from './agent-review-form.ts'
-import { getReviewedSkill } from './reviewed-skill.ts'
 
 type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
 
@@ -29,12 +28,14 @@ export async function markAgentReviewHelpful(
   await admitVote(context, review, input.agentKey, options)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
-    const skill = await getReviewedSkill(context, trx, found, caller)
-    const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options, at })
+    const skill = await getSkillNow(context, trx, found, caller)
+    const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
     if (agent && authenticated) await recordDeeds(trx, agent, [], at, { authenticated })
     const userId = agent && authenticated ? await findWeight(trx, review, agent) : null
     const vote = { review_id: review.id, agent_key: input.agentKey, user_id: userId, created_at: at }
-    if (await insertVote(trx, vote)) await countVote(trx, review, userId !== null)
+    if (await insertVote(trx, vote)) await countVote(trx, review)
+    else if (userId !== null) await proveVote(trx, vote)
+    if (userId !== null) await addHelpfulVote(trx, review.agent_id)
     const now = await getReview(trx, skill.id, review.id)
     return toAgentReview(now, now)
   })
@@ -93,11 +94,21 @@ async function insertVote(trx: WriteTransaction, vote: Tables['agent_review_vote
   return inserted !== undefined
 }
 
-async function countVote(trx: WriteTransaction, review: ReviewOfAgent, forTrust: boolean): Promise<void> {
+/** The vote is there, from before the agent proved who it is, or from somebody else in its name. */
+async function proveVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<void> {
+  const { review_id, agent_key, user_id } = vote
+  await trx
+    .updateTable('agent_review_votes')
+    .set({ user_id })
+    .where('review_id', '=', review_id)
+    .where('agent_key', '=', agent_key)
+    .execute()
+}
+
+async function countVote(trx: WriteTransaction, review: ReviewOfAgent): Promise<void> {
   await trx
     .updateTable('agent_reviews')
     .set((eb) => ({ helpful_count: eb('helpful_count', '+', 1) }))
     .where('id', '=', review.id)
     .execute()
-  if (forTrust) await addHelpfulVote(trx, review.agent_id)
 }

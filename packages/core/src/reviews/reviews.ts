@@ -1,14 +1,13 @@
 import type { Reply, Review } from '@skillstead/protocol'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
-import { getSkill } from '../skills/find-skill.ts'
+import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { ReviewRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { creditDifference, toUserCredit } from './review-credit.ts'
-import { getReviewedSkill } from './reviewed-skill.ts'
+import { creditReview } from './review-credit.ts'
 
 interface ReviewInput {
   name: string
@@ -40,11 +39,11 @@ export async function listReviews(
 
 /** POST /skills/<name>/reviews: 201, or 200 where the user changes the review. */
 export async function createReview(context: Context, input: ReviewInput, caller: Caller): Promise<Reply<Review>> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
-    const skill = await getReviewedSkill(context, trx, found, caller)
+    const skill = await getSkillNow(context, trx, found, caller)
     const { rating, title, body } = input
     const before = await findReview(trx, skill.id, user.userId)
     const after: ReviewRow = {
@@ -57,10 +56,10 @@ export async function createReview(context: Context, input: ReviewInput, caller:
       created_at: before?.created_at ?? at,
       updated_at: at,
     }
-    if (before) await trx.updateTable('reviews').set(after).where('id', '=', before.id).execute()
-    else await trx.insertInto('reviews').values(after).execute()
-    const credit = { before: toUserCredit(before, skill), after: toUserCredit(after, skill) }
-    await creditDifference(trx, skill.id, credit, at)
+    await creditReview(trx, { skill_id: skill.id, reviewer_id: user.userId }, at, async () => {
+      if (before) await trx.updateTable('reviews').set(after).where('id', '=', before.id).execute()
+      else await trx.insertInto('reviews').values(after).execute()
+    })
     return { status: before ? 200 : 201, body: toReview(after, user.username) }
   })
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import { canSee } from './visibility.ts'
 
 /** A skill was asked for by the full name that it had before a transfer. */
@@ -40,6 +41,22 @@ export async function getSkill(context: Context, ref: string, caller: Caller): P
   const skill = await findSkill(context, ref, caller)
   if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
   return skill
+}
+
+/**
+ * A skill that was found as it is within the transaction. Since it was found it may have been deleted, hidden, taken down
+ * or closed to the caller, or have got a new version or owner. Throws `not_found` and `taken_down`.
+ */
+export async function getSkillNow(
+  context: Context,
+  trx: WriteTransaction,
+  found: Pick<SkillRow, 'id'>,
+  caller: Caller,
+): Promise<SkillRow> {
+  const skill = await trx.selectFrom('skills').selectAll().where('id', '=', found.id).executeTakeFirstOrThrow()
+  const inside: Context = { ...context, database: { ...context.database, read: trx } }
+  if (await canSee(inside, skill, caller)) return skill
+  throw new RegistryError('not_found', `There is no skill '${skill.full_name}' any more that you may see.`)
 }
 
 /** As {@link getSkill}, with undefined for what does not exist or may not be seen. */

@@ -1,12 +1,13 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/protocol/skill-md'
 import { getBlob } from '../blobs.ts'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { readFiles } from './files.ts'
+import { getSkillNow } from './find-skill.ts'
 import { readPackageFields } from './package-fields.ts'
 import { publishVersion } from './publish-version.ts'
 import { getContent } from './read.ts'
@@ -19,7 +20,7 @@ export async function forkSkill(
   input: { name: string; newName?: string },
   caller: Caller,
 ): Promise<SkillDetails> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const { skill: source, version } = await getContent(context, { name: input.name }, caller)
   const newName = input.newName ?? source.name
   const content = await readStored(context, version)
@@ -43,7 +44,7 @@ export async function forkSkill(
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
   const fork = await context.database.writer.write(async (trx) => {
-    await refuseHidden(trx, source)
+    refuseClosed(source, await getSkillNow(context, trx, source, caller))
     await refuseTaken(trx, `${user.username}/${newName}`)
     const { skill } = await publishVersion(context, trx, publication, caller)
     await trx
@@ -65,11 +66,12 @@ async function readStored(context: Context, version: VersionRow): Promise<SkillP
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
-/** A source that was taken down, hidden or deleted since it was read must not live on under another name. */
-async function refuseHidden(trx: WriteTransaction, source: SkillRow): Promise<void> {
-  const { state } = await trx.selectFrom('skills').select('state').where('id', '=', source.id).executeTakeFirstOrThrow()
-  if (state === source.state) return
-  throw new RegistryError('conflict', `${source.full_name} has changed since you asked. Look at it again.`)
+/** A source that is hidden, or was closed since it was read, must not live on under another name. */
+function refuseClosed(read: SkillRow, now: SkillRow): void {
+  if (now.state === 'hidden')
+    throw new RegistryError('conflict', `${now.full_name} is hidden, and is forked again once it is shown.`)
+  if (now.visibility !== read.visibility)
+    throw new RegistryError('conflict', `${now.full_name} has changed since you asked. Look at it again.`)
 }
 
 async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from '@skillstead/protocol'
 import { attributeVersion } from '../agents/attribute-version.ts'
 import { findCallingAgent } from '../agents/find-agent.ts'
-import { requireUser, type Caller, type UserCaller } from '../caller.ts'
+import { requireAccount, type Caller, type UserCaller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -41,7 +41,7 @@ export async function publishSkill(
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Reply<PublishAnswer>> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   await findCallingAgent(context.database.read, options.agentToken)
   const content = await readPackage(input)
   const body = content

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import type { ShareRow, SkillRow } from '../storage/tables.ts'
 import { createToken, hashToken } from '../tokens.ts'
-import { getSkill } from './find-skill.ts'
+import { getSkill, getSkillNow } from './find-skill.ts'
 import { requireOwner } from './visibility.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -25,6 +25,7 @@ export async function createShare(context: Context, input: { name: string; expir
     expires_at: now + input.expiresInDays * dayMs,
   }
   await context.database.writer.write(async (trx) => {
+    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
     // What has expired is of no use to anybody, and need not be listed.
     await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
     const { count } = await trx
@@ -61,6 +62,7 @@ export async function deleteShare(
 ): Promise<undefined> {
   const skill = await getOwned(context, input.name, caller)
   await context.database.writer.write(async (trx) => {
+    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
     const deleted = await trx
       .deleteFrom('shares')
       .where('skill_id', '=', skill.id)

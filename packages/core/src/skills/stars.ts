@@ -1,14 +1,15 @@
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
 import { creditSkill } from '../reputation/credit.ts'
-import { getSkill } from './find-skill.ts'
+import { getSkill, getSkillNow } from './find-skill.ts'
 
 /** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
 export async function setStarred(context: Context, input: { name: string }, starred: boolean, caller: Caller) {
-  const { userId } = requireUser(caller)
-  const skill = await getSkill(context, input.name, caller)
+  const { userId } = requireAccount(caller)
+  const found = await getSkill(context, input.name, caller)
   const stars = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
     const at = context.clock.now()
     const mine = { skill_id: skill.id, user_id: userId }
     const changed = starred
@@ -29,12 +30,12 @@ export async function setStarred(context: Context, input: { name: string }, star
       .updateTable('skills')
       .set((eb) => ({ stars: eb('stars', '+', step) }))
       .where('id', '=', skill.id)
-      .returning(['stars', 'owner_id'])
+      .returning('stars')
       .executeTakeFirstOrThrow()
     if (step === 0) return row.stars
     await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
     // An owner's own star is shown, and earns nothing.
-    if (row.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
+    if (skill.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
     return row.stars
   })
   return { starred, stars }

@@ -1,7 +1,7 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import { getUserByName } from '../accounts/find-user.ts'
 import { recordAudit } from '../audit.ts'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { recountCredit } from '../reputation/credit.ts'
@@ -43,7 +43,7 @@ export async function offerTransfer(context: Context, input: { name: string; new
 
 /** POST /skills/<name>/transfer/accept: the skill takes its new owner's name, and the old full name leads to it. */
 export async function acceptTransfer(context: Context, input: { name: string }, caller: Caller): Promise<SkillDetails> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   if (skill.owner_id === user.userId)
     throw new RegistryError('forbidden', `${skill.full_name} is yours; the one it is offered to may accept it.`)
@@ -69,6 +69,8 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
         .where('skill_id', '=', skill.id)
         .where('user_id', '=', user.userId)
         .execute()
+      // Links are their owner's word, and the new one was not asked; whoever made them may have kept one.
+      await trx.deleteFrom('shares').where('skill_id', '=', skill.id).execute()
       await recountCredit(trx, skill.id)
       return true
     },
@@ -78,7 +80,7 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
 
 /** DELETE /skills/<name>/transfer: taken back by the owner, or declined by the one it was offered to. */
 export async function cancelTransfer(context: Context, input: { name: string }, caller: Caller): Promise<undefined> {
-  const user = requireUser(caller)
+  const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
     const own = trx.selectFrom('skills').select('id').where('owner_id', '=', user.userId)
@@ -100,7 +102,7 @@ export async function cancelTransfer(context: Context, input: { name: string }, 
 
 /** GET /transfers: what waits for the caller, and what the caller offered. */
 export async function listTransfers(context: Context, caller: Caller) {
-  const { userId } = requireUser(caller)
+  const { userId } = requireAccount(caller)
   const rows = await context.database.read
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')

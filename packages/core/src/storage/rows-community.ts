@@ -61,6 +61,8 @@ export interface AgentReviewRow {
   half_stars: number
   content: string
   authenticated: number
+  /** The user for whom the agent wrote it, with its token; null for an agent that was nobody's then. */
+  reviewer_id: string | null
   helpful_count: number
   version: string
   created_at: number

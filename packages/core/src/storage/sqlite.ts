@@ -8,7 +8,7 @@ const busyTimeoutMs = 50
 const statementsKeptMax = 500
 const cacheKibibytes = 8_192
 /** Moving the journal into the file is felt by whoever commits just then; four times the default is as much as is not. */
-const checkpointPages = 4000
+const checkpointPages = 1000
 
 type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { appendChange } from '../log.ts'
-import { creditDownloads } from '../reputation/credit.ts'
+import { creditDownloads } from '../reputation/credit-downloads.ts'
 import { toCountTable } from '../storage/count-table.ts'
 import type { Dialect } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -14,6 +14,6 @@ export async function countDownloads(
 ): Promise<void> {
   await sql`update skills set downloads = downloads + c.n from ${toCountTable(dialect, counts)} as c
     where skills.id = c.id`.execute(trx)
-  await creditDownloads(trx, counts, at)
+  await creditDownloads(trx, dialect, counts, at)
   await appendChange(trx, { kind: 'counters', subject: [...counts.keys()].join(','), at, entries: [] })
 }

@@ -1,57 +1,99 @@
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { newId } from '../ids.ts'
 import { toCountTable } from '../storage/count-table.ts'
 import type { Database, Dialect } from '../storage/database.ts'
-import type { TrendRow } from '../storage/rows-usage.ts'
+import { keepListQuery } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countDownloads } from './count-downloads.ts'
 import type { HourlyCounts } from './telemetry.ts'
-import { addToTrends, periodHours, rollTrends, toHour } from './trends.ts'
+import { addToTrends, toHour } from './trends.ts'
+import { rollAllTrends } from './windows.ts'
 
-/** Skills that are counted in one transaction, so that none holds the event loop for long, and rows read for them. */
-const skillsMax = 64
-const rowsMax = 32
+/** Skills that are counted in one transaction, so that none holds the event loop for long. */
+const skillsMax = 128
+/** Between two of them, for those who wait for an answer meanwhile. */
+const paceMs = 5
+/** Rows that are sorted at a time; what comes meanwhile waits for the next time. */
+const rowsMax = 5000
 
 /**
- * Folds a part of the journal into the hourly buckets, what trends and the downloads. Row and counts change in one
- * transaction, so that an install is counted once whatever happens. Tells whether there may be more.
+ * Folds the journal into the hourly buckets, what trends and the downloads. Rows come in the order of the installs, in
+ * which each would touch pages all over the tables; so they are first put together and cut anew in the order of the
+ * skills. A row and its counts change in one transaction, so that an install is counted once whatever happens.
  */
-export async function foldJournal(database: Database, now: number): Promise<boolean> {
-  const { dialect } = database
-  const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
-  if (!waiting) return false
+export async function foldJournal(database: Database, clock: Clock): Promise<void> {
+  for (const [i, id] of (await sortJournal(database)).entries()) {
+    if (i > 0) await setTimeout(paceMs)
+    await database.writer.write(async (trx) => {
+      const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
+      // Another process may have been faster.
+      if (row) await count(trx, database.dialect, JSON.parse(row.counts) as HourlyCounts, clock.now())
+    })
+  }
+}
+
+/** Cuts the journal anew, each row a stretch of the skills. Returns the ids of its rows. */
+async function sortJournal(database: Database): Promise<string[]> {
+  const waiting = await database.read.selectFrom('install_journal').selectAll().limit(rowsMax).execute()
+  if (waiting.length < 2) return waiting.map(({ id }) => id)
+  const owners = await readOwners(database, merge(waiting))
   return database.writer.write(async (trx) => {
     const rows = await trx.selectFrom('install_journal').selectAll().orderBy('id').limit(rowsMax).execute()
-    const { taken, hours } = gather(rows)
-    if (taken.length === 0) return false
-    await trx.deleteFrom('install_journal').where('id', 'in', taken).execute()
-    const hour = await rollAllTrends(trx, toHour(now))
-    const total = new Map<string, number>()
-    for (const [ofHour, counts] of hours) {
-      await addToBuckets(trx, dialect, Number(ofHour), counts)
-      await addToTrends(trx, dialect, { hour: Number(ofHour), now: hour, counts })
-      for (const [skillId, count] of counts) total.set(skillId, (total.get(skillId) ?? 0) + count)
-    }
-    await countDownloads(trx, dialect, total, now)
-    return taken.length < rows.length || rows.length === rowsMax
+    if (rows.length === 0) return []
+    await trx.deleteFrom('install_journal').where('id', '<=', rows.at(-1)!.id).execute()
+    const sorted = cut(merge(rows), owners).map((counts) => ({ id: newId(), counts: JSON.stringify(counts) }))
+    for (const row of sorted) await trx.insertInto('install_journal').values(row).execute()
+    return sorted.map(({ id }) => id)
   })
 }
 
-/** As many rows as have `skillsMax` skills together, and their sum. */
-function gather(rows: readonly { id: string; counts: string }[]) {
-  const hours = new Map<string, Map<string, number>>()
-  const taken: string[] = []
-  let skills = 0
-  for (const { id, counts } of rows) {
-    if (taken.length > 0 && skills >= skillsMax) break
-    taken.push(id)
+function merge(rows: readonly { counts: string }[]): HourlyCounts {
+  const merged: HourlyCounts = {}
+  for (const { counts } of rows) {
     for (const [hour, ofHour] of Object.entries(JSON.parse(counts) as HourlyCounts)) {
-      const sum = hours.get(hour) ?? new Map<string, number>()
-      hours.set(hour, sum)
-      for (const [skillId, count] of Object.entries(ofHour)) sum.set(skillId, (sum.get(skillId) ?? 0) + count)
-      skills += Object.keys(ofHour).length
+      const sum = (merged[hour] ??= {})
+      for (const [skillId, installs] of Object.entries(ofHour)) sum[skillId] = (sum[skillId] ?? 0) + installs
     }
   }
-  return { taken, hours }
+  return merged
+}
+
+const selectOwners = keepListQuery<{ id: string; owner_id: string }>((db, lists) =>
+  db.selectFrom('skills').select(['id', 'owner_id']).where(lists.has('id')),
+)
+
+async function readOwners(database: Database, installs: HourlyCounts): Promise<Map<string, string>> {
+  const ids = new Set(Object.values(installs).flatMap(Object.keys))
+  const rows = await selectOwners(database, ids)
+  return new Map(rows.map(({ id, owner_id }) => [id, owner_id]))
+}
+
+/** Parts of an hour each, of neighbours: skills lie in the order of their ids, and their owners' standings likewise. */
+function cut(merged: HourlyCounts, owners: ReadonlyMap<string, string>): HourlyCounts[] {
+  const keyOf = (id: string) => `${owners.get(id) ?? ''} ${id}`
+  return Object.entries(merged).flatMap(([hour, ofHour]) => {
+    const ids = Object.keys(ofHour)
+      .map((id) => ({ id, key: keyOf(id) }))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    const parts: HourlyCounts[] = []
+    for (let i = 0; i < ids.length; i += skillsMax) {
+      const part = ids.slice(i, i + skillsMax).map(({ id }) => [id, ofHour[id]!] as const)
+      parts.push({ [hour]: Object.fromEntries(part) })
+    }
+    return parts
+  })
+}
+
+async function count(trx: WriteTransaction, dialect: Dialect, installs: HourlyCounts, at: number): Promise<void> {
+  const now = await rollAllTrends(trx, toHour(at))
+  for (const [hour, ofHour] of Object.entries(installs)) {
+    const counts = new Map(Object.entries(ofHour))
+    await addToBuckets(trx, dialect, Number(hour), counts)
+    await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
+    await countDownloads(trx, dialect, counts, at)
+  }
 }
 
 async function addToBuckets(
@@ -63,25 +105,4 @@ async function addToBuckets(
   await sql`insert into install_hours (skill_id, hour, installs)
     select c.id, ${hour}, c.n from ${toCountTable(dialect, counts)} as c where true
     on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
-}
-
-const markerOf = (period: string) => `trends.${period}`
-
-/** Rolls the windows of every period to an hour. Tells where they stand: never behind, also where a clock went back. */
-export async function rollAllTrends(trx: WriteTransaction, hour: number): Promise<number> {
-  let stands = hour
-  for (const period of Object.keys(periodHours) as TrendRow['period'][]) {
-    const marker = await trx.selectFrom('meta').select('value').where('key', '=', markerOf(period)).executeTakeFirst()
-    const from = marker ? Number(marker.value) : hour
-    stands = Math.max(stands, from)
-    if (marker && from >= hour) continue
-    await rollTrends(trx, period, from, hour)
-    const row = { key: markerOf(period), value: String(hour) }
-    await trx
-      .insertInto('meta')
-      .values(row)
-      .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
-      .execute()
-  }
-  return stands
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
-import { rollAllTrends } from './fold-journal.ts'
 import { periodHours, toHour } from './trends.ts'
+import { rollAllTrends } from './windows.ts'
 
 const hoursOfDay = 24
 /** Hours that no period and none before it looks at any more. */

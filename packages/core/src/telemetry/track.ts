@@ -1,10 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
 import { seesPublicOnly, type Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
-import { findAgentByToken, isOwnAgent } from '../agents/find-agent.ts'
+import { findCallingAgent, isOwnAgent } from '../agents/find-agent.ts'
 import { recordExternalInstall } from '../external/record-install.ts'
 import { getMovedSkill } from '../skills/find-skill.ts'
 import { isOwner } from '../skills/visibility.ts'
+import type { AgentRow } from '../storage/rows-community.ts'
 
 interface Install {
   skillName: string
@@ -16,8 +17,8 @@ interface Install {
 const accepted = { accepted: true } as const
 
 /**
- * POST /track: records an install, and answers after the commit. Of who installed nothing is kept. What owners install
- * of their own is no use of it by anybody, and is not counted.
+ * POST /track: records an install, and answers after the commit. Of who installed nothing is kept. What owners and their
+ * agents install of their own is no use of it by anybody, and is not counted. Throws `forbidden` for a forged token.
  */
 export async function track(
   context: Context,
@@ -26,26 +27,28 @@ export async function track(
   options: CallOptions = {},
 ): Promise<{ accepted: true }> {
   checkRepoUrl(input)
-  const skillId = await findCounted(context, input, caller, options)
-  if (skillId !== null) await context.telemetry.record(skillId)
+  const agent = await findCallingAgent(context.database.read, options.agentToken)
+  const skillId = await findInstalled(context, input, caller, options)
+  if (skillId !== null && !(await isOwn(context, skillId, caller, agent))) await context.telemetry.record(skillId)
   return accepted
 }
 
-/** The skill whose install is counted; null where there is nothing here to count it for. */
-async function findCounted(
+/** The id of the skill that was installed; null where there is none here. */
+async function findInstalled(
   context: Context,
   { skillName, source, repoUrl }: Install,
   caller: Caller,
   options: CallOptions,
 ): Promise<string | null> {
   if (source !== 'registry') return recordExternalInstall(context, { skillName, source, repoUrl }, options)
-  if (seesPublicOnly(caller) && options.agentToken === undefined) {
-    return context.publicNames.getId(skillName, async () => (await getMovedSkill(context, skillName, caller)).id)
-  }
-  const skill = await getMovedSkill(context, skillName, caller)
-  if (isOwner(skill, caller)) return null
-  const agent = options.agentToken && (await findAgentByToken(context.database.read, options.agentToken))
-  return agent && isOwnAgent(agent, skill) ? null : skill.id
+  const getId = async () => (await getMovedSkill(context, skillName, caller)).id
+  return seesPublicOnly(caller) ? context.publicNames.getId(skillName, getId) : getId()
+}
+
+async function isOwn({ database }: Context, skillId: string, caller: Caller, agent: AgentRow | undefined) {
+  if (caller.kind === 'guest' && !agent) return false
+  const skill = await database.read.selectFrom('skills').select('owner_id').where('id', '=', skillId).executeTakeFirst()
+  return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))
 }
 
 /** A GitHub repository is named with installs from there, and with no others. */

@@ -2,8 +2,8 @@ import type { Trending } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 import { itemColumns, toSkill } from '../skills/skill-document.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
-import { rollAllTrends } from './fold-journal.ts'
 import { toHour } from './trends.ts'
+import { areWindowsStale, rollAllTrends } from './windows.ts'
 
 interface TrendingInput {
   period: TrendRow['period']
@@ -67,13 +67,9 @@ async function isSmall({ database }: Context, category: string): Promise<boolean
 }
 
 /** Windows move with the hours, also while nothing is installed. */
-async function rollToNow(context: Context, period: TrendRow['period']): Promise<void> {
-  const hour = toHour(context.clock.now())
-  const marker = await context.database.read
-    .selectFrom('meta')
-    .select('value')
-    .where('key', '=', `trends.${period}`)
-    .executeTakeFirst()
-  if (!marker || Number(marker.value) >= hour) return
-  await context.database.writer.write((trx) => rollAllTrends(trx, hour))
+async function rollToNow({ database, clock }: Context, period: TrendRow['period']): Promise<void> {
+  const hour = toHour(clock.now())
+  if (await areWindowsStale(database.read, period, hour)) {
+    await database.writer.write((trx) => rollAllTrends(trx, hour))
+  }
 }

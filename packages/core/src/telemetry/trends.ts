@@ -69,6 +69,21 @@ export async function rollTrends(trx: WriteTransaction, period: Period, from: nu
     .execute()
 }
 
+/** Makes the windows of a period anew from the buckets, for an hour. What seems to lie ahead counts as of now. */
+export async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
+  const begin = hour - periodHours[period]
+  await trx.deleteFrom('trends').where('period', '=', period).execute()
+  const [installs, previous] = [sql`sums.installs`, sql`sums.previous`]
+  await sql`insert into trends (period, skill_id, installs, previous, score)
+    select ${period}, sums.skill_id, ${installs}, ${previous}, ${toScore(installs, previous)}
+    from (
+      select skill_id,
+        cast(sum(case when hour > ${begin} then installs else 0 end) as bigint) as installs,
+        cast(sum(case when hour > ${begin} then 0 else installs end) as bigint) as previous
+      from install_hours where hour > ${begin - periodHours[period]} group by skill_id
+    ) as sums`.execute(trx)
+}
+
 /** Adds the buckets of some hours to one side of a period's windows, or takes them away. */
 async function shift(
   trx: WriteTransaction,

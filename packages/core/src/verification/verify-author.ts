@@ -10,9 +10,13 @@ import { enqueueCheck } from './check.ts'
 import { normalizeProof, toWellKnown, type Method } from './proofs.ts'
 import { toVerification } from './verification-form.ts'
 
+const dayMs = 24 * 60 * 60 * 1000
+/** How many one user may begin in a day: each is kept, and looked for at an address that the user chose. */
+const perDayMax = 20
+
 /**
  * POST /users/<username>/verify, for oneself. The same proof again is the same verification, looked at once more; another
- * one takes the place of what is pending by that method. Throws `forbidden`, and `invalid_request` that names the proof.
+ * one takes the place of what is pending by that method. Throws `forbidden`, `invalid_request` that names the proof, `rate_limited`.
  */
 export async function verifyAuthor(
   context: Context,
@@ -41,17 +45,18 @@ async function begin(
   wanted: { userId: string; username: string; method: Method; proof: string; rows: readonly VerificationRow[] },
 ): Promise<VerificationRow> {
   const { userId, username, method, proof, rows } = wanted
-  const pending = rows.find(({ status }) => status === 'pending')
+  const now = context.clock.now()
+  refuseTooMany(rows, now)
   const row: VerificationRow = {
     id: newId(),
     user_id: userId,
     method,
     proof,
-    token: pending?.token ?? createProofToken(username, context.origin),
+    token: findProofToken(rows, method, proof) ?? createProofToken(username, context.origin),
     status: 'pending',
     note: '',
     checked_at: null,
-    created_at: context.clock.now(),
+    created_at: now,
   }
   await trx
     .updateTable('verifications')
@@ -62,6 +67,21 @@ async function begin(
     .execute()
   await trx.insertInto('verifications').values(row).execute()
   return row
+}
+
+function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
+  const begun = rows.map((row) => row.created_at).filter((at) => at > now - dayMs)
+  if (begun.length < perDayMax) return
+  const retryAfterSeconds = Math.ceil((Math.min(...begun) + dayMs - now) / 1000)
+  throw new RegistryError('rate_limited', `A user begins ${perDayMax} verifications a day at most.`, {
+    retryAfterSeconds,
+  })
+}
+
+/** All that is pending has one token, but none that was asked for in this place before: it may still stand there. */
+function findProofToken(rows: readonly VerificationRow[], method: Method, proof: string): string | undefined {
+  const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
+  return rows.find(({ status, token }) => status === 'pending' && !former.has(token))?.token
 }
 
 /** No secret: it is to be put where everybody sees it, and it says whose it is and where. */

@@ -30,6 +30,7 @@ export const moderationEndpoints = {
     method: 'POST',
     path: '/skills/:name/report',
     auth: 'none',
+    scope: 'manage',
     status: 202,
     tag: 'Moderation',
     summary: 'Report a skill to the administrators',

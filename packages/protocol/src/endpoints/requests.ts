@@ -23,6 +23,7 @@ export const requestEndpoints = {
     method: 'POST',
     path: '/requests',
     auth: 'none',
+    scope: 'manage',
     status: 201,
     tag: 'Requests',
     summary: 'Ask for a skill',

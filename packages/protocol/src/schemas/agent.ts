@@ -4,11 +4,14 @@ import { Skill } from './skill.ts'
 
 export const PlatformId = v.pipe(
   v.string(),
-  v.regex(/^[a-z0-9._-]{1,128}$/, 'must be lower-case letters, digits, ., _ or -'),
+  v.regex(/^[a-z0-9._-]{1,128}$/, 'must be 1 to 128 lower-case letters, digits, ., _ or -'),
 )
 export const AgentKey = v.pipe(
   v.string(),
-  v.regex(/^[a-z0-9._-]{1,128}:[A-Za-z0-9._-]{1,128}$/, 'must be <platformId>:<instanceId>'),
+  v.regex(
+    /^[a-z0-9._-]{1,128}:[A-Za-z0-9._-]{1,128}$/,
+    'must be <platformId>:<instanceId>, each of letters, digits, ., _ or -',
+  ),
 )
 
 export const Agent = v.object({

@@ -6,13 +6,13 @@ import { columnsOf, primary, required, to, unique, zero } from './columns.ts'
 export const foundation: Migration = {
   name: '0001-foundation',
   async up(db, dialect) {
-    const { bytes, whole, table } = columnsOf(db, dialect)
+    const { bytes, whole, orderedText, table } = columnsOf(db, dialect)
 
     await table('meta').addColumn('key', 'text', primary).addColumn('value', 'text', required).execute()
 
     await table('users')
       .addColumn('id', 'text', primary)
-      .addColumn('username', 'text', unique)
+      .addColumn('username', orderedText, unique)
       .addColumn('display_name', 'text', required)
       .addColumn('plan', 'text', required)
       .addColumn('role', 'text', required)
@@ -66,7 +66,7 @@ export const foundation: Migration = {
       .addColumn('owner_id', 'text', to('users.id'))
       .addColumn('owner', 'text', required)
       .addColumn('name', 'text', required)
-      .addColumn('full_name', 'text', unique)
+      .addColumn('full_name', orderedText, unique)
       .addColumn('display_name', 'text', required)
       .addColumn('description', 'text', required)
       .addColumn('category', 'text', required)
@@ -166,7 +166,7 @@ export const foundation: Migration = {
 
     await table('packs')
       .addColumn('id', 'text', primary)
-      .addColumn('slug', 'text', unique)
+      .addColumn('slug', orderedText, unique)
       .addColumn('name', 'text', required)
       .addColumn('description', 'text', required)
       .addColumn('curator_id', 'text', to('users.id'))

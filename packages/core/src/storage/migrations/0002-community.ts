@@ -5,13 +5,13 @@ import { columnsOf, maybeTo, primary, required, to, unique, zero } from './colum
 export const community: Migration = {
   name: '0002-community',
   async up(db, dialect) {
-    const { whole, table } = columnsOf(db, dialect)
+    const { whole, orderedText, table } = columnsOf(db, dialect)
     const index = (name: string, on: string, columns: string[]) =>
       db.schema.createIndex(name).on(on).columns(columns).execute()
 
     await table('agents')
       .addColumn('id', 'text', primary)
-      .addColumn('agent_key', 'text', unique)
+      .addColumn('agent_key', orderedText, unique)
       .addColumn('display_name', 'text', required)
       .addColumn('platform_id', 'text', required)
       .addColumn('token_hash', 'text', unique)
@@ -58,6 +58,7 @@ export const community: Migration = {
       .addColumn('half_stars', whole, required)
       .addColumn('content', 'text', required)
       .addColumn('authenticated', whole, required)
+      .addColumn('reviewer_id', 'text', maybeTo('users.id'))
       .addColumn('helpful_count', whole, zero)
       .addColumn('version', 'text', required)
       .addColumn('created_at', whole, required)
@@ -65,6 +66,7 @@ export const community: Migration = {
       .addUniqueConstraint('agent_reviews_once', ['skill_id', 'agent_id'])
       .execute()
     await index('agent_reviews_agent', 'agent_reviews', ['agent_id'])
+    await index('agent_reviews_reviewer', 'agent_reviews', ['skill_id', 'reviewer_id'])
     for (const [name, ...columns] of [
       ['recent', 'updated_at desc'],
       ['helpful', 'helpful_count desc'],

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Migration } from '../migrations.ts'
 import { columnsOf, maybeTo, primary, required, to, unique, zero } from './columns.ts'
 
@@ -11,7 +10,7 @@ const standingColumns = [
 export const trust: Migration = {
   name: '0003-trust',
   async up(db, dialect) {
-    const { whole, table } = columnsOf(db, dialect)
+    const { whole, orderedText, table } = columnsOf(db, dialect)
     const index = (name: string, on: string, columns: string[]) =>
       db.schema.createIndex(name).on(on).columns(columns).execute()
 
@@ -34,8 +33,7 @@ export const trust: Migration = {
     )
     await standingColumns
       .reduce((builder, column) => builder.addColumn(column, whole, zero), standings)
-      // Ties are in the order of names, which is to be the same wherever the database is.
-      .addColumn('username', dialect === 'sqlite' ? 'text' : sql`text collate "C"`, required)
+      .addColumn('username', orderedText, required)
       .addColumn('verified', 'text', required)
       .addColumn('computed_at', whole, required)
       .execute()

@@ -5,7 +5,7 @@ import { columnsOf, primary, required, to, unique, zero } from './columns.ts'
 export const usage: Migration = {
   name: '0004-usage',
   async up(db, dialect) {
-    const { whole, table, keyedTable } = columnsOf(db, dialect)
+    const { whole, orderedText, table, keyedTable } = columnsOf(db, dialect)
 
     await table('install_journal').addColumn('id', 'text', primary).addColumn('counts', 'text', required).execute()
     for (const span of ['hour', 'day']) {
@@ -29,7 +29,7 @@ export const usage: Migration = {
     await table('external_skills')
       .addColumn('id', 'text', primary)
       .addColumn('registry', 'text', required)
-      .addColumn('name', 'text', required)
+      .addColumn('name', orderedText, required)
       .addColumn('url', 'text', unique)
       .addColumn('repo_url', 'text', required)
       .addColumn('description', 'text', required)

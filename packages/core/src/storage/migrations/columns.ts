@@ -16,6 +16,8 @@ export function columnsOf(db: Kysely<Tables>, dialect: Dialect) {
     bytes: dialect === 'sqlite' ? ('blob' as const) : ('bytea' as const),
     // A time in milliseconds does not fit 32 bits, and PostgreSQL takes `integer` at its word.
     whole: dialect === 'sqlite' ? ('integer' as const) : ('bigint' as const),
+    /** Text whose order is that of its code points, wherever the database is: lists in the order of names. */
+    orderedText: dialect === 'sqlite' ? ('text' as const) : sql`text collate "C"`,
     table(name: string): CreateTableBuilder<string, string> {
       const builder = db.schema.createTable(name)
       return dialect === 'sqlite' ? builder.modifyEnd(sql`strict`) : builder
