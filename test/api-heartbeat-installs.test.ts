@@ -43,7 +43,7 @@ describeApi('what an agent has', (open) => {
         .where('full_name', '=', fullName)
         .executeTakeFirstOrThrow()
     ).agent_installs
-  const activityOf = async (agentKey: string, api = test.api()) =>
+  const activityOf = async (agentKey: string, api = test.admin.api) =>
     (await api.getAgent({ agentKey })).activity.map(({ type, skill, detail }) => `${type} ${skill ?? ''} ${detail}`)
 
   it('is written down with its token alone, in differences', async () => {
@@ -109,6 +109,17 @@ describeApi('what an agent has', (open) => {
     expect(JSON.stringify(await test.api().getAgent({ agentKey: 'cli:patient' }))).not.toMatch(/secret|self/)
     await report(api, 'cli:patient', [])
     expect(await installsOf('bob/self')).toBe(0)
+  })
+
+  it('is shown to the agent, its user and administrators alone', async () => {
+    const agent = await register('cli:shy', bob)
+    await alice.api.publishSkill({ skillMd: skillMd('five') })
+    await report(agent, 'cli:shy', ['five'])
+    const isTold = async (api: RegistryApi) =>
+      (await activityOf('cli:shy', api)).some((entry) => entry.includes('alice/five'))
+    for (const api of [agent, bob.api, test.admin.api]) expect(await isTold(api)).toBe(true)
+    const curious = await register('cli:curious')
+    for (const api of [test.api(), alice.api, curious]) expect(await isTold(api)).toBe(false)
   })
 
   it('makes one entry of activity where many skills change at once', async () => {

@@ -17,7 +17,7 @@ export async function getAgentByKey(db: Kysely<Tables>, agentKey: string): Promi
 }
 
 /** The agent that a token belongs to; undefined where there is none. */
-export function findAgentByToken(db: Kysely<Tables>, token: string): Promise<AgentRow | undefined> {
+function findAgentByToken(db: Kysely<Tables>, token: string): Promise<AgentRow | undefined> {
   return db.selectFrom('agents').selectAll().where('token_hash', '=', hashToken(token)).executeTakeFirst()
 }
 

@@ -3,6 +3,7 @@ import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/proto
 import type { Context } from '../context.ts'
 import { toSarif } from '../scan/sarif.ts'
 import { scanText } from '../scan/scan.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import { readExternalSkill } from './read-skill.ts'
 import { parseSource, type ExternalSource } from './source.ts'
 
@@ -18,26 +19,30 @@ export async function scanExternal(context: Context, input: ScanInput): Promise<
   return input.format === 'sarif' ? toSarif(report) : report
 }
 
-/** Reads a source and scans it, and writes what came out to the skill in the index, if it is there. */
+/** Reads a source and scans it. */
 export async function scanSource(
   context: Context,
   source: ExternalSource,
 ): Promise<{ report: ScanReport; text: string }> {
   const { address, text } = await readExternalSkill(context, source)
-  const now = context.clock.now()
-  const report = scanText({ path: toPath(address), text }, address, now)
-  const change = { security_score: report.score, verdict: report.verdict, scanned_at: now }
-  await context.database.writer.write(async (trx) => {
-    await trx.updateTable('external_skills').set(change).where('url', '=', source.url).execute()
-  })
-  return { report, text }
+  return { report: scanText({ path: toPath(address), text }, address, context.clock.now()), text }
+}
+
+/** Writes what came out of a scan to the skill in the index, if it is there. */
+export async function recordScan(trx: WriteTransaction, { url }: ExternalSource, report: ScanReport): Promise<void> {
+  const { score, verdict, scannedAt } = report
+  const change = { security_score: score, verdict, scanned_at: Date.parse(scannedAt) }
+  await trx.updateTable('external_skills').set(change).where('url', '=', url).execute()
 }
 
 async function scan(context: Context, { url, content }: ScanInput): Promise<ScanReport> {
   if (url === undefined && content !== undefined)
     return scanText({ path: 'SKILL.md', text: content }, 'content', context.clock.now())
   if (url === undefined || content !== undefined) throw refuseInput()
-  return (await scanSource(context, parseSource(url))).report
+  const source = parseSource(url)
+  const { report } = await scanSource(context, source)
+  await context.database.writer.write((trx) => recordScan(trx, source, report))
+  return report
 }
 
 function refuseInput(): RegistryError {

@@ -3,8 +3,8 @@ import { parseSkillMd, readSkillFields } from '@skillstead/protocol/skill-md'
 import type { Context } from '../context.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { scanSource } from './scan-external.ts'
-import { parseSource } from './source.ts'
+import { recordScan, scanSource } from './scan-external.ts'
+import { parseSource, type ExternalSource } from './source.ts'
 
 const topic = 'external.scan'
 const minuteMs = 60_000
@@ -29,8 +29,12 @@ async function scanIndexed(context: Context, id: string): Promise<void> {
     .executeTakeFirst()
   if (!row) return
   try {
-    const { text } = await scanSource(context, parseSource(row.url))
-    await describe(context, row, text)
+    const source = parseSource(row.url)
+    const { report, text } = await scanSource(context, source)
+    await context.database.writer.write(async (trx) => {
+      await recordScan(trx, source, report)
+      await describe(trx, row, source, text)
+    })
   } catch (error) {
     // A host that is not public is not asked again.
     if (!(error instanceof RegistryError && error.code === 'invalid_request')) throw error
@@ -38,8 +42,12 @@ async function scanIndexed(context: Context, id: string): Promise<void> {
 }
 
 /** What nobody said of the skill its own frontmatter says. A name that somebody asks for it by stays. */
-async function describe(context: Context, row: ExternalSkillRow, text: string): Promise<void> {
-  const source = parseSource(row.url)
+async function describe(
+  trx: WriteTransaction,
+  row: ExternalSkillRow,
+  source: ExternalSource,
+  text: string,
+): Promise<void> {
   const { name, displayName, description } = readSkillFields(parseSkillMd(text))
   const written = toLine(name ?? displayName ?? '', nameCharactersMax)
   const isNameFree = source.rootIfNamed === undefined && row.name === source.name && written !== ''
@@ -47,11 +55,9 @@ async function describe(context: Context, row: ExternalSkillRow, text: string): 
     name: isNameFree ? written : row.name,
     description: row.description || toLine(description ?? '', limits.descriptionCharactersMax),
   }
-  await context.database.writer.write(async (trx) => {
-    // Only over what was read: somebody may have said more in the meantime.
-    const unchanged = trx.updateTable('external_skills').where('name', '=', row.name)
-    await unchanged.set(change).where('description', '=', row.description).where('id', '=', row.id).execute()
-  })
+  // Only over what was read: somebody may have said more in the meantime.
+  const unchanged = trx.updateTable('external_skills').where('name', '=', row.name)
+  await unchanged.set(change).where('description', '=', row.description).where('id', '=', row.id).execute()
 }
 
 const nameCharactersMax = 128

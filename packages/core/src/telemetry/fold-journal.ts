@@ -21,10 +21,12 @@ const rowsMax = 5000
 /**
  * Folds the journal into the hourly buckets, what trends and the downloads. Rows come in the order of the installs, in
  * which each would touch pages all over the tables; so they are first put together and cut anew in the order of the
- * skills. A row and its counts change in one transaction, so that an install is counted once whatever happens.
+ * skills. A row and its counts change in one transaction, so that an install is counted once whatever happens. Tells
+ * whether there is more than could be sorted at a time.
  */
-export async function foldJournal(database: Database, clock: Clock): Promise<void> {
-  for (const [i, id] of (await sortJournal(database)).entries()) {
+export async function foldJournal(database: Database, clock: Clock): Promise<boolean> {
+  const { ids, more } = await sortJournal(database)
+  for (const [i, id] of ids.entries()) {
     if (i > 0) await setTimeout(paceMs)
     await database.writer.write(async (trx) => {
       const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
@@ -32,20 +34,21 @@ export async function foldJournal(database: Database, clock: Clock): Promise<voi
       if (row) await count(trx, database.dialect, JSON.parse(row.counts) as HourlyCounts, clock.now())
     })
   }
+  return more
 }
 
 /** Cuts the journal anew, each row a stretch of the skills. Returns the ids of its rows. */
-async function sortJournal(database: Database): Promise<string[]> {
+async function sortJournal(database: Database): Promise<{ ids: string[]; more: boolean }> {
   const waiting = await database.read.selectFrom('install_journal').selectAll().limit(rowsMax).execute()
-  if (waiting.length < 2) return waiting.map(({ id }) => id)
+  if (waiting.length < 2) return { ids: waiting.map(({ id }) => id), more: false }
   const owners = await readOwners(database, merge(waiting))
   return database.writer.write(async (trx) => {
     const rows = await trx.selectFrom('install_journal').selectAll().orderBy('id').limit(rowsMax).execute()
-    if (rows.length === 0) return []
+    if (rows.length === 0) return { ids: [], more: false }
     await trx.deleteFrom('install_journal').where('id', '<=', rows.at(-1)!.id).execute()
     const sorted = cut(merge(rows), owners).map((counts) => ({ id: newId(), counts: JSON.stringify(counts) }))
     for (const row of sorted) await trx.insertInto('install_journal').values(row).execute()
-    return sorted.map(({ id }) => id)
+    return { ids: sorted.map(({ id }) => id), more: rows.length === rowsMax }
   })
 }
 

@@ -75,7 +75,7 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
 
   async function foldAll(): Promise<void> {
     try {
-      await foldJournal(database, clock)
+      while (await foldJournal(database, clock));
     } catch (error) {
       // The rows are still there; the next install or start tries again.
       onError(error)

@@ -69,8 +69,9 @@ export async function rollTrends(trx: WriteTransaction, period: Period, from: nu
     .execute()
 }
 
-/** Makes the windows of a period anew from the buckets, for an hour. What seems to lie ahead counts as of now. */
+/** Makes the windows of a period anew from the buckets, for an hour. */
 export async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
+  await bringBack(trx, hour)
   const begin = hour - periodHours[period]
   await trx.deleteFrom('trends').where('period', '=', period).execute()
   const [installs, previous] = [sql`sums.installs`, sql`sums.previous`]
@@ -82,6 +83,14 @@ export async function rebuildTrends(trx: WriteTransaction, period: Period, hour:
         cast(sum(case when hour > ${begin} then 0 else installs end) as bigint) as previous
       from install_hours where hour > ${begin - periodHours[period]} group by skill_id
     ) as sums`.execute(trx)
+}
+
+/** What was counted for hours that have not been yet, by a clock that was ahead, becomes of now. */
+async function bringBack(trx: WriteTransaction, hour: number): Promise<void> {
+  await sql`insert into install_hours (skill_id, hour, installs)
+    select skill_id, ${hour}, cast(sum(installs) as bigint) from install_hours where hour > ${hour} group by skill_id
+    on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
+  await trx.deleteFrom('install_hours').where('hour', '>', hour).execute()
 }
 
 /** Adds the buckets of some hours to one side of a period's windows, or takes them away. */
