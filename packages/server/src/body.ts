@@ -41,7 +41,11 @@ function readNodeBody(request: IncomingMessage, bytesMax: number): Promise<Uint8
       if (size > bytesMax) return refuse()
       chunks.push(chunk)
     }
-    const onEnd = () => resolve(join(chunks))
+    const onEnd = () => {
+      // Every request closes in the end; only one that does so early is gone.
+      request.off('close', onGone)
+      resolve(join(chunks))
+    }
     const onGone = () => reject(new RegistryError('invalid_request', 'The request ended before its body did.'))
     request.once('error', onGone).once('close', onGone)
     if (Number(declared) > bytesMax) return refuse()

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
 import type { Database } from '../storage/database.ts'
-import { foldJournal } from './fold-journal.ts'
+import { addCounts, foldJournal, foldRecorded } from './fold-journal.ts'
 import { toHour } from './trends.ts'
 
 /** Installs on their way into the counts. */
@@ -34,16 +34,19 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
   let timer: NodeJS.Timeout | undefined
   let folding: Promise<void> | undefined
   let stopped = false
+  /** What is committed and not yet counted. */
+  let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
   function begin(): Batch {
     const batch: Batch = { counts: {}, committed: Promise.resolve() }
+    const id = newId()
     batch.committed = database.writer
       .write(async (trx) => {
         // From here on others wait for the next commit.
         open = undefined
         await trx
           .insertInto('install_journal')
-          .values({ id: newId(), counts: JSON.stringify(batch.counts) })
+          .values({ id, counts: JSON.stringify(batch.counts) })
           .execute()
       })
       .catch((error: unknown) => {
@@ -51,35 +54,45 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
         if (open === batch) open = undefined
         throw error
       })
-    void batch.committed.then(schedule, () => {})
+    void batch.committed.then(
+      () => {
+        recorded.ids.push(id)
+        addCounts(recorded.counts, batch.counts)
+        schedule()
+      },
+      () => {},
+    )
     return batch
   }
 
   function schedule(): void {
     if (stopped) return
-    timer ??= setTimeout(() => void flush(), flushMs)
+    timer ??= setTimeout(() => void fold(foldOwn), flushMs)
     timer.unref()
   }
 
-  function flush(): Promise<void> {
+  /** One after the other. What fails stays in the journal, and is counted with the next that succeeds. */
+  function fold(work: () => Promise<void>): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    const after = folding ?? Promise.resolve()
-    const running = after
-      .then(() => foldAll())
+    const running = (folding ?? Promise.resolve())
+      .then(work)
+      .catch(onError)
       .finally(() => {
         if (folding === running) folding = undefined
       })
     return (folding = running)
   }
 
-  async function foldAll(): Promise<void> {
-    try {
-      while (await foldJournal(database, clock));
-    } catch (error) {
-      // The rows are still there; the next install or start tries again.
-      onError(error)
-    }
+  async function foldOwn(): Promise<void> {
+    const own = recorded
+    recorded = { ids: [], counts: {} }
+    if (own.ids.length > 0) await foldRecorded(database, clock, own)
+  }
+
+  async function foldEverything(): Promise<void> {
+    await foldOwn()
+    await foldJournal(database, clock)
   }
 
   return {
@@ -89,10 +102,10 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
       hour[skillId] = (hour[skillId] ?? 0) + 1
       return open.committed
     },
-    flush,
+    flush: () => fold(foldEverything),
     async stop() {
       stopped = true
-      await flush()
+      await fold(foldEverything)
     },
   }
 }
