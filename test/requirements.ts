@@ -72,7 +72,11 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['POST /agents', 'api-agents', 'with 201 and a token the first time'],
     ['GET /agents/<agentKey> with its activity', 'api-agents', 'newest first, fifty at most'],
     ['POST /heartbeat answers updates', 'api-heartbeat', 'the worst reason only'],
-    ['POST /heartbeat answers recommendations', 'api-heartbeat', 'are what several agents with similar skills have'],
+    [
+      'POST /heartbeat answers recommendations',
+      'api-recommendations',
+      'are what several agents with similar skills have',
+    ],
   ],
   '4.4': [
     ['GET /requests by status, votes or recent', 'api-requests', 'are listed by votes, the newest first among equals'],

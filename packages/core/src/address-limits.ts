@@ -15,7 +15,7 @@ const perHour = {
   agent: 200,
 } as const
 
-export type AddressLimit = keyof typeof perHour
+type AddressLimit = keyof typeof perHour
 
 export interface AddressLimits {
   /** Takes one from the hour's allowance of an address for a subject. Tells whether there was any. */

@@ -2,7 +2,7 @@ import type { SkillRow, SkillState } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
-export const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
+const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
 
 /**
  * Sets the state of a skill from what there is to say about it: a takedown comes before what administrators hid, and

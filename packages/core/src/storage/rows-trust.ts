@@ -90,7 +90,7 @@ export interface DmcaCaseRow {
   submitted_at: number
 }
 
-export interface DmcaCounterNoticeRow {
+interface DmcaCounterNoticeRow {
   id: string
   case_id: string
   /** What was sent, JSON. */

@@ -68,7 +68,7 @@ export interface ApiKeyRow {
   expires_at: number | null
 }
 
-export interface SessionRow {
+interface SessionRow {
   /** SHA-256 of the token, which only the browser has. */
   id: string
   /** What the session may do is what this key may, at every moment. */

@@ -39,30 +39,27 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
 
   function begin(): Batch {
     const batch: Batch = { counts: {}, committed: Promise.resolve() }
+    batch.committed = commit(batch)
+    return batch
+  }
+
+  async function commit(batch: Batch): Promise<void> {
     const id = newId()
-    batch.committed = database.writer
-      .write(async (trx) => {
+    try {
+      await database.writer.write(async (trx) => {
         // From here on others wait for the next commit.
         open = undefined
-        await trx
-          .insertInto('install_journal')
-          .values({ id, counts: JSON.stringify(batch.counts) })
-          .execute()
+        const row = { id, counts: JSON.stringify(batch.counts) }
+        await trx.insertInto('install_journal').values(row).execute()
       })
-      .catch((error: unknown) => {
-        // A writer that took nothing leaves the batch open, and its next caller would be told of an old failure.
-        if (open === batch) open = undefined
-        throw error
-      })
-    void batch.committed.then(
-      () => {
-        recorded.ids.push(id)
-        addCounts(recorded.counts, batch.counts)
-        schedule()
-      },
-      () => {},
-    )
-    return batch
+    } catch (error) {
+      // A writer that took nothing leaves the batch open, and its next caller would be told of an old failure.
+      if (open === batch) open = undefined
+      throw error
+    }
+    recorded.ids.push(id)
+    addCounts(recorded.counts, batch.counts)
+    schedule()
   }
 
   function schedule(): void {

@@ -22,8 +22,8 @@ export const ExternalSkill = v.object({
 })
 export type ExternalSkill = v.InferOutput<typeof ExternalSkill>
 
-export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
-export const verdicts = ['safe', 'caution', 'dangerous'] as const
+const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
+const verdicts = ['safe', 'caution', 'dangerous'] as const
 
 /** One thing that a scan found, at its place. Lines and columns begin at 1. */
 export const ScanFinding = v.object({
