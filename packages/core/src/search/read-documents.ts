@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts'
+import { isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { SearchDocument } from './search-document.ts'
 
@@ -29,7 +30,11 @@ export async function readDocuments(
   database: Database,
   ids: readonly string[],
 ): Promise<{ documents: SearchDocument[]; gone: number[] }> {
-  const rows = await database.read.selectFrom('skills').select(columns).where('id', 'in', ids).execute()
+  const rows = await database.read
+    .selectFrom('skills')
+    .select(columns)
+    .where(isInList(database.dialect, 'id', ids))
+    .execute()
   const gone = rows.filter((row) => !isListed(row)).map(({ num }) => num)
   return { documents: await toDocuments(database, rows.filter(isListed)), gone }
 }
@@ -39,7 +44,11 @@ export function readCounters(
   database: Database,
   ids: readonly string[],
 ): Promise<{ id: number; downloads: number; stars: number }[]> {
-  return database.read.selectFrom('skills').select(['num as id', 'downloads', 'stars']).where('id', 'in', ids).execute()
+  return database.read
+    .selectFrom('skills')
+    .select(['num as id', 'downloads', 'stars'])
+    .where(isInList(database.dialect, 'id', ids))
+    .execute()
 }
 
 /** Only live skills with a version that is not yanked, and stubs, are in any list. */
@@ -79,7 +88,7 @@ async function readReaders(database: Database, skillIds: readonly string[]): Pro
   const rows = await database.read
     .selectFrom('collaborators')
     .select(['skill_id', 'user_id'])
-    .where('skill_id', 'in', skillIds)
+    .where(isInList(database.dialect, 'skill_id', skillIds))
     .execute()
   const readers = Map.groupBy(rows, ({ skill_id }) => skill_id)
   return new Map([...readers].map(([id, all]) => [id, all.map(({ user_id }) => user_id)]))

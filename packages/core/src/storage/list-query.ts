@@ -26,17 +26,28 @@ export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => 
     kept[dialect](read, ...parameters.map((value) => (typeof value === 'string' ? value : JSON.stringify([...value]))))
 }
 
+/**
+ * Whether a column's text is in a list. `in (...)` with a parameter for each would be another statement for each length,
+ * to be prepared and kept.
+ */
+export function isInList(dialect: Dialect, column: string, values: Iterable<string>): RawBuilder<SqlBool> {
+  const json = JSON.stringify([...values])
+  return dialect === 'sqlite'
+    ? sql`${sql.ref(column)} in (select value from json_each(${json}))`
+    : // Of a set the planner expects so much that it would read a whole table instead of an index for each item.
+      sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`
+}
+
 const list = '[]'
 
 const lists: { [K in Dialect]: Lists } = {
   sqlite: {
-    has: (column) => sql`${sql.ref(column)} in (select value from json_each(${list}))`,
+    has: (column) => isInList('sqlite', column, []),
     lacks: (column) => sql`${sql.ref(column)} not in (select value from json_each(${list}))`,
     table: () => sql`(select value from json_each(${list}))`,
   },
   postgres: {
-    // Of a set the planner expects so much that it would read a whole table instead of an index for each item.
-    has: (column) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${list}::json)))`,
+    has: (column) => isInList('postgres', column, []),
     lacks: (column) => sql`${sql.ref(column)} not in (select json_array_elements_text(${list}::json))`,
     table: () => sql`(select value from json_array_elements(${list}::json))`,
   },

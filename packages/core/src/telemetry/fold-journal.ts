@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
 import { toCountTable } from '../storage/count-table.ts'
 import type { Database, Dialect } from '../storage/database.ts'
+import { isInList } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countDownloads } from './count-downloads.ts'
 import type { HourlyCounts } from './telemetry.ts'
@@ -31,7 +32,8 @@ export interface Recorded {
 export async function foldRecorded(database: Database, clock: Clock, recorded: Recorded): Promise<void> {
   try {
     const rows = await database.writer.write(async (trx) => {
-      if ((await removeRows(trx, recorded.ids)) < recorded.ids.length) throw new Taken()
+      const removed = await removeRows(trx, database.dialect, recorded.ids)
+      if (removed < recorded.ids.length) throw new Taken()
       return insertCut(trx, recorded.counts)
     })
     await countRows(database, clock, rows)
@@ -61,16 +63,12 @@ export async function foldJournal(database: Database, clock: Clock): Promise<voi
   }
 }
 
-async function removeRows(trx: WriteTransaction, ids: readonly string[]): Promise<number> {
-  let removed = 0
-  for (let i = 0; i < ids.length; i += rowsMax) {
-    const { numDeletedRows } = await trx
-      .deleteFrom('install_journal')
-      .where('id', 'in', ids.slice(i, i + rowsMax))
-      .executeTakeFirstOrThrow()
-    removed += Number(numDeletedRows)
-  }
-  return removed
+async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('install_journal')
+    .where(isInList(dialect, 'id', ids))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 /** Writes rows of an hour each, of neighbours by the ids of the skills, which is how they lie in the tables. */
 async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
