@@ -1,5 +1,5 @@
 import { UTCDate } from '@date-fns/utc'
-import { addBusinessDays } from 'date-fns'
+import { addBusinessDays } from 'date-fns/addBusinessDays'
 import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'

@@ -7,8 +7,11 @@ import type { Tables } from './tables.ts'
 const busyTimeoutMs = 50
 const statementsKeptMax = 500
 const cacheKibibytes = 8_192
-/** Moving the journal into the file is felt by whoever commits just then; four times the default is as much as is not. */
-const checkpointPages = 1000
+/**
+ * Moving the journal into the file is felt by whoever commits just then: done more often it slows publishing down, done
+ * less often it takes longer each time.
+ */
+const checkpointPages = 2000
 
 type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 
