@@ -102,6 +102,24 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 5 })
   })
 
+  it('counts with the next what it could not count at first', async () => {
+    const errors: unknown[] = []
+    const test = await open({ onError: (error) => void errors.push(error) })
+    const author = await test.makeUser('author')
+    await author.api.publishSkill({ skillMd: skillMd('a') })
+    const { database } = test.registry
+    await database.writer.write((trx) => trx.schema.alterTable('trends').renameTo('trends_away').execute())
+    await install(test, 'a', 2)
+    await test.registry.telemetry.flush()
+    expect(errors).not.toEqual([])
+    expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 0 })
+    await database.writer.write((trx) => trx.schema.alterTable('trends_away').renameTo('trends').execute())
+    await install(test, 'a')
+    await test.registry.telemetry.flush()
+    expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 3 })
+    expect((await test.api().getTrending({})).entries[0]).toMatchObject({ installs: 3 })
+  })
+
   it('commits together what waits together', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 100)

@@ -19,6 +19,8 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
       await sweepSessions(context)
       await sweepOutbox(context)
       await sweepChanges(context)
+      // Of nodes that ended before they counted, and did not start again.
+      await context.telemetry.flush()
       await rollUpInstalls(context)
     },
     // Also after the last failure: tomorrow is another day.

@@ -39,27 +39,37 @@ export async function foldRecorded(database: Database, clock: Clock, recorded: R
     await countRows(database, clock, rows)
   } catch (error) {
     if (!(error instanceof Taken)) throw error
-    await foldJournal(database, clock)
+    await foldJournal(database, clock, recorded.ids)
   }
 }
 
 /** Another process took some of the rows, so that nobody knows here what is left. */
 class Taken extends Error {}
 
-/** As {@link foldRecorded} with whatever is in the journal, also of processes that ended before they counted. */
-export async function foldJournal(database: Database, clock: Clock): Promise<void> {
+/**
+ * As {@link foldRecorded} with whatever is left of some rows, or with the whole journal, in which there may be rows of
+ * processes that ended before they counted.
+ */
+export async function foldJournal(database: Database, clock: Clock, ids?: readonly string[]): Promise<void> {
+  const { dialect } = database
   for (;;) {
-    const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
-    if (!waiting) return
-    const cutAnew = await database.writer.write(async (trx) => {
-      const rows = await trx.selectFrom('install_journal').selectAll().orderBy('id').limit(rowsMax).execute()
-      await trx
-        .deleteFrom('install_journal')
-        .where('id', '<=', rows.at(-1)?.id ?? '')
+    const rows = await database.writer.write(async (trx) => {
+      const taken = await trx
+        .selectFrom('install_journal')
+        .selectAll()
+        .$if(ids !== undefined, (select) => select.where(isInList(dialect, 'id', ids!)))
+        .orderBy('id')
+        .limit(rowsMax)
         .execute()
-      return insertCut(trx, merge(rows))
+      await removeRows(
+        trx,
+        dialect,
+        taken.map(({ id }) => id),
+      )
+      return insertCut(trx, merge(taken))
     })
-    await countRows(database, clock, cutAnew)
+    if (rows.length === 0) return
+    await countRows(database, clock, rows)
   }
 }
 
@@ -70,6 +80,7 @@ async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }
+
 /** Writes rows of an hour each, of neighbours by the ids of the skills, which is how they lie in the tables. */
 async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
   const ids: string[] = []

@@ -15,6 +15,8 @@ export interface Telemetry {
 
 /** Counts become visible within a second of the answer, and folding takes its part of that. */
 const flushMs = 500
+/** After a failure, which is told of each time. */
+const retryMs = 10_000
 
 /** Installs by hour and skill, as a row of the journal keeps them. */
 export type HourlyCounts = Record<string, Record<string, number>>
@@ -34,6 +36,8 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
   let timer: NodeJS.Timeout | undefined
   let folding: Promise<void> | undefined
   let stopped = false
+  /** Whether rows are left behind that a fold failed on: the next one takes whatever is there. */
+  let isBehind = false
   /** What is committed and not yet counted. */
   let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
@@ -62,9 +66,9 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
     schedule()
   }
 
-  function schedule(): void {
+  function schedule(delayMs = flushMs): void {
     if (stopped) return
-    timer ??= setTimeout(() => void fold(foldOwn), flushMs)
+    timer ??= setTimeout(() => void fold(foldOwn), delayMs)
     timer.unref()
   }
 
@@ -74,7 +78,11 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
     timer = undefined
     const running = (folding ?? Promise.resolve())
       .then(work)
-      .catch(onError)
+      .catch((error: unknown) => {
+        isBehind = true
+        onError(error)
+        schedule(retryMs)
+      })
       .finally(() => {
         if (folding === running) folding = undefined
       })
@@ -85,11 +93,17 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
     const own = recorded
     recorded = { ids: [], counts: {} }
     if (own.ids.length > 0) await foldRecorded(database, clock, own)
+    if (isBehind) await foldAll()
+  }
+
+  async function foldAll(): Promise<void> {
+    await foldJournal(database, clock)
+    isBehind = false
   }
 
   async function foldEverything(): Promise<void> {
     await foldOwn()
-    await foldJournal(database, clock)
+    await foldAll()
   }
 
   return {
