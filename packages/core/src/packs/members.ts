@@ -1,9 +1,8 @@
 import { RegistryError, isVersion, type FieldError } from '@skillstead/protocol'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { findMovedSkill } from '../skills/find-skill.ts'
+import { findReadableSkill } from '../skills/find-skill.ts'
 import { getVersion } from '../skills/read.ts'
-import type { SkillRow } from '../storage/tables.ts'
 
 /** A member as a request names it. */
 export type MemberInput = string | { name: string; version?: string; note?: string }
@@ -46,7 +45,7 @@ async function findMember(
   wanted: { name: string; version?: string; note?: string },
   caller: Caller,
 ): Promise<Member | string> {
-  const skill = await findReadable(context, wanted.name, caller)
+  const skill = await findReadableSkill(context, wanted.name, caller)
   if (!skill) return `'${wanted.name}' is no skill that you may see.`
   if (wanted.version !== undefined) {
     if (!isVersion(wanted.version))
@@ -60,14 +59,5 @@ async function findMember(
     isPublic: skill.visibility === 'public' && skill.state === 'live',
     pinnedVersion: wanted.version ?? null,
     note: wanted.note ?? '',
-  }
-}
-
-async function findReadable(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
-  try {
-    return await findMovedSkill(context, name, caller)
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'taken_down') return undefined
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { toCountTable } from '../storage/count-table.ts'
+import { toCountTable } from '../storage/list-query.ts'
 import type { Dialect } from '../storage/database.ts'
 import type { StandingRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

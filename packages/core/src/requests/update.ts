@@ -2,7 +2,7 @@ import { RegistryError, type SkillRequest } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { findMovedSkill } from '../skills/find-skill.ts'
+import { findReadableSkill } from '../skills/find-skill.ts'
 import { isPublicMatter } from '../skills/skill-log.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -46,19 +46,10 @@ export async function updateRequest(context: Context, change: Change, caller: Ca
 
 /** The skill that does what was asked; throws `invalid_request` where the caller may not see it, or not everyone may. */
 async function getFulfilling(context: Context, name: string, caller: Caller): Promise<string> {
-  const skill = await findReadable(context, name, caller)
+  const skill = await findReadableSkill(context, name, caller)
   if (!skill) throw unfit(`names '${name}', which is no skill that you may see.`)
   if (!isPublicMatter(skill)) throw notPublic(skill)
   return skill.id
-}
-
-async function findReadable(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
-  try {
-    return await findMovedSkill(context, name, caller)
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'taken_down') return undefined
-    throw error
-  }
 }
 
 async function requirePublicNow(trx: WriteTransaction, skillId: string): Promise<void> {

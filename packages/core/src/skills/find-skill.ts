@@ -74,6 +74,16 @@ export async function findMovedSkill(context: Context, ref: string, caller: Call
   }
 }
 
+/** As {@link findMovedSkill}, where a takedown is no more than a reason not to have the skill. */
+export async function findReadableSkill(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+  try {
+    return await findMovedSkill(context, name, caller)
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'taken_down') return undefined
+    throw error
+  }
+}
+
 /** As {@link findMovedSkill}; throws `not_found` for what the caller may not see. */
 export async function getMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findMovedSkill(context, ref, caller)

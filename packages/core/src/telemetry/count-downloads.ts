@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { appendChange } from '../log.ts'
 import { creditDownloads } from '../reputation/credit-downloads.ts'
-import { toCountTable } from '../storage/count-table.ts'
+import { toCountTable } from '../storage/list-query.ts'
 import type { Dialect } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 

@@ -2,9 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
-import { toCountTable } from '../storage/count-table.ts'
 import type { Database, Dialect } from '../storage/database.ts'
-import { isInList } from '../storage/list-query.ts'
+import { isInList, toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countDownloads } from './count-downloads.ts'
 import type { HourlyCounts } from './telemetry.ts'
@@ -53,6 +52,9 @@ class Taken extends Error {}
 export async function foldJournal(database: Database, clock: Clock, ids?: readonly string[]): Promise<void> {
   const { dialect } = database
   for (;;) {
+    // Every opening and closing looks here; only one that finds something needs the lock for writing.
+    const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
+    if (!waiting) return
     const rows = await database.writer.write(async (trx) => {
       const taken = await trx
         .selectFrom('install_journal')

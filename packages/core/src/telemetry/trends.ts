@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Dialect } from '../storage/database.ts'
-import { toCountTable } from '../storage/count-table.ts'
+import { toCountTable } from '../storage/list-query.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 

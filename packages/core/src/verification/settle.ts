@@ -1,7 +1,6 @@
 import { refreshStanding } from '../reputation/standings.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { refreshVerifiedSkills } from './verified-skills.ts'
 
 /** Ends a verification, or takes one back, with everything that depends on it. */
 export async function settleVerification(
@@ -14,7 +13,6 @@ export async function settleVerification(
   await trx.updateTable('verifications').set(change).where('id', '=', row.id).execute()
   if (status === 'verified' || row.status === 'verified') {
     await refreshStanding(trx, row.user_id, at)
-    await refreshVerifiedSkills(trx, row.user_id, at)
   }
   return { ...row, ...change }
 }
