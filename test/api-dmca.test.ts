@@ -476,12 +476,12 @@ describeApi('takedown cases', (open, { transport }) => {
       const readTries = () =>
         database.read
           .selectFrom('outbox')
-          .select(['state', 'last_error'])
+          .select(['state', 'attempt_log'])
           .where('topic', '=', 'dmca.restore')
           .where('attempts', '>', 0)
           .where('payload', 'like', `%${id}%`)
           .execute()
-      const waits = [{ state: 'pending', last_error: expect.stringContaining('not run out') }]
+      const waits = [{ state: 'pending', attempt_log: expect.stringContaining('not run out') }]
       await expect.poll(readTries, { timeout: 10_000 }).toEqual(waits)
       expect(await statusOf(test, id)).toBe('counter_noticed')
     })

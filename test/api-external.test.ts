@@ -304,7 +304,7 @@ describeApi('the scan of an indexed skill', (open) => {
   it('is tried again, later each time, and given up at last', async () => {
     const { id } = await test.admin.api.addExternal({ url: 'acme/away' })
     const attempts = (count: number) =>
-      vi.waitFor(async () => expect((await job().execute())[0]).toMatchObject({ attempts: count, lease_owner: null }), {
+      vi.waitFor(async () => expect((await job().execute())[0]).toMatchObject({ attempts: count, lease: null }), {
         timeout: 10_000,
       })
     for (const [index, minutes] of [1, 10, 60, 360].entries()) {

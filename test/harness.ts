@@ -158,10 +158,26 @@ async function openTestRegistry(
 
 export function createClock(now = startMs): TestClock {
   let epochMs = now
+  const timers = new Map<() => void, number>()
+
+  function set(ms: number): void {
+    epochMs = ms
+    for (const [fire, at] of [...timers].toSorted((a, b) => a[1] - b[1])) if (at <= ms) fire()
+  }
+
   return {
     now: () => epochMs,
-    set: (ms) => void (epochMs = ms),
-    advance: (ms) => void (epochMs += ms),
+    setTimer(ms, callback) {
+      const fire = () => {
+        if (timers.delete(fire)) callback()
+      }
+      timers.set(fire, epochMs + ms)
+      // What is due already comes as soon as it would by a real clock.
+      if (ms <= 0) setTimeout(fire)
+      return () => void timers.delete(fire)
+    },
+    set,
+    advance: (ms) => set(epochMs + ms),
   }
 }
 

@@ -76,7 +76,7 @@ describe('a request with an Idempotency-Key', () => {
       if (broken) throw new Error('broken')
       return Date.now()
     }
-    const { as, get } = await startNode({}, (registry) => ({ ...registry, clock: { now } }))
+    const { as, get } = await startNode({}, (registry) => ({ ...registry, clock: { ...registry.clock, now } }))
     const body = { name: 'later' }
     expect((await get('/api-keys', once('k5', body))).status).toBe(401)
     const done = await as('/api-keys', once('k5', body))

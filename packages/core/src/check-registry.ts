@@ -111,7 +111,7 @@ async function checkReputations({ database }: Context): Promise<Finding> {
 }
 
 async function checkOutbox({ outbox }: Context): Promise<Finding> {
-  const { pending, failed } = await outbox.depth()
+  const { pending, failed } = await outbox.figures()
   return { name: 'outbox', ok: true, detail: `${pending} waiting, ${failed} failed.` }
 }
 

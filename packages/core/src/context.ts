@@ -3,12 +3,19 @@ import type { AnswerCache } from './answer-cache.ts'
 import type { ChangeFollower } from './change-follower.ts'
 import type { Clock } from './clock.ts'
 import type { Counters } from './counters.ts'
-import type { Outbox } from './outbox.ts'
+import type { Outbox } from './outbox/outbox.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
 import type { PublicNames } from './skills/public-names.ts'
 import type { Database } from './storage/database.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import type { Events } from './webhooks/events.ts'
+
+/** How the operator wants webhooks to be. */
+export interface WebhookOptions {
+  /** A webhook is switched off when so many of its deliveries failed in a row; 0 for never. 20 unless it is said. */
+  readonly offAfterFailures?: number
+}
 
 /** What an operation works with: the parts of an open registry. */
 export interface Context {
@@ -21,12 +28,14 @@ export interface Context {
   readonly changes: ChangeFollower
   readonly counters: Counters
   readonly outbox: Outbox
+  readonly events: Events
   readonly search: CatalogueSearch
   readonly answers: AnswerCache
   readonly publicNames: PublicNames
   readonly telemetry: Telemetry
   readonly outgoing: Outgoing
   readonly addressLimits: AddressLimits
+  readonly webhooks: WebhookOptions
   /** Aborted when the registry closes: nothing more is read. */
   readonly closing: AbortSignal
   /** Aborted when nobody is to wait for what may come; what is there can still be read. */

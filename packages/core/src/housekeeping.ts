@@ -8,6 +8,8 @@ const dayMs = 24 * 60 * 60 * 1000
 const minuteMs = 60_000
 /** How long finished work stays for an operator to look at. */
 const doneKeptMs = 7 * dayMs
+/** Somebody may want to try again what failed. */
+const failedKeptMs = 30 * dayMs
 
 /** Clears out once a day what nobody needs any more; its own next run is a row of the outbox like any other. */
 export async function scheduleHousekeeping(context: Context): Promise<void> {
@@ -17,7 +19,8 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
     async handle() {
       await sweepIdempotent(context)
       await sweepSessions(context)
-      await sweepOutbox(context)
+      const now = context.clock.now()
+      await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })
       await sweepChanges(context)
       // Of nodes that ended before they counted, and did not start again.
       await context.telemetry.flush()
@@ -27,13 +30,6 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
     afterwards: (trx) => context.outbox.enqueue(trx, next()),
   })
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, next()))
-}
-
-async function sweepOutbox(context: Context): Promise<void> {
-  await context.database.writer.write(async (trx) => {
-    const before = context.clock.now() - doneKeptMs
-    await trx.deleteFrom('outbox').where('state', '=', 'done').where('due_at', '<', before).execute()
-  })
 }
 
 /** Every node has followed the changes of yesterday; one that starts reads the catalogue itself. */

@@ -7,14 +7,14 @@ import { createAnswerCache } from './answer-cache.ts'
 import type { UserCaller } from './caller.ts'
 import { createChangeFollower } from './change-follower.ts'
 import { systemClock, type Clock } from './clock.ts'
-import type { Context } from './context.ts'
+import type { Context, WebhookOptions } from './context.ts'
 import { createCounters } from './counters.ts'
 import { scheduleTakedowns } from './dmca/restore.ts'
 import { handleExternalScans } from './external/scan-indexed.ts'
 import { scheduleHousekeeping } from './housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
 import { newId } from './ids.ts'
-import { createOutbox } from './outbox.ts'
+import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
@@ -22,6 +22,8 @@ import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 import { handleVerifications } from './verification/check.ts'
+import { handleDeliveries } from './webhooks/deliver.ts'
+import { createEvents } from './webhooks/events.ts'
 
 export interface RegistryOptions extends DatabaseLocation {
   /** Where the time comes from; the system's clock unless a test says otherwise. */
@@ -36,6 +38,7 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly works?: boolean
   /** What may be reached outside: public addresses unless it is said. */
   readonly outgoing?: OutgoingOptions
+  readonly webhooks?: WebhookOptions
   /** Told of errors that no caller is there to hear. */
   readonly onError?: (error: unknown) => void
 }
@@ -106,12 +109,14 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     changes,
     counters,
     outbox,
+    events: createEvents(outbox, clock),
     search,
     answers,
     publicNames: createPublicNames(changes),
     telemetry,
     outgoing,
     addressLimits: createAddressLimits(),
+    webhooks: options.webhooks ?? {},
     closing: closing.signal,
     waits: waits.signal,
   }
@@ -120,6 +125,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     handleVerifications(context)
     scheduleTakedowns(context)
     handleExternalScans(context)
+    handleDeliveries(context)
     outbox.start()
     // What a process recorded that ended before it counted.
     await telemetry.flush()
@@ -197,7 +203,7 @@ async function hasRoom(path: string): Promise<boolean> {
 }
 
 async function readMetrics({ database, outbox, search, changes, clock }: Context): Promise<Metric[]> {
-  const depth = await outbox.depth()
+  const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
   const { skills } = await database.read
     .selectFrom('skills')
     .select((eb) => eb.fn.countAll<number>().as('skills'))
@@ -206,7 +212,7 @@ async function readMetrics({ database, outbox, search, changes, clock }: Context
     .selectFrom('versions')
     .select((eb) => eb.fn.countAll<number>().as('versions'))
     .executeTakeFirstOrThrow()
-  const oldestMs = depth.oldestDueAt === null ? 0 : Math.max(0, clock.now() - depth.oldestDueAt)
+  const oldestMs = oldestDueAt === null ? 0 : Math.max(0, clock.now() - oldestDueAt)
   return [
     { name: 'skillstead_skills', help: 'Skills stored', type: 'gauge', value: skills },
     { name: 'skillstead_versions', help: 'Versions stored', type: 'gauge', value: versions },
@@ -217,13 +223,15 @@ async function readMetrics({ database, outbox, search, changes, clock }: Context
       value: search.size,
     },
     { name: 'skillstead_changes_position', help: 'Last change followed', type: 'gauge', value: changes.position },
-    { name: 'skillstead_outbox_pending', help: 'Outbox rows that wait', type: 'gauge', value: depth.pending },
-    { name: 'skillstead_outbox_failed', help: 'Outbox rows that failed', type: 'gauge', value: depth.failed },
+    { name: 'skillstead_outbox_pending', help: 'Outbox rows that wait', type: 'gauge', value: pending },
+    { name: 'skillstead_outbox_failed', help: 'Outbox rows that failed', type: 'gauge', value: failed },
     {
       name: 'skillstead_outbox_oldest_seconds',
       help: 'How long the oldest due row waits',
       type: 'gauge',
       value: oldestMs / 1000,
     },
+    { name: 'skillstead_outbox_attempts_total', help: 'Attempts that ended', type: 'counter', value: attempts },
+    { name: 'skillstead_outbox_failures_total', help: 'Attempts that failed', type: 'counter', value: failures },
   ]
 }

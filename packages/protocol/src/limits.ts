@@ -29,6 +29,8 @@ export const limits = {
   blobBatchMax: 1000,
   heartbeatSkillsMax: 1000,
   webhookSkillsMax: 500,
+  webhooksPerUserMax: 20,
+  webhookDeliveriesShownMax: 100,
   trackAgentsMax: 100,
   avatarBytesMax: 256 * 1024,
   apiKeysPerUserMax: 100,

@@ -1,9 +1,12 @@
 import { RegistryError } from '@skillstead/protocol'
+import { lookUp, toSecureContext, type Guard } from './connector.ts'
+import { fail, isUnknownName, toUpstreamFailed } from './failures.ts'
 import type { NameResolver, Outgoing, OutgoingOptions, OutgoingRequest, OutgoingResponse } from './outgoing.ts'
+import { createPoster } from './poster.ts'
 import { createAddressRules } from './public-addresses.ts'
-import { fail, requestOnce, toSecureContext } from './request.ts'
+import { requestOnce } from './request.ts'
 import { createSystemResolver } from './system-resolver.ts'
-import { parseTarget, requireAllowed, toHost, toLiteral, type CheckedAddress } from './target.ts'
+import { parseTarget, requireAllowed, toHost, toLiteral } from './target.ts'
 
 const requestMs = 10_000
 const resolveMs = 5_000
@@ -12,8 +15,9 @@ const redirectsMax = 3
 /** The guarded way out. Throws a TypeError for networks and certificates that cannot be read. */
 export function createOutgoing(options: OutgoingOptions): Outgoing {
   const rules = createAddressRules(options.allowNetworks ?? [])
-  const secureContext = toSecureContext(options.ca ?? [])
   const resolver = options.resolver ?? createSystemResolver()
+  const guard: Guard = { resolver, rules, secureContext: toSecureContext(options.ca ?? []) }
+  const poster = createPoster(guard)
   const running = new Set<AbortController>()
   let closed = false
 
@@ -39,9 +43,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   async function follow(address: string, bytesMax: number, signal: AbortSignal): Promise<OutgoingResponse> {
     let url = parseTarget(address, 'url')
     for (let redirects = 0; ; redirects++) {
-      const addresses = await lookUp(resolver, toHost(url))
-      requireAllowed(toHost(url), addresses, rules, 'url')
-      const answer = await requestOnce({ url, addresses, bytesMax, signal, secureContext })
+      const answer = await requestOnce({ url, bytesMax, signal, guard })
       if (!('redirect' in answer)) return answer
       if (redirects === redirectsMax) throw fail('answers with one redirect after another')
       url = toNext(url, answer.redirect)
@@ -58,21 +60,20 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     },
     get: (address, { bytesMax, timeoutMs = requestMs }: OutgoingRequest) =>
       within(timeoutMs, (signal) => follow(address, bytesMax, signal)),
+    async post(address, request) {
+      try {
+        return await poster.post(parseTarget(address, 'url'), request)
+      } catch (error) {
+        throw error instanceof RegistryError ? error : toUpstreamFailed(error)
+      }
+    },
     readTxt: (name) => within(resolveMs, () => readTxt(resolver, name)),
     async close() {
       closed = true
       for (const controller of running) controller.abort()
+      await poster.close()
     },
   }
-}
-
-/** All addresses of a host, an address being its own. */
-async function lookUp(resolver: NameResolver, host: string): Promise<CheckedAddress[]> {
-  const literal = toLiteral(host)
-  if (literal.length > 0) return literal
-  const addresses = await resolver.lookup(host)
-  if (addresses.length === 0) throw Object.assign(new Error('There is no address.'), { code: 'ENODATA' })
-  return addresses
 }
 
 async function readTxt(resolver: NameResolver, name: string): Promise<string[]> {
@@ -99,21 +100,4 @@ function unlessAborted<T>(work: (signal: AbortSignal) => Promise<T>, signal: Abo
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
     work(signal).then(resolve, reject)
   })
-}
-
-/** What can be said of a failure without telling what lies behind it. */
-function toUpstreamFailed(error: unknown): RegistryError {
-  if (isUnknownName(error)) return fail('is not known to the name servers', error)
-  const code = codeOf(error)
-  if (/CERT|SELF_SIGNED|UNABLE_TO|^ERR_TLS/.test(code)) return fail('shows a certificate that is not trusted', error)
-  return fail('cannot be reached', error)
-}
-
-function isUnknownName(error: unknown): boolean {
-  return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : ''
 }

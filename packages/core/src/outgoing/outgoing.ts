@@ -12,6 +12,12 @@ export interface Outgoing {
    * `upstream_failed` (no answer, too large, a redirect elsewhere) and `upstream_timeout`.
    */
   get(address: string, options: OutgoingRequest): Promise<OutgoingResponse>
+  /**
+   * POSTs text to an address, over a connection that is kept for the next; each new one is checked as in {@link get}.
+   * Answers the status. No redirect is followed, and of the body so little is read as it takes to use the connection
+   * again. Throws as {@link get} does.
+   */
+  post(address: string, request: OutgoingPost): Promise<number>
   /** The TXT records of a name, each joined (RFC 1035, section 3.3.14); none where there is no such name. */
   readTxt(name: string): Promise<string[]>
   close(): Promise<void>
@@ -22,6 +28,13 @@ export interface OutgoingRequest {
   readonly bytesMax: number
   /** For the whole of it, the body included. */
   readonly timeoutMs?: number
+}
+
+export interface OutgoingPost {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** In which the status has to be there, from looking up the host on. */
+  readonly timeoutMs: number
 }
 
 export interface OutgoingResponse {

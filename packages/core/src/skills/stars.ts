@@ -6,7 +6,7 @@ import { getSkill, getSkillNow } from './find-skill.ts'
 
 /** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
 export async function setStarred(context: Context, input: { name: string }, starred: boolean, caller: Caller) {
-  const { userId } = requireAccount(caller)
+  const { userId, username } = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   const stars = await context.database.writer.write(async (trx) => {
     const skill = await getSkillNow(context, trx, found, caller)
@@ -36,6 +36,18 @@ export async function setStarred(context: Context, input: { name: string }, star
     await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
     // An owner's own star is shown, and earns nothing.
     if (skill.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
+    if (starred) {
+      await context.events.emit(trx, {
+        event: 'skill.starred',
+        ownerId: skill.owner_id,
+        skill,
+        data: () => ({
+          skill: { id: skill.id, name: skill.name, fullName: skill.full_name },
+          user: { id: userId, username },
+          starCount: row.stars,
+        }),
+      })
+    }
     return row.stars
   })
   return { starred, stars }

@@ -1,11 +1,14 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { callerId, type Caller } from '../caller.ts'
+import { callerId, type Caller, type UserCaller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 
 /** What the rules about seeing a skill look at. */
 export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
+
+/** A user as somebody who reads skills. */
+type Reader = Pick<UserCaller, 'userId' | 'username' | 'role'>
 
 /** The caller could see the skill, were it not under a takedown. */
 export class TakenDown extends RegistryError {
@@ -50,6 +53,25 @@ export async function keepSeen<T extends Visible>(
 ): Promise<T[]> {
   const sights = await readSights(context, skills, caller)
   return skills.filter(({ id }) => sights.get(id) === 'seen')
+}
+
+/** Those of some users who may see a skill, as they and it stand in a transaction. */
+export async function keepReaders<T extends Reader>(
+  trx: Kysely<Tables>,
+  skill: Visible,
+  users: readonly T[],
+): Promise<T[]> {
+  const roles = await trx
+    .selectFrom('collaborators')
+    .select('user_id')
+    .where('skill_id', '=', skill.id)
+    .$if(skill.visibility !== 'private', (query) => query.limit(0))
+    .execute()
+  const readers = new Set(roles.map(({ user_id }) => user_id))
+  return users.filter((user) => {
+    const caller: Caller = { ...user, kind: 'user', plan: 'free', scopes: [] }
+    return toSight(skill, caller, isOpenTo(skill, caller) || readers.has(user.userId)) === 'seen'
+  })
 }
 
 /** The one rule about who may see a skill. */

@@ -63,3 +63,22 @@ export function toCountTable(dialect: Dialect, counts: ReadonlyMap<string, numbe
     ? sql`(select key as id, value as n from json_each(${json}))`
     : sql`(select key as id, value::bigint as n from json_each_text(${json}::json))`
 }
+
+/**
+ * Rows as a table of named columns, for one statement that inserts or changes many; see {@link toCountTable}. Fields
+ * that a row lacks are null.
+ */
+export function toRowTable<Name extends string>(
+  dialect: Dialect,
+  columns: Readonly<Record<Name, 'text' | 'whole'>>,
+  rows: readonly Readonly<Record<Name, string | number | null>>[],
+): RawBuilder<unknown> {
+  const json = JSON.stringify(rows)
+  const fields = Object.entries(columns).map(([name, type]) => {
+    const field = sql`value ->> ${sql.lit(name)}`
+    return sql`${dialect === 'postgres' && type === 'whole' ? sql`(${field})::bigint` : field} as ${sql.ref(name)}`
+  })
+  return dialect === 'sqlite'
+    ? sql`(select ${sql.join(fields)} from json_each(${json}))`
+    : sql`(select ${sql.join(fields)} from json_array_elements(${json}::json))`
+}

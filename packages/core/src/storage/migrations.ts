@@ -4,6 +4,7 @@ import { foundation } from './migrations/0001-foundation.ts'
 import { community } from './migrations/0002-community.ts'
 import { trust } from './migrations/0003-trust.ts'
 import { usage } from './migrations/0004-usage.ts'
+import { webhooks } from './migrations/0005-webhooks.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema; it runs in a transaction of its own and is never changed once released. */
@@ -13,7 +14,7 @@ export interface Migration {
 }
 
 /** Forward only, in this order. */
-const migrations: readonly Migration[] = [foundation, community, trust, usage]
+const migrations: readonly Migration[] = [foundation, community, trust, usage, webhooks]
 
 /**
  * Brings a database up to the schema that this program knows. Throws when the database was made by a newer program.

@@ -2,12 +2,13 @@ import type { Generated } from 'kysely'
 import type { CommunityTables } from './rows-community.ts'
 import type { TrustTables } from './rows-trust.ts'
 import type { UsageTables } from './rows-usage.ts'
+import type { WebhookTables } from './rows-webhooks.ts'
 
 /**
  * One row type a table, the same on both databases: times are milliseconds since 1970, flags 0 or 1, structured values
  * JSON text.
  */
-export interface Tables extends CommunityTables, TrustTables, UsageTables {
+export interface Tables extends CommunityTables, TrustTables, UsageTables, WebhookTables {
   meta: { key: string; value: string }
   users: UserRow
   avatars: { user_id: string; content_type: string; bytes: Uint8Array }
@@ -40,7 +41,7 @@ export interface Tables extends CommunityTables, TrustTables, UsageTables {
 }
 
 export type BlobEncoding = 'identity' | 'deflate-raw'
-export type ChangeKind = 'skill' | 'counters' | 'pack'
+export type ChangeKind = 'skill' | 'counters' | 'pack' | 'webhooks'
 /** `hidden` and `taken_down` are decided by administrators; only `live` skills are in any list. */
 export type SkillState = 'live' | 'withdrawn' | 'hidden' | 'taken_down'
 
@@ -198,14 +199,23 @@ export interface OutboxRow {
   topic: string
   /** Rows of one key exist once while they wait; null where many may. */
   unique_key: string | null
+  /** Lanes take turns, so that no row waits for what waits in another lane. */
+  lane: string
+  /** Where the work goes to, which is not asked too much at a time; empty where it goes nowhere. */
+  host: string
   payload: string
   state: 'pending' | 'done' | 'failed'
+  /** When the next attempt is to begin. */
   due_at: number
+  /** When a worker may take it: when it is due, or when the lease of the worker that has it ends. */
+  claimable_at: number
+  /** The claim that has it. */
+  lease: string | null
+  /** Attempts that ended. */
   attempts: number
-  lease_owner: string | null
-  lease_until: number
+  /** The newest of them: JSON of `{ number, at, statusCode, durationMs, error }`. */
+  attempt_log: string
   created_at: number
-  last_error: string | null
 }
 
 interface AuditRow {

@@ -1,20 +1,13 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { limits } from '../limits.ts'
-import { NoContent, Term, boundedArray, limit, page, text } from '../schemas/fields.ts'
+import { NoContent, Term, limit, page, pageFields } from '../schemas/fields.ts'
+import { Delivery, Webhook, WebhookEvents, WebhookSecret, WebhookSkills, WebhookUrl } from '../schemas/webhook.ts'
 
 const id = { id: Term }
-const Unspecified = v.record(v.string(), v.unknown())
-const eventNames = [
-  'skill.published',
-  'skill.downloaded',
-  'skill.starred',
-  'skill.review.created',
-  'skill.issue.created',
-  'user.followed',
-] as const
-const Events = boundedArray(v.picklist(eventNames), eventNames.length, 1)
-const WebhookUrl = v.pipe(v.string(), v.url(), v.startsWith('https://', 'must be an https address'), v.maxLength(2000))
+const settings = {
+  skills: v.optional(v.nullable(WebhookSkills)),
+  secret: v.optional(WebhookSecret),
+}
 
 /** Webhooks (specification 4.9). */
 export const webhookEndpoints = {
@@ -27,7 +20,7 @@ export const webhookEndpoints = {
     tag: 'Webhooks',
     summary: 'List your webhooks',
     input: v.object({ page, limit: limit() }),
-    output: Unspecified,
+    output: v.object({ ...pageFields, webhooks: v.array(Webhook) }),
   },
   createWebhook: {
     method: 'POST',
@@ -40,11 +33,11 @@ export const webhookEndpoints = {
     summary: 'Make a webhook',
     input: v.strictObject({
       url: WebhookUrl,
-      events: Events,
-      secret: v.optional(text(200)),
-      skills: v.optional(v.nullable(boundedArray(Term, limits.webhookSkillsMax))),
+      events: WebhookEvents,
+      ...settings,
     }),
-    output: Unspecified,
+    // The secret is shown this once, where the server made it.
+    output: v.object({ ...Webhook.entries, secret: v.optional(v.string()) }),
   },
   getWebhook: {
     method: 'GET',
@@ -55,7 +48,7 @@ export const webhookEndpoints = {
     tag: 'Webhooks',
     summary: 'Show a webhook with its deliveries',
     input: v.object(id),
-    output: Unspecified,
+    output: v.object({ ...Webhook.entries, deliveries: v.array(Delivery) }),
   },
   updateWebhook: {
     method: 'PATCH',
@@ -68,12 +61,11 @@ export const webhookEndpoints = {
     input: v.strictObject({
       ...id,
       url: v.optional(WebhookUrl),
-      events: v.optional(Events),
+      events: v.optional(WebhookEvents),
       active: v.optional(v.boolean()),
-      skills: v.optional(v.nullable(boundedArray(Term, limits.webhookSkillsMax))),
-      secret: v.optional(text(200)),
+      ...settings,
     }),
-    output: Unspecified,
+    output: Webhook,
   },
   deleteWebhook: {
     method: 'DELETE',
@@ -97,7 +89,7 @@ export const webhookEndpoints = {
     tag: 'Webhooks',
     summary: 'Try a delivery again at once',
     input: v.strictObject({ ...id, deliveryId: Term }),
-    output: Unspecified,
+    output: Delivery,
   },
   pingWebhook: {
     method: 'POST',
@@ -109,6 +101,6 @@ export const webhookEndpoints = {
     tag: 'Webhooks',
     summary: 'Send a test delivery',
     input: v.strictObject(id),
-    output: Unspecified,
+    output: Delivery,
   },
 } as const satisfies Endpoints

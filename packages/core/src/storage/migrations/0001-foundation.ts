@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 import type { Migration } from '../migrations.ts'
 import { columnsOf, primary, required, to, unique, zero } from './columns.ts'
 
@@ -209,16 +209,24 @@ export const foundation: Migration = {
       .addColumn('id', 'text', primary)
       .addColumn('topic', 'text', required)
       .addColumn('unique_key', 'text', (column) => column.unique())
+      .addColumn('lane', orderedText, required)
+      .addColumn('host', 'text', required)
       .addColumn('payload', 'text', required)
       .addColumn('state', 'text', required)
       .addColumn('due_at', whole, required)
+      .addColumn('claimable_at', whole, required)
+      .addColumn('lease', 'text')
       .addColumn('attempts', whole, zero)
-      .addColumn('lease_owner', 'text')
-      .addColumn('lease_until', whole, zero)
+      .addColumn('attempt_log', 'text', required)
       .addColumn('created_at', whole, required)
-      .addColumn('last_error', 'text')
       .execute()
-    await db.schema.createIndex('outbox_due').on('outbox').columns(['state', 'due_at']).execute()
+    // Only what waits is looked for by time, and it is few beside what is done.
+    const waits = sql<SqlBool>`state = 'pending'`
+    await db.schema.createIndex('outbox_due').on('outbox').columns(['claimable_at']).where(waits).execute()
+    await db.schema.createIndex('outbox_lanes').on('outbox').columns(['lane', 'claimable_at']).where(waits).execute()
+    await db.schema.createIndex('outbox_history').on('outbox').columns(['lane', 'id']).execute()
+    const ended = sql<SqlBool>`state <> 'pending'`
+    await db.schema.createIndex('outbox_ended').on('outbox').columns(['state', 'due_at']).where(ended).execute()
     await table('audit')
       .addColumn('id', 'text', primary)
       .addColumn('at', whole, required)

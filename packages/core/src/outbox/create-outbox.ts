@@ -1,0 +1,71 @@
+import { sql } from 'kysely'
+import { newId } from '../ids.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../storage/database.ts'
+import { toRowTable } from '../storage/list-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
+import { listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
+import { createWorker } from './worker.ts'
+
+/** The outbox of a database, with a worker that takes from it once it is started. */
+export function createOutbox(database: Database, clock: Clock, onError: (error: unknown) => void): Outbox {
+  const handlers = new Map<string, OutboxHandler>()
+  const worker = createWorker({ database, clock, handlers, onError })
+  /** Whether a transaction of this process made a row due. */
+  let isWanted = false
+
+  async function enqueue(trx: WriteTransaction, ...jobs: OutboxJob[]): Promise<void> {
+    isWanted = true
+    await insertJobs(database, trx, jobs, clock.now())
+  }
+
+  database.writer.onCommit(() => {
+    if (!isWanted) return
+    isWanted = false
+    worker.wake()
+  })
+  return {
+    handle(topic, handler) {
+      handlers.set(topic, handler)
+      worker.wake()
+    },
+    enqueue,
+    list: (lane, limit) => listRows(database, lane, limit),
+    retry(trx, lane, id) {
+      isWanted = true
+      return retryRow(trx, { lane, id, now: clock.now() })
+    },
+    redirect: redirectRows,
+    sweep: (before) => sweepRows(database, before),
+    start: worker.start,
+    stop: worker.stop,
+    figures: async () => ({ ...(await readFigures(database)), ...worker.counts }),
+  }
+}
+
+async function insertJobs(
+  { dialect }: Database,
+  trx: WriteTransaction,
+  jobs: readonly OutboxJob[],
+  now: number,
+): Promise<void> {
+  const columns = {
+    ...({ id: 'text', topic: 'text', unique_key: 'text', lane: 'text', host: 'text', payload: 'text' } as const),
+    due_at: 'whole',
+  } as const
+  const rows = jobs.map((job) => ({
+    id: newId(),
+    topic: job.topic,
+    unique_key: job.uniqueKey ?? null,
+    lane: job.lane ?? job.topic,
+    host: job.host ?? '',
+    payload: JSON.stringify(job.payload),
+    due_at: job.dueAt ?? now,
+  }))
+  await sql`insert into outbox (id, topic, unique_key, lane, host, payload, state, due_at, claimable_at, attempt_log,
+      created_at)
+    select id, topic, unique_key, lane, host, payload, 'pending', due_at, due_at, '[]', ${now}
+    from ${toRowTable(dialect, columns, rows)} as j where true
+    on conflict (unique_key) do nothing`.execute(trx)
+}

@@ -1,0 +1,85 @@
+import { sql, type Kysely, type SqlBool } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import type { OutboxRow, Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { Attempt, JobView, OutboxFigures } from './outbox.ts'
+
+const sweptMax = 1000
+
+/** The newest rows of a lane, newest first. */
+export async function listRows({ read }: Database, lane: string, limit: number): Promise<JobView[]> {
+  const rows = await ofLane(read, lane).orderBy('id', 'desc').limit(limit).execute()
+  return rows.map(toView)
+}
+
+/** Makes a row due now, unless an attempt is being made already; see {@link Outbox.retry}. */
+export async function retryRow(
+  trx: WriteTransaction,
+  { lane, id, now }: { lane: string; id: string; now: number },
+): Promise<JobView | undefined> {
+  await trx
+    .updateTable('outbox')
+    .set({ state: 'pending', due_at: now, claimable_at: now })
+    .where('id', '=', id)
+    .where('lane', '=', lane)
+    .where('state', 'in', ['pending', 'failed'])
+    .where('lease', 'is', null)
+    .execute()
+  const row = await ofLane(trx, lane).where('id', '=', id).where('state', '=', 'pending').executeTakeFirst()
+  return row && toView(row)
+}
+
+export async function redirectRows(trx: WriteTransaction, lane: string, host: string): Promise<void> {
+  await trx.updateTable('outbox').set({ host }).where('lane', '=', lane).where('state', '=', 'pending').execute()
+}
+
+/** Deletes rows that ended before a time, so many at a time that nobody waits long for the lock. */
+export async function sweepRows({ writer }: Database, before: { done: number; failed: number }): Promise<void> {
+  for (const state of ['done', 'failed'] as const) {
+    const sweep = (trx: WriteTransaction) => {
+      const old = trx
+        .selectFrom('outbox')
+        .select('id')
+        // As the index says it, so that it is taken.
+        .where(sql<SqlBool>`state <> 'pending'`)
+        .where('state', '=', state)
+        .where('due_at', '<', before[state])
+        .limit(sweptMax)
+      return trx.deleteFrom('outbox').where('id', 'in', old).executeTakeFirstOrThrow()
+    }
+    for (;;) {
+      const { numDeletedRows } = await writer.write(sweep)
+      if (numDeletedRows < sweptMax) break
+    }
+  }
+}
+
+export async function readFigures({ read }: Database): Promise<Omit<OutboxFigures, 'attempts' | 'failures'>> {
+  const { pending, oldest } = await read
+    .selectFrom('outbox')
+    .select((eb) => [eb.fn.countAll<number>().as('pending'), eb.fn.min<number | null>('claimable_at').as('oldest')])
+    .where(sql<SqlBool>`state = 'pending'`)
+    .executeTakeFirstOrThrow()
+  const { failed } = await read
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll<number>().as('failed'))
+    .where(sql<SqlBool>`state <> 'pending'`)
+    .where('state', '=', 'failed')
+    .executeTakeFirstOrThrow()
+  return { pending, failed, oldestDueAt: oldest }
+}
+
+function ofLane(db: Pick<Kysely<Tables>, 'selectFrom'>, lane: string) {
+  return db.selectFrom('outbox').selectAll().where('lane', '=', lane)
+}
+
+function toView({ id, payload, state, attempt_log, due_at, created_at }: OutboxRow): JobView {
+  return {
+    id,
+    payload: JSON.parse(payload) as Record<string, unknown>,
+    state,
+    attempts: JSON.parse(attempt_log) as Attempt[],
+    dueAt: due_at,
+    createdAt: created_at,
+  }
+}

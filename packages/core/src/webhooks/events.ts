@@ -1,0 +1,67 @@
+import type { EventData, EventName } from '@skillstead/protocol'
+import { toTimestamp, type Clock } from '../clock.ts'
+import { newId } from '../ids.ts'
+import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
+import { keepReaders, type Visible } from '../skills/visibility.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { findSubscribers, isAbout, type Subscriber } from './subscribers.ts'
+
+/** The outbox's topic for deliveries of events. */
+export const deliveryTopic = 'webhook.delivery'
+/** Its topic for deliveries that an owner asked for, which are tried once. */
+export const pingTopic = 'webhook.ping'
+
+/** Something that happened, on its way to those who subscribe to it. */
+export interface Happening<Name extends EventName = EventName> {
+  readonly event: Name
+  /** Made only where somebody subscribes. */
+  readonly data: () => EventData<Name>
+  /** The user whose matter it is, who alone is told; where it is not said, everybody is who may see the skill. */
+  readonly ownerId?: string
+  /** The skill that it is about, as it is now. */
+  readonly skill?: Visible
+}
+
+/** Tells of what happens. */
+export interface Events {
+  /** Writes a delivery for each subscriber in the transaction of the cause: it is made if that commits, and only then. */
+  emit<Name extends EventName>(trx: WriteTransaction, happening: Happening<Name>): Promise<void>
+}
+
+export function createEvents(outbox: Outbox, clock: Clock): Events {
+  return {
+    async emit(trx, { event, data, ownerId, skill }) {
+      const subscribers = (await findSubscribers(trx, event, ownerId)).filter((each) => isAbout(each, skill?.full_name))
+      if (subscribers.length === 0) return
+      const told = skill && ownerId === undefined ? await keepReaders(trx, skill, subscribers) : subscribers
+      if (told.length === 0) return
+      await outbox.enqueue(trx, ...toDeliveries(told, event, data(), clock.now()))
+    },
+  }
+}
+
+/** A row of the outbox for each subscriber, all with one event. */
+export function toDeliveries(
+  subscribers: readonly Subscriber[],
+  event: string,
+  data: Record<string, unknown>,
+  at: number,
+): OutboxJob[] {
+  const eventId = newId()
+  const body = JSON.stringify({ id: eventId, event, timestamp: toTimestamp(at), data })
+  return subscribers.map(({ webhookId, url }) => ({
+    topic: deliveryTopic,
+    lane: webhookId,
+    host: new URL(url).host,
+    payload: { webhookId, eventId, event, body } satisfies DeliveryPayload,
+  }))
+}
+
+/** What a row of the outbox holds for a delivery. */
+export interface DeliveryPayload extends Record<string, unknown> {
+  readonly webhookId: string
+  readonly eventId: string
+  readonly event: string
+  /** The envelope, byte for byte as it is signed and sent. */
+  readonly body: string
+}

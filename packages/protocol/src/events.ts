@@ -1,0 +1,60 @@
+import * as v from 'valibot'
+import { Count, Id, Timestamp } from './schemas/fields.ts'
+
+const skill = { id: v.string(), name: v.string() }
+const FullySkill = v.object({ ...skill, fullName: v.string() })
+const User = v.object({ id: v.string(), username: v.string() })
+
+/** What happens in a registry, by the name under which a webhook subscribes to it, with its data (specification 6). */
+export const eventSchemas = {
+  /** A version is published. */
+  'skill.published': v.object({
+    skill: v.object({ ...FullySkill.entries, version: v.string(), description: v.string(), securityScore: v.number() }),
+    publisher: User,
+  }),
+  /** A skill of the owner is downloaded or installed; `downloadCount` counts this one too. */
+  'skill.downloaded': v.object({ skill: FullySkill, client: v.string(), downloadCount: Count }),
+  /** A skill of the owner receives a star. */
+  'skill.starred': v.object({ skill: FullySkill, user: User, starCount: Count }),
+  /** A user reviews a skill of the owner. */
+  'skill.review.created': v.object({
+    skill: v.object(skill),
+    review: v.object({ id: v.string(), rating: v.number(), title: v.string(), body: v.string() }),
+    reviewer: v.object({ username: v.string() }),
+  }),
+  /** A user opens an issue on a skill of the owner. */
+  'skill.issue.created': v.object({
+    skill: v.object(skill),
+    issue: v.object({ id: v.string(), type: v.string(), title: v.string(), body: v.string() }),
+    author: v.object({ username: v.string() }),
+  }),
+  /** Somebody follows the user. */
+  'user.followed': v.object({ follower: User, followerCount: Count }),
+} as const
+
+export type EventName = keyof typeof eventSchemas
+export type EventData<Name extends EventName = EventName> = v.InferOutput<(typeof eventSchemas)[Name]>
+
+export const eventNames = Object.keys(eventSchemas) as [EventName, ...EventName[]]
+
+/** The event of a delivery that a webhook's owner asked for, to see whether it arrives. Nobody subscribes to it. */
+export const pingEvent = 'ping'
+const PingData = v.object({ webhook: v.object({ id: v.string() }) })
+
+const envelope = {
+  /** The same in every delivery of one event: receivers de-duplicate by it. */
+  id: Id,
+  timestamp: Timestamp,
+}
+
+/** The body of a delivery (specification 6): an envelope with the data of its event. */
+export const WebhookEvent = v.variant('event', [
+  v.object({ ...envelope, event: v.literal('skill.published'), data: eventSchemas['skill.published'] }),
+  v.object({ ...envelope, event: v.literal('skill.downloaded'), data: eventSchemas['skill.downloaded'] }),
+  v.object({ ...envelope, event: v.literal('skill.starred'), data: eventSchemas['skill.starred'] }),
+  v.object({ ...envelope, event: v.literal('skill.review.created'), data: eventSchemas['skill.review.created'] }),
+  v.object({ ...envelope, event: v.literal('skill.issue.created'), data: eventSchemas['skill.issue.created'] }),
+  v.object({ ...envelope, event: v.literal('user.followed'), data: eventSchemas['user.followed'] }),
+  v.object({ ...envelope, event: v.literal(pingEvent), data: PingData }),
+])
+export type WebhookEvent = v.InferOutput<typeof WebhookEvent>
