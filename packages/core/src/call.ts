@@ -33,6 +33,7 @@ export async function localCall(
   caller: Caller,
   options?: CallOptions,
 ): Promise<AnyReply> {
+  context.traffic.calls += 1
   const endpoint: Endpoint = endpoints[name]
   authorize(endpoint, caller)
   const parsed = v.safeParse(endpoint.input, input)

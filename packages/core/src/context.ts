@@ -4,6 +4,7 @@ import type { ChangeFollower } from './change-follower.ts'
 import type { Clock } from './clock.ts'
 import type { Counters } from './counters.ts'
 import type { Outbox } from './outbox/outbox.ts'
+import type { Traffic } from './outbox/throttle.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
 import type { PublicNames } from './skills/public-names.ts'
@@ -34,6 +35,8 @@ export interface Context {
   readonly publicNames: PublicNames
   readonly telemetry: Telemetry
   readonly outgoing: Outgoing
+  /** What else goes on, so that work that can wait gives way. */
+  readonly traffic: Traffic
   readonly addressLimits: AddressLimits
   readonly webhooks: WebhookOptions
   /** Aborted when the registry closes: nothing more is read. */

@@ -24,6 +24,7 @@ import { createTelemetry } from './telemetry/telemetry.ts'
 import { handleVerifications } from './verification/check.ts'
 import { handleDeliveries } from './webhooks/deliver.ts'
 import { createEvents } from './webhooks/events.ts'
+import { createWatchers } from './webhooks/watchers.ts'
 
 export interface RegistryOptions extends DatabaseLocation {
   /** Where the time comes from; the system's clock unless a test says otherwise. */
@@ -89,9 +90,11 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const database = await openDatabase(options)
   const { origin, epoch } = await readIdentity(database, options.origin)
   const changes = await createChangeFollower(database, onError)
-  const counters = createCounters(database, clock, onError)
-  const telemetry = createTelemetry(database, clock, onError)
-  const outbox = createOutbox(database, clock, onError)
+  const traffic = { calls: 0 }
+  const outbox = createOutbox({ database, clock, traffic, onError })
+  const counting = { database, clock, outbox, watchers: await createWatchers(database, changes), onError }
+  const counters = createCounters(counting)
+  const telemetry = createTelemetry(counting)
   const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
@@ -115,6 +118,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     publicNames: createPublicNames(changes),
     telemetry,
     outgoing,
+    traffic,
     addressLimits: createAddressLimits(),
     webhooks: options.webhooks ?? {},
     closing: closing.signal,
@@ -137,9 +141,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits.abort()
     search.stop()
     await search.warmed
-    // First what the outbox may wait for: a host that does not answer holds nobody up.
-    await outgoing.close()
-    await outbox.stop()
+    // Together: nothing more begins, and a host that does not answer holds nobody up.
+    await Promise.all([outbox.stop(), outgoing.close()])
     await counters.stop()
     await telemetry.stop()
     await authenticator.flush()

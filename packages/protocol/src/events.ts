@@ -6,7 +6,7 @@ const FullySkill = v.object({ ...skill, fullName: v.string() })
 const User = v.object({ id: v.string(), username: v.string() })
 
 /** What happens in a registry, by the name under which a webhook subscribes to it, with its data (specification 6). */
-export const eventSchemas = {
+const eventSchemas = {
   /** A version is published. */
   'skill.published': v.object({
     skill: v.object({ ...FullySkill.entries, version: v.string(), description: v.string(), securityScore: v.number() }),

@@ -42,12 +42,17 @@ export async function claimRows(
   })
 }
 
-/** Lengthens the leases of what is still held. */
-export async function renewRows({ dialect, writer }: Database, rows: readonly ClaimedRow[], now: number) {
-  await writer.write((trx) =>
-    sql`update outbox set claimable_at = ${now + leaseMs} from ${toHeldTable(dialect, rows)} as h
-      where ${isHeld}`.execute(trx),
-  )
+/** Lengthens the leases of what is still held, and answers the ids of that. */
+export async function renewRows(
+  { dialect, writer }: Database,
+  rows: readonly ClaimedRow[],
+  now: number,
+): Promise<Set<string>> {
+  return writer.write(async (trx) => {
+    const { rows: renewed } = await sql<{ id: string }>`update outbox set claimable_at = ${now + leaseMs}
+      from ${toHeldTable(dialect, rows)} as h where ${isHeld} returning outbox.id`.execute(trx)
+    return new Set(renewed.map(({ id }) => id))
+  })
 }
 
 /** Gives rows back as they were before they were claimed. */

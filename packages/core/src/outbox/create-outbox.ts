@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { newId } from '../ids.ts'
-import type { Clock } from '../clock.ts'
 import type { Database } from '../storage/database.ts'
 import { toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
 import { listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
-import { createWorker } from './worker.ts'
+import { createWorker, type WorkerParts } from './worker.ts'
 
 /** The outbox of a database, with a worker that takes from it once it is started. */
-export function createOutbox(database: Database, clock: Clock, onError: (error: unknown) => void): Outbox {
+export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
+  const { database, clock } = parts
   const handlers = new Map<string, OutboxHandler>()
-  const worker = createWorker({ database, clock, handlers, onError })
+  const worker = createWorker({ ...parts, handlers })
   /** Whether a transaction of this process made a row due. */
   let isWanted = false
 
@@ -55,10 +55,10 @@ async function insertJobs(
     due_at: 'whole',
   } as const
   const rows = jobs.map((job) => ({
-    id: newId(),
+    id: job.id ?? newId(),
     topic: job.topic,
     unique_key: job.uniqueKey ?? null,
-    lane: job.lane ?? job.topic,
+    lane: job.lane || job.topic,
     host: job.host ?? '',
     payload: JSON.stringify(job.payload),
     due_at: job.dueAt ?? now,

@@ -2,6 +2,8 @@ import type { WriteTransaction } from '../storage/writer.ts'
 
 /** A piece of work that must survive a restart. */
 export interface OutboxJob {
+  /** One of its own where it is not said. */
+  readonly id?: string
   readonly topic: string
   readonly payload: Record<string, unknown>
   /** When to begin, in milliseconds since 1970; at once where it is not said. */
@@ -95,8 +97,8 @@ export interface Outbox {
   /** The newest rows of a lane, newest first. */
   list(lane: string, limit: number): Promise<JobView[]>
   /**
-   * Makes a row due now: one that waits, or once more one that failed. Answers it as it is then, or undefined where the
-   * lane has no such row, or where it is done.
+   * Makes a row due now: one that waits, or once more one that failed; one that is done stays so. Answers it as it is
+   * then, or undefined where the lane has no such row.
    */
   retry(trx: WriteTransaction, lane: string, id: string): Promise<JobView | undefined>
   /** Sends what waits in a lane to another host. */

@@ -2,7 +2,8 @@ import { sql, type Kysely, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import type { OutboxRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { Attempt, JobView, OutboxFigures } from './outbox.ts'
+import { toAttempts } from './attempts.ts'
+import type { JobView, OutboxFigures } from './outbox.ts'
 
 const sweptMax = 1000
 
@@ -25,7 +26,7 @@ export async function retryRow(
     .where('state', 'in', ['pending', 'failed'])
     .where('lease', 'is', null)
     .execute()
-  const row = await ofLane(trx, lane).where('id', '=', id).where('state', '=', 'pending').executeTakeFirst()
+  const row = await ofLane(trx, lane).where('id', '=', id).executeTakeFirst()
   return row && toView(row)
 }
 
@@ -78,7 +79,7 @@ function toView({ id, payload, state, attempt_log, due_at, created_at }: OutboxR
     id,
     payload: JSON.parse(payload) as Record<string, unknown>,
     state,
-    attempts: JSON.parse(attempt_log) as Attempt[],
+    attempts: toAttempts(attempt_log),
     dueAt: due_at,
     createdAt: created_at,
   }

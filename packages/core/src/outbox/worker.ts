@@ -1,116 +1,168 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../storage/database.ts'
-import { findDueRows, findNextDue } from '../storage/due-rows.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
-import { claimRows, leaseMs, releaseRows, renewRows, settleRows, type ClaimedRow, type Settlement } from './claims.ts'
-import { Lanes, heldMax } from './lanes.ts'
-import { AttemptError, type Attempt, type EndedJob, type OutboxHandler } from './outbox.ts'
+import { findDueRows, findNextDue, type DueRow } from '../storage/due-rows.ts'
+import { runAttempt, toSettlement, type Outcome } from './attempts.ts'
+import { claimRows, type ClaimedRow } from './claims.ts'
+import { createHoldings } from './holdings.ts'
+import { Lanes } from './lanes.ts'
+import type { OutboxHandler } from './outbox.ts'
+import { createSettlements } from './settlements.ts'
+import { Throttle, type Traffic } from './throttle.ts'
 
-interface Parts {
+export interface WorkerParts {
   readonly database: Database
   readonly clock: Clock
   readonly handlers: ReadonlyMap<string, OutboxHandler>
+  readonly traffic: Traffic
   readonly onError: (error: unknown) => void
 }
 
 /** How soon rows are seen that other processes wrote; those of this process are seen at once. */
 const pollMs = 1000
-const attemptsKept = 20
-const errorCharactersMax = 2000
+/** From so many running rows on, what is to be claimed and written is gathered for a moment, for fewer commits. */
+const busyRows = 24
+const gatherMs = 12
+/** How soon held rows are looked at again that nothing but the throttle kept from beginning. */
+const throttledMs = 3
+/** Rows of one claim. */
+const claimedMax = 192
+/** How long a stop waits for handlers; after that their rows are done again once their leases have run out. */
+const patienceMs = 10_000
 
 /**
- * Takes due rows and has them handled, many at a time. One claim takes rows for many turns, and what ended while a
- * commit was under way is written by the next: so a row costs a share of two commits.
+ * Takes due rows and has them handled, many at a time. One claim takes rows for many turns, and is written with what
+ * ended meanwhile: so a row costs a small share of a commit.
  */
-export function createWorker({ database, clock, handlers, onError }: Parts) {
+export function createWorker({ database, clock, handlers, traffic, onError }: WorkerParts) {
   const lanes = new Lanes()
-  const held = new Map<string, ClaimedRow>()
+  const throttle = new Throttle(traffic)
+  const holdings = createHoldings({ database, clock, onError })
+  const settlements = createSettlements({ database, handlers, holdings, onError })
   const running = new Set<Promise<void>>()
   const counts = { attempts: 0, failures: 0 }
   let started = false
-  let claiming: Promise<void> | undefined
-  let settling: Promise<void> | undefined
-  let settlements: Settlement[] = []
+  let looking: Promise<void> | undefined
   /** Whether somebody asked for a look since the last began. */
   let isWoken = false
   /** Whether there may be due rows that nobody had room for. */
   let isBehind = false
   /** Where the next look begins, so that every lane is looked at in its turn. */
   let lastLane = ''
+  /** How often the look has still to come to the last lane, until it has seen them all. */
+  let rounds = 0
+  let isBeatPlanned = false
+  let isBeginPlanned = false
   let poll: NodeJS.Timeout | undefined
-  let cancelTimer = () => {}
-  let cancelRenewal = () => {}
+  let polling: Promise<void> | undefined
+  let cancelTimer: (() => void) | undefined
+  let timersSet = 0
 
   function wake(): void {
     isWoken = true
-    if (started) claiming ??= claimAll()
+    planBeat()
   }
 
-  async function claimAll(): Promise<void> {
+  /** All that happens in one turn of the event loop, or while much is running in a moment, is written together. */
+  function planBeat(): void {
+    if (isBeatPlanned) return
+    isBeatPlanned = true
+    if (lanes.running < busyRows) setImmediate(beat)
+    else setTimeout(beat, gatherMs)
+  }
+
+  function beat(): void {
+    isBeatPlanned = false
+    if (!settlements.isWriting && settlements.size > 0) void settle()
+    if (started && (isWoken || rounds > 0)) looking ??= look()
+  }
+
+  async function settle(): Promise<void> {
+    // A row that is tried again may be due before any other.
+    if (await settlements.write()) wake()
+    if (settlements.size > 0) planBeat()
+  }
+
+  async function look(): Promise<void> {
     try {
-      while (started && isWoken) {
+      const after = clock.now()
+      if (isWoken) {
+        rounds = lastLane === '' ? 1 : 2
         isWoken = false
         isBehind = false
-        while (await claim());
       }
-      await setTimer()
+      do await claim()
+      while (started && rounds > 0 && lanes.running < busyRows)
+      if (rounds === 0) await setTimer(after)
     } catch (error) {
       // The next look is the poll's.
+      rounds = 0
       isWoken = false
       onError(error)
     } finally {
-      claiming = undefined
-      // Who called after the last look found a claim under way.
-      if (isWoken) wake()
+      looking = undefined
+      if (started && (isWoken || rounds > 0)) planBeat()
     }
   }
 
-  /** Has the worker wake for the row that is due next, also one that another process wrote. */
-  async function setTimer(): Promise<void> {
-    cancelTimer()
-    const next = await findNextDue(database, [...handlers.keys()])
-    if (next === null || !started) return
-    const delayMs = next - clock.now()
-    // What is due and has no room yet is looked at when something ends.
-    if (delayMs > 0 || !isBehind) cancelTimer = clock.setTimer(delayMs, wake)
+  /** Has the worker wake for the next row that becomes due after a time. */
+  async function setTimer(after: number): Promise<void> {
+    const turn = ++timersSet
+    const next = await findNextDue(database, [...handlers.keys()], after)
+    if (!started || turn !== timersSet) return
+    cancelTimer?.()
+    cancelTimer = next === null ? undefined : clock.setTimer(next - clock.now(), wake)
   }
 
-  /** Takes what there is room for; answers whether there may be more, and room for it. */
-  async function claim(): Promise<boolean> {
-    const { room } = lanes
-    if (!started || handlers.size === 0) return false
-    if (room <= 0) return !(isBehind = true)
-    const without = lanes.full
-    const found = await findDueRows(database, {
-      now: clock.now(),
-      topics: [...handlers.keys()],
-      after: lastLane,
-      without,
-      perLane: heldMax.lane,
-      limit: room,
-    })
+  /** Takes what there is room for of the lanes whose turn it is to be looked at. */
+  async function claim(): Promise<void> {
+    const { room, full } = lanes
+    if (handlers.size === 0) return void (rounds = 0)
+    if (room <= 0) {
+      isBehind = true
+      rounds = 0
+      return
+    }
+    const limit = Math.min(room, claimedMax)
+    const share = lanes.shareOf(limit)
+    const where = { now: clock.now(), topics: [...handlers.keys()], after: lastLane, without: full }
+    const found = await findDueRows(database, { ...where, perLane: share, limit })
+    // Only after the clock has leapt, or the computer has slept, are there leases of this process that ran out.
+    if (found.some(({ id }) => holdings.has(id))) return holdings.renew()
     const chosen = lanes.choose(found)
-    if (without.length > 0 || chosen.length < found.length) isBehind = true
-    const isRound = found.length < room
-    const wasBegun = lastLane !== ''
-    lastLane = isRound ? '' : chosen.at(-1)!.lane
+    const isCut = chosen.length < found.length
+    if (isCut || full.length > 0) isBehind = true
+    // Lanes that were found and not chosen come first next time, or some would never be.
+    const isLast = found.length < limit && (!isCut || chosen.length === 0)
+    lastLane = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.lane
+    if (isLast) rounds -= 1
+    // A lane may have more than was asked of it, which only another round shows.
+    if (chosen.length > 0 && (!isLast || hasMore(found, share))) rounds = Math.max(rounds, isLast ? 1 : 2)
     if (chosen.length > 0) await take(chosen.map(({ id }) => id))
-    // A lane may have more than it was asked for; one that was full is looked at when it has room.
-    return chosen.length > 0 || (isRound && wasBegun)
   }
 
   async function take(ids: string[]): Promise<void> {
     const rows = await claimRows(database, ids, clock.now())
-    for (const row of rows) held.set(row.id, row)
-    if (held.size === rows.length) planRenewal()
+    holdings.add(rows)
     lanes.add(rows)
     beginTurns()
   }
 
+  function planTurns(delayMs = 0): void {
+    if (isBeginPlanned) return
+    isBeginPlanned = true
+    if (delayMs === 0) setImmediate(beginTurns)
+    else setTimeout(beginTurns, delayMs)
+  }
+
   function beginTurns(): void {
+    isBeginPlanned = false
     if (!started) return
-    for (const row of lanes.begin()) {
+    const { room } = throttle
+    const rows = lanes.begin(room)
+    throttle.begin(rows.length)
+    if (rows.length === room) planTurns(throttledMs)
+    for (const row of rows) {
       const task = attempt(row)
         .catch(onError)
         .finally(() => void running.delete(task))
@@ -120,117 +172,69 @@ export function createWorker({ database, clock, handlers, onError }: Parts) {
 
   async function attempt(row: ClaimedRow): Promise<void> {
     const handler = handlers.get(row.topic)!
-    const number = row.attempts + 1
     const at = clock.now()
     const startedMs = performance.now()
-    let result: { statusCode: number } | void = undefined
-    let error: unknown
-    try {
-      result = await handler.handle(JSON.parse(row.payload) as Record<string, unknown>, number, row.id)
-    } catch (thrown) {
-      error = thrown
-    }
+    const outcome = await runAttempt(row, handler)
     const durationMs = performance.now() - startedMs
-    lanes.end(row, durationMs)
-    beginTurns()
+    lanes.end(row)
     if (isBehind && lanes.isLow(row.lane)) wake()
+    planTurns()
     // The node stops, which says nothing of the work: whoever starts next does it.
-    if (error instanceof RegistryError && error.code === 'shutting_down') return giveBack([row])
-    const ended: Attempt = { number, at, durationMs: Math.round(durationMs), ...toOutcome(result, error) }
+    if (isShutdown(outcome)) return holdings.giveBack([row])
     counts.attempts += 1
-    if (ended.error !== null) counts.failures += 1
-    settlements.push(toSettlement(row, ended, error, handler))
-    await (settling ??= settleAll())
-  }
-
-  function toSettlement(row: ClaimedRow, ended: Attempt, error: unknown, handler: OutboxHandler): Settlement {
-    const attempts = [...(JSON.parse(row.attempt_log) as Attempt[]), ended].slice(-attemptsKept)
-    const attemptLog = JSON.stringify(attempts)
-    if (ended.error === null) return { row, state: 'done', dueAt: row.due_at, attemptLog }
-    const delayMs = handler.retryDelaysMs[row.attempts]
-    const isOver = delayMs === undefined || (error instanceof AttemptError && error.isFinal)
-    return isOver
-      ? { row, state: 'failed', dueAt: row.due_at, attemptLog }
-      : { row, state: 'pending', dueAt: clock.now() + delayMs, attemptLog }
-  }
-
-  /** Writes what ended, and what ends meanwhile with the next commit. What cannot be written is done once more. */
-  async function settleAll(): Promise<void> {
-    try {
-      while (settlements.length > 0) await settle(settlements.splice(0))
-    } finally {
-      settling = undefined
-    }
-  }
-
-  async function settle(group: readonly Settlement[]): Promise<void> {
-    try {
-      await database.writer.write(async (trx) => {
-        const settled = await settleRows(database.dialect, trx, group)
-        await tellHandlers(
-          trx,
-          group.filter(({ row }) => settled.has(row.id)),
-        )
-      })
-      if (group.some(({ state }) => state === 'pending')) wake()
-    } catch (error) {
-      onError(error)
-    }
-    for (const { row } of group) held.delete(row.id)
-  }
-
-  async function tellHandlers(trx: WriteTransaction, settled: readonly Settlement[]): Promise<void> {
-    const ended = Map.groupBy(settled, ({ row }) => row.topic)
-    for (const [topic, ofTopic] of ended) {
-      const jobs = ofTopic.flatMap(({ row, state }) => (state === 'pending' ? [] : [toEnded(row, state)]))
-      if (jobs.length > 0) await handlers.get(topic)!.afterwards?.(trx, jobs)
-    }
-  }
-
-  /** Gives back what was not done; whoever looks next has it. */
-  async function giveBack(rows: readonly ClaimedRow[]): Promise<void> {
-    if (rows.length === 0) return
-    await releaseRows(database, rows)
-    for (const { id } of rows) held.delete(id)
-  }
-
-  function planRenewal(): void {
-    cancelRenewal()
-    cancelRenewal = clock.setTimer(leaseMs / 3, () => void renew())
-  }
-
-  async function renew(): Promise<void> {
-    if (held.size === 0) return
-    planRenewal()
-    await renewRows(database, [...held.values()], clock.now()).catch(onError)
+    if ('error' in outcome) counts.failures += 1
+    settlements.add(toSettlement(row, { outcome, at, durationMs, clock }, handler))
+    planBeat()
   }
 
   function start(): void {
+    if (started) return
     started = true
-    poll = setInterval(() => void (claiming ?? setTimer().catch(onError)), pollMs).unref()
+    poll = setInterval(() => void (polling ??= lookAround()), pollMs).unref()
     wake()
+  }
+
+  /** Sees what other processes wrote, and what an earlier look failed on. */
+  async function lookAround(): Promise<void> {
+    try {
+      if (!looking) await setTimer(0)
+    } catch (error) {
+      onError(error)
+    } finally {
+      polling = undefined
+    }
   }
 
   async function stop(): Promise<void> {
     started = false
     clearInterval(poll)
-    cancelTimer()
+    cancelTimer?.()
     // First what is being claimed: those rows are this process's to give back.
-    await claiming
-    await giveBack(lanes.clear())
-    await Promise.all(running)
-    cancelRenewal()
+    await Promise.all([looking, polling])
+    await holdings.giveBack(lanes.clear()).catch(onError)
+    await waitFor(running)
+    await settlements.stop()
+    holdings.stop()
   }
 
   return { wake, start, stop, counts }
 }
 
-function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'failed'): EndedJob {
-  return { id, lane, payload: JSON.parse(payload) as Record<string, unknown>, state, attempts: attempts + 1 }
+/** Whether a lane gave as many rows as were asked of it. */
+function hasMore(found: readonly DueRow[], perLane: number): boolean {
+  const counts = new Map<string, number>()
+  for (const { lane } of found) counts.set(lane, (counts.get(lane) ?? 0) + 1)
+  return counts.values().some((count) => count >= perLane)
 }
 
-function toOutcome(result: { statusCode: number } | void, error: unknown): Pick<Attempt, 'statusCode' | 'error'> {
-  if (error === undefined) return { statusCode: result?.statusCode ?? null, error: null }
-  const message = String(error instanceof Error ? error.message : error).slice(0, errorCharactersMax)
-  return { statusCode: error instanceof AttemptError ? error.statusCode : null, error: message }
+function isShutdown(outcome: Outcome): boolean {
+  return 'error' in outcome && outcome.error instanceof RegistryError && outcome.error.code === 'shutting_down'
+}
+
+/** Until all have ended, or patience has. */
+async function waitFor(running: ReadonlySet<Promise<void>>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, patienceMs)
+  await Promise.race([Promise.all(running), promise])
+  clearTimeout(timer)
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
 import { isInList } from './list-query.ts'
 import type { OutboxRow } from './tables.ts'
@@ -24,20 +24,18 @@ interface DueQuery {
 export async function findDueRows(database: Database, query: DueQuery): Promise<DueRow[]> {
   const { dialect, read } = database
   const { now, topics, after, without, perLane, limit } = query
-  const next = (previous: ReturnType<typeof sql>) =>
-    sql`(select lane from outbox where state = 'pending' and lane > ${previous} order by lane limit 1)`
-  const ofLane = (columns: ReturnType<typeof sql>) =>
-    sql`select ${columns} from outbox where state = 'pending' and lane = lanes.lane and claimable_at <= ${now}
-      and ${isInList(dialect, 'topic', topics)} order by claimable_at limit ${perLane}`
+  const ofLane = (columns: RawBuilder<unknown>) =>
+    sql`select ${columns} from outbox where state = 'pending' and lane = lanes.lane and due_at <= ${now}
+      and claimable_at <= ${now} and ${isInList(dialect, 'topic', topics)} order by due_at limit ${perLane}`
   // The planners take a correlated list, or a lateral join, each only one of them by the index.
   const due =
     dialect === 'sqlite'
       ? sql`cross join outbox as o on o.rowid in (${ofLane(sql`rowid`)})`
       : sql`cross join lateral (${ofLane(sql`id, lane, host`)}) as o`
   const { rows } = await sql<DueRow>`with recursive lanes (lane) as (
-      select ${next(sql`${after}`)}
+      select ${toNextLane(sql`${after}`)}
       union all
-      select ${next(sql`lanes.lane`)} from lanes where lanes.lane is not null
+      select ${toNextLane(sql`lanes.lane`)} from lanes where lanes.lane is not null
     )
     select o.id, o.lane, o.host from lanes ${due}
     where lanes.lane is not null and not ${isInList(dialect, 'lanes.lane', without)}
@@ -45,9 +43,18 @@ export async function findDueRows(database: Database, query: DueQuery): Promise<
   return rows
 }
 
-/** When the next row may be taken, in milliseconds since 1970; null where none waits. */
-export async function findNextDue({ dialect, read }: Database, topics: readonly string[]): Promise<number | null> {
+function toNextLane(previous: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select lane from outbox where state = 'pending' and lane > ${previous} order by lane limit 1)`
+}
+
+/** When the next row may be taken after a time, in milliseconds since 1970; null where none waits. */
+export async function findNextDue(
+  { dialect, read }: Database,
+  topics: readonly string[],
+  after: number,
+): Promise<number | null> {
   const { rows } = await sql<{ at: number }>`select claimable_at as at from outbox
-    where state = 'pending' and ${isInList(dialect, 'topic', topics)} order by claimable_at limit 1`.execute(read)
+    where state = 'pending' and claimable_at > ${after} and ${isInList(dialect, 'topic', topics)}
+    order by claimable_at limit 1`.execute(read)
   return rows[0]?.at ?? null
 }

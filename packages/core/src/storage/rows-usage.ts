@@ -1,6 +1,6 @@
 /** Installs by the hour, what trends, and skills of other registries. */
 export interface UsageTables {
-  /** Installs that are answered and not yet counted: JSON of `{ [hour]: { [skillId]: installs } }`. */
+  /** Installs that are answered and not yet counted: JSON of `{ [hour]: { [use]: installs } }`; see `toUseKey`. */
   install_journal: { id: string; counts: string }
   /** Whole hours since 1970. */
   install_hours: { skill_id: string; hour: number; installs: number }

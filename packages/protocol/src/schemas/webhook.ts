@@ -9,22 +9,23 @@ const DeliveryStatus = v.picklist(deliveryStatuses)
 
 /** Where a webhook delivers to: an https address without a user name or a password. */
 export const WebhookUrl = v.pipe(
-  v.string(),
-  v.maxLength(2000),
+  text(2000, 0),
   v.url('must be an https address'),
-  v.startsWith('https://', 'must be an https address'),
+  v.check((url) => !URL.canParse(url) || new URL(url).protocol === 'https:', 'must be an https address'),
 )
 
 /** The events that a webhook subscribes to: one at least, and none twice. */
 export const WebhookEvents = v.pipe(
   boundedArray(v.picklist(eventNames), eventNames.length, 1),
-  v.check((events) => new Set(events).size === events.length, 'must not name an event twice'),
+  // Too many are told so, and not also that some of them must be the same.
+  v.check((events) => events.length > eventNames.length || isEachOnce(events), 'must not name an event twice'),
 )
 
-/** Skills that a webhook is about: full names, or `owner/*` for all of an owner. */
+/** Skills that a webhook is about: full names, or `owner/*` for all of an owner; one at least. */
 export const WebhookSkills = boundedArray(
   v.pipe(v.string(), v.maxLength(128), v.check(isSkillPattern, 'must be owner/name or owner/*')),
   limits.webhookSkillsMax,
+  1,
 )
 
 /** What deliveries are signed with; after `whsec_` stands base64, as Standard Webhooks writes secrets. */
@@ -45,7 +46,7 @@ export const Webhook = v.object({
 export type Webhook = v.InferOutput<typeof Webhook>
 
 /** One try of a delivery. `statusCode` is null where there was no answer; `error` says why, and is null after a 2xx. */
-export const DeliveryAttempt = v.object({
+const DeliveryAttempt = v.object({
   number: Count,
   at: Timestamp,
   statusCode: v.nullable(v.number()),
@@ -67,6 +68,10 @@ export type Delivery = v.InferOutput<typeof Delivery>
 function isSkillPattern(pattern: string): boolean {
   const [owner = '', name = '', ...rest] = pattern.split('/')
   return rest.length === 0 && namePattern.test(owner) && (name === '*' || namePattern.test(name))
+}
+
+function isEachOnce(events: readonly string[]): boolean {
+  return new Set(events).size === events.length
 }
 
 function isSecret(secret: string): boolean {

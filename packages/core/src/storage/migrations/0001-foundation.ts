@@ -223,7 +223,8 @@ export const foundation: Migration = {
     // Only what waits is looked for by time, and it is few beside what is done.
     const waits = sql<SqlBool>`state = 'pending'`
     await db.schema.createIndex('outbox_due').on('outbox').columns(['claimable_at']).where(waits).execute()
-    await db.schema.createIndex('outbox_lanes').on('outbox').columns(['lane', 'claimable_at']).where(waits).execute()
+    // By what a claim does not change: many lanes are as many pages to be written.
+    await db.schema.createIndex('outbox_lanes').on('outbox').columns(['lane', 'due_at']).where(waits).execute()
     await db.schema.createIndex('outbox_history').on('outbox').columns(['lane', 'id']).execute()
     const ended = sql<SqlBool>`state <> 'pending'`
     await db.schema.createIndex('outbox_ended').on('outbox').columns(['state', 'due_at']).where(ended).execute()

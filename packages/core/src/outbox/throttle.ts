@@ -1,0 +1,69 @@
+import { performance } from 'node:perf_hooks'
+
+/** What shows how busy the process is with other things; see {@link Context.traffic}. */
+export interface Traffic {
+  /** Calls of the interface that began since the registry was opened. */
+  calls: number
+}
+
+/** How long a judgement of what else goes on stands. */
+const judgedMs = 50
+/** Attempts a second that begin whatever else goes on, and at most while anything does. */
+const perSecond = { least: 600, most: 20_000 }
+/** Where the event loop is idle for less of the time than this, whoever calls meanwhile has to wait. */
+const idleLeast = 0.2
+const change = { slower: 0.5, faster: 1.25 }
+/** What may begin at once, as a stretch of time. */
+const burstMs = 10
+
+/**
+ * How many attempts may begin. The event loop shares itself out by what is ready in each of its turns, so that hundreds of
+ * attempts would leave little of it to those who call the registry meanwhile. While somebody calls and the loop is
+ * busy, attempts go through a token bucket that adapts; while nobody does, nothing is held back.
+ */
+export class Throttle {
+  readonly #traffic: Traffic
+  #perSecond = Infinity
+  #tokens = 0
+  #filledAt = 0
+  #judgedAt = performance.now()
+  #loop = performance.eventLoopUtilization()
+  #calls = 0
+  #begun = 0
+
+  constructor(traffic: Traffic) {
+    this.#traffic = traffic
+  }
+
+  /** How many may begin now: a whole number, or infinitely many. */
+  get room(): number {
+    const now = performance.now()
+    if (now - this.#judgedAt >= judgedMs) this.#judge(now)
+    if (this.#perSecond === Infinity) return Infinity
+    const most = Math.max(1, (this.#perSecond * burstMs) / 1000)
+    this.#tokens = Math.min(most, this.#tokens + ((now - this.#filledAt) * this.#perSecond) / 1000)
+    this.#filledAt = now
+    return Math.floor(this.#tokens)
+  }
+
+  begin(count: number): void {
+    this.#begun += count
+    this.#tokens -= count
+  }
+
+  #judge(now: number): void {
+    const loop = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(loop, this.#loop)
+    const rate = (this.#begun * 1000) / (now - this.#judgedAt)
+    if (this.#traffic.calls === this.#calls) this.#perSecond = Infinity
+    else if (1 - utilization < idleLeast) {
+      this.#perSecond = Math.max(perSecond.least, Math.min(this.#perSecond, rate) * change.slower)
+    } else if (this.#perSecond < Infinity) {
+      this.#perSecond = Math.min(perSecond.most, this.#perSecond * change.faster)
+    }
+    this.#loop = loop
+    this.#calls = this.#traffic.calls
+    this.#begun = 0
+    this.#judgedAt = now
+  }
+}
