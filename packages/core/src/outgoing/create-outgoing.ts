@@ -6,7 +6,7 @@ import { createPoster } from './poster.ts'
 import { createAddressRules } from './public-addresses.ts'
 import { requestOnce } from './request.ts'
 import { createSystemResolver } from './system-resolver.ts'
-import { parseTarget, requireAllowed, toHost, toLiteral } from './target.ts'
+import { parseSecureTarget, parseTarget, requireAllowed, toHost, toLiteral } from './target.ts'
 
 const requestMs = 10_000
 const resolveMs = 5_000
@@ -62,7 +62,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       within(timeoutMs, (signal) => follow(address, bytesMax, signal)),
     async post(address, request) {
       try {
-        return await poster.post(parseTarget(address, 'url'), request)
+        return await poster.post(parseSecureTarget(address, 'url'), request)
       } catch (error) {
         throw error instanceof RegistryError ? error : toUpstreamFailed(error)
       }

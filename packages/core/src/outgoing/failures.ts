@@ -1,5 +1,23 @@
 import { RegistryError } from '@skillstead/protocol'
 
+/** What codes say of the host that was asked, the first that fits; nothing of what lies behind a failure is told. */
+const meanings: readonly (readonly [RegExp, string])[] = [
+  [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, 'is not known to the name servers'],
+  [/^(EAI_AGAIN|EAI_FAIL|ETIMEOUT|ESERVFAIL|EREFUSED|EBADRESP)$/, 'cannot be found: the name servers fail to answer'],
+  [/^ERR_TLS_CERT_ALTNAME/, 'shows a certificate of another name'],
+  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired'],
+  [/^CERT_NOT_YET_VALID$/, 'shows a certificate that is not valid yet'],
+  [/CERT|SELF_SIGNED|UNABLE_TO/, 'shows a certificate that is not trusted'],
+  [/^ERR_(SSL|TLS)|^EPROTO$/, 'does not answer with TLS that is understood'],
+  [/^ECONNREFUSED$/, 'cannot be reached: it refuses the connection'],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, 'cannot be reached: it closes the connection without an answer'],
+  [/^(HTTPParserError|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, 'answers with something that is not HTTP'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'answers with headers that are too long'],
+  [/(?:)/, 'cannot be reached'],
+]
+/** What undici says of an answer that goes on otherwise than HTTP does; the code is that of a connection that was closed. */
+const breaches = new Set(['bad response', 'bad upgrade'])
+
 /** An `upstream_failed` about the host that was asked. */
 export function fail(what: string, cause?: unknown): RegistryError {
   return new RegistryError('upstream_failed', `The host of that address ${what}.`, { cause })
@@ -7,17 +25,27 @@ export function fail(what: string, cause?: unknown): RegistryError {
 
 /** What can be said of a failure without telling what lies behind it. */
 export function toUpstreamFailed(error: unknown): RegistryError {
-  if (isUnknownName(error)) return fail('is not known to the name servers', error)
-  const code = codeOf(error)
-  if (/CERT|SELF_SIGNED|UNABLE_TO|^ERR_TLS/.test(code)) return fail('shows a certificate that is not trusted', error)
-  return fail('cannot be reached', error)
+  const code = isBreach(error) ? 'HTTPParserError' : codeOf(error)
+  return fail(meanings.find(([pattern]) => pattern.test(code))![1], error)
 }
 
 export function isUnknownName(error: unknown): boolean {
   return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(codeOf(error))
 }
 
+/** Whether the other side let go of a connection, rather than answer anything. */
+export function isClosed(error: unknown): boolean {
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error)) && !isBreach(error)
+}
+
+function isBreach(error: unknown): boolean {
+  return codeOf(error) === 'UND_ERR_SOCKET' && breaches.has((error as Error).message)
+}
+
 function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : ''
+  const { name, code, syscall } = error as Partial<Record<'name' | 'code' | 'syscall', unknown>>
+  // It was a name server that refused the connection, not the host.
+  if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
+  // Those of undici's parser have no code.
+  return String(code ?? name)
 }

@@ -13,9 +13,10 @@ export interface Outgoing {
    */
   get(address: string, options: OutgoingRequest): Promise<OutgoingResponse>
   /**
-   * POSTs text to an address, over a connection that is kept for the next; each new one is checked as in {@link get}.
-   * Answers the status. No redirect is followed, and of the body so little is read as it takes to use the connection
-   * again. Throws as {@link get} does.
+   * POSTs text to an https address, over a connection that is kept for the next; each new one is checked as in
+   * {@link get}. Answers the status. No redirect is followed, and of the body so little is read as it takes to use the
+   * connection again. Where the other side closes a kept connection at that moment, the text is sent once more. Throws
+   * as {@link get} does.
    */
   post(address: string, request: OutgoingPost): Promise<number>
   /** The TXT records of a name, each joined (RFC 1035, section 3.3.14); none where there is no such name. */

@@ -14,7 +14,8 @@ interface Request {
 /** An answer, or where it says the answer is. */
 export type Answer = OutgoingResponse | { readonly redirect: string }
 
-const redirectStatuses = new Set([301, 302, 303, 307, 308])
+/** The statuses that send whoever asks to another place. */
+export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** Of the headers of an answer. */
 export const headerBytesMax = 16 * 1024
 
@@ -22,7 +23,8 @@ export const headerBytesMax = 16 * 1024
 export async function requestOnce(request: Request): Promise<Answer> {
   const { url, bytesMax, signal, guard } = request
   const { Client } = await import('undici')
-  const client = new Client(url.origin, { connect: await createConnector(guard), maxHeaderSize: headerBytesMax })
+  const { connect, abort } = createConnector(guard)
+  const client = new Client(url.origin, { connect, allowH2: false, maxHeaderSize: headerBytesMax })
   try {
     const headers = { 'user-agent': 'skillstead', accept: '*/*', 'accept-encoding': 'identity' }
     const answer = await client.request({
@@ -42,6 +44,7 @@ export async function requestOnce(request: Request): Promise<Answer> {
       bytes: await readBody(answer, bytesMax),
     }
   } finally {
+    abort()
     await client.destroy()
   }
 }
