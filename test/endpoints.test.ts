@@ -154,20 +154,13 @@ describe('the endpoint table', () => {
 
   it('answers 501 to exactly these, and the list only shrinks', () => {
     expect([...notImplemented].toSorted()).toEqual([
-      'createWebhook',
-      'deleteWebhook',
       'diffSkill',
       'getCheckpoint',
       'getProvenance',
       'getPublicKey',
       'getSimilarity',
       'getTile',
-      'getWebhook',
-      'listWebhooks',
       'loadSkill',
-      'pingWebhook',
-      'retryDelivery',
-      'updateWebhook',
     ])
   })
 })

@@ -133,7 +133,7 @@ export async function takeDown(test: TestRegistry, skill: SkillRow, down: boolea
 
 /** Downloads by others than the owner, as the node counts them. */
 export async function download({ registry }: TestRegistry, skillId: string, count: number) {
-  for (let i = 0; i < count; i++) registry.counters.countDownload(skillId)
+  for (let i = 0; i < count; i++) registry.counters.countDownload({ id: skillId, ownerId: '' })
   await registry.counters.flush()
 }
 

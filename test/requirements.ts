@@ -45,6 +45,9 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['a verification is by github, domain or manual', 'api-verification', '$method, from $from to $to'],
     ['a skill can be deprecated', 'api-heartbeat', 'in a sentence that says what to do'],
     ['a takedown goes through its states', 'api-dmca', 'from $from to $to'],
+    ['a delivery ends with a 2xx', 'api-webhooks-deliveries', 'are shown with every attempt and when the next is due'],
+    ['a delivery fails with its fifth attempt', 'api-webhooks-deliveries', 'fail after five attempts at the times'],
+    ['a failed delivery can be tried again', 'api-webhooks-deliveries', 'at once when they failed, with 202'],
   ],
   '4.1': [
     ['GET /skills searches, pages and sorts', 'api-search', 'sorts by %s, ties by full name'],
@@ -109,6 +112,31 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['POST /track of an external skill', 'api-external', 'bring an unknown one of GitHub into the index'],
     ['GET /trending by period, category, limit', 'api-track', 'can be asked for by category, and up to a limit'],
   ],
+  '4.9': [
+    ['GET /webhooks', 'api-webhooks', 'are listed newest first, a page at a time'],
+    ['POST /webhooks', 'api-webhooks', 'are made with 201'],
+    ['POST /webhooks with a secret', 'api-webhooks', 'take a secret that is given'],
+    ['GET /webhooks/<id> with its deliveries', 'api-webhooks-deliveries', 'are shown newest first, a hundred at most'],
+    ['PATCH /webhooks/<id>', 'api-webhooks', 'in their %s alone'],
+    ['DELETE /webhooks/<id>', 'api-webhooks', 'are deleted with 204'],
+    ['Pro plan and above', 'api-webhooks', 'need a key, of the Pro plan or a higher one'],
+  ],
+  '6': [
+    ['a webhook subscribes to a subset of the events', 'webhook-events-readers', 'a webhook of some events alone'],
+    [
+      'the envelope has the event, the time and the data',
+      'webhook-events',
+      'carry the time of their cause, and one id',
+    ],
+    ['skill.published', 'webhook-events', 'tell of a new skill and of each new version'],
+    ['securityScore is a number', 'webhook-events', 'carry the score of what SKILL.md and the text files'],
+    ['skill.downloaded', 'webhook-events-downloads', 'are one for each that is counted, with the count after it'],
+    ['client is the name of the client', 'webhook-events-downloads', 'name the client by its headers'],
+    ['skill.starred', 'webhook-events', 'tell of a star, with how many there are'],
+    ['skill.review.created', 'webhook-events', 'tell of a review'],
+    ['skill.issue.created', 'webhook-events', 'tell of an issue: %s'],
+    ['user.followed', 'webhook-events', 'tell of a follower, with how many there are'],
+  ],
 }
 
 export const requirements: readonly Requirement[] = Object.entries(bySection).flatMap(([section, rows]) =>
@@ -119,7 +147,5 @@ export const requirements: readonly Requirement[] = Object.entries(bySection).fl
 export const unbuilt: readonly string[] = [
   '2.1 the security score and the verified mark of a skill: no scan of published skills yet',
   '2.4 the loading levels, their options and the conversion for tool frameworks',
-  '3 the delivery of webhooks and its attempts',
   '4.1 GET /skills/<name>/similarity and /provenance',
-  '4.9 webhooks',
 ]

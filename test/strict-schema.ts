@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 
 type Schema = v.GenericSchema
+type Variants = v.VariantOptions<string>
 
 /** The same schema with every object closed: a field that the endpoint table does not declare is an error. */
 export function toStrictSchema(schema: Schema): Schema {
@@ -10,6 +11,7 @@ export function toStrictSchema(schema: Schema): Schema {
     item?: Schema
     wrapped?: Schema
     options?: Schema[]
+    key?: string
     default?: unknown
     pipe?: unknown[]
   }
@@ -25,6 +27,8 @@ export function toStrictSchema(schema: Schema): Schema {
       return v.nullable(toStrictSchema(parts.wrapped!))
     case 'optional':
       return v.optional(toStrictSchema(parts.wrapped!))
+    case 'variant':
+      return v.variant(parts.key!, parts.options!.map(toStrictSchema) as unknown as Variants)
     case 'union':
       return parts.pipe ? schema : v.union((parts.options as unknown as Schema[]).map(toStrictSchema))
     default:

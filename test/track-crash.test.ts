@@ -1,16 +1,19 @@
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import { expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
 import { makeFolder, startServer } from './cli-harness.ts'
 
-it('an install that was answered survives a kill -9 of the node, and is counted once by the next', async () => {
+it('an install that was answered survives a kill -9 of the node, and is counted and told of once by the next', async () => {
   const data = await makeFolder()
   const path = join(data, 'skillstead.db')
   const registry = await openRegistry({ path })
-  await localApi(registry, systemCaller).createUser({ username: 'alice' })
-  await localApi(registry, await registry.getCaller('alice')).publishSkill({ skillMd: skillMd('kept') })
+  await localApi(registry, systemCaller).createUser({ username: 'alice', plan: 'pro' })
+  const alice = localApi(registry, await registry.getCaller('alice'))
+  await alice.publishSkill({ skillMd: skillMd('kept') })
+  // Nobody is there to answer, so that all of the deliveries stay.
+  const { id } = await alice.createWebhook({ url: 'https://nobody.invalid/', events: ['skill.downloaded'] })
   await registry.close()
 
   const node = await startServer(['serve', '--data', data, '--port', '0', '--rate-limits', 'off'])
@@ -33,9 +36,20 @@ it('an install that was answered survives a kill -9 of the node, and is counted 
   await again.telemetry.flush()
   const { downloads } = await localApi(again).getSkill({ name: 'kept' })
   const [trend] = (await localApi(again).getTrending()).entries
+  const told = await readDownloads(again, id)
   await again.close()
   // What was under way may have been committed without its answer coming through; nothing is counted twice.
   expect(downloads).toBeGreaterThanOrEqual(answered)
   expect(downloads).toBeLessThanOrEqual(sent)
   expect(trend!.installs).toBe(downloads)
+  expect(told.toSorted((a, b) => a - b)).toEqual(Array.from({ length: downloads }, (_, i) => i + 1))
 })
+
+/** The count that each delivery of a webhook tells. */
+async function readDownloads({ database }: Registry, webhookId: string): Promise<number[]> {
+  const rows = await database.read.selectFrom('outbox').select('payload').where('lane', '=', webhookId).execute()
+  return rows.map(({ payload }) => {
+    const { body } = JSON.parse(payload) as { body: string }
+    return (JSON.parse(body) as { data: { downloadCount: number } }).data.downloadCount
+  })
+}

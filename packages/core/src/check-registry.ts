@@ -110,9 +110,17 @@ async function checkReputations({ database }: Context): Promise<Finding> {
   }
 }
 
-async function checkOutbox({ outbox }: Context): Promise<Finding> {
-  const { pending, failed } = await outbox.figures()
-  return { name: 'outbox', ok: true, detail: `${pending} waiting, ${failed} failed.` }
+/** What is overdue is no fault of the database: no node may have run for a while. */
+async function checkOutbox({ outbox, clock }: Context): Promise<Finding> {
+  const { pending, failed, oldestDueAt } = await outbox.figures()
+  const minutes = oldestDueAt === null ? 0 : Math.floor((clock.now() - oldestDueAt) / 60_000)
+  const overdue = minutes < 1 ? '' : `, one of them overdue for ${toDuration(minutes)}: does a node run?`
+  return { name: 'outbox', ok: true, detail: `${failed} failed, ${pending} waiting${overdue || '.'}` }
+}
+
+function toDuration(minutes: number): string {
+  if (minutes < 60) return `${minutes} min`
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / (24 * 60))} days`
 }
 
 async function count(query: { select(count: unknown): unknown }): Promise<number> {

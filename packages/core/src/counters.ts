@@ -1,10 +1,23 @@
 import type { Clock } from './clock.ts'
+import type { Outbox } from './outbox/outbox.ts'
 import type { Database } from './storage/database.ts'
 import { countDownloads } from './telemetry/count-downloads.ts'
+import type { UseCounts, UsedSkill } from './telemetry/uses.ts'
+import type { Watchers } from './webhooks/watchers.ts'
+
+/** What counting uses of skills works with. */
+export interface CountingParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly outbox: Pick<Outbox, 'enqueue'>
+  readonly watchers: Watchers
+  readonly onError: (error: unknown) => void
+}
 
 /** Counts of use, gathered in memory and written in groups: a download costs a map entry, not a commit. */
 export interface Counters {
-  countDownload(skillId: string): void
+  /** `client` is the program that downloads, as it names itself. */
+  countDownload(skill: UsedSkill, client?: string): void
   /** Writes what is gathered. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -13,32 +26,35 @@ export interface Counters {
 /** The contract has counters visible within a second. */
 const flushMs = 400
 
-export function createCounters(database: Database, clock: Clock, onError: (error: unknown) => void): Counters {
+export function createCounters({ database, clock, outbox, watchers, onError }: CountingParts): Counters {
+  const parts = { dialect: database.dialect, outbox }
   let gathered = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
 
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    if (gathered.size === 0) return
-    const counts = gathered
+    let uses: UseCounts = gathered
     gathered = new Map()
     try {
-      await database.writer.write((trx) => countDownloads(trx, database.dialect, counts, clock.now()))
+      while (uses.size > 0) {
+        const all = uses
+        uses = (await database.writer.write((trx) => countDownloads(trx, parts, all, clock.now()))).left
+      }
     } catch (error) {
       onError(error)
-      for (const [skillId, count] of counts) gather(skillId, count)
+      for (const [key, count] of uses) gather(key, count)
     }
   }
 
   /** What could not be written is gathered again and waits for the next time. */
-  function gather(skillId: string, count: number): void {
-    gathered.set(skillId, (gathered.get(skillId) ?? 0) + count)
+  function gather(key: string, count: number): void {
+    gathered.set(key, (gathered.get(key) ?? 0) + count)
     timer ??= setTimeout(() => void flush(), flushMs)
   }
 
   return {
-    countDownload: (skillId) => gather(skillId, 1),
+    countDownload: (skill, client) => gather(watchers.toKey(skill, client), 1),
     flush,
     async stop() {
       await flush()

@@ -30,8 +30,8 @@ const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
   picklist: ({ expected }) => `must be one of ${expected?.replace(/[()]/g, '').replaceAll(' | ', ', ')}`,
   literal: ({ expected }) => `must be ${expected}`,
   union: () => 'must be of another type',
-  max_length: ({ requirement }) => `must have at most ${String(requirement)} ${'characters or items'}`,
-  min_length: ({ requirement }) => `must have at least ${String(requirement)} ${'characters or items'}`,
+  max_length: (issue) => `must have at most ${toLength(issue)}`,
+  min_length: (issue) => `must have at least ${toLength(issue)}`,
   max_value: ({ requirement }) => `must be at most ${String(requirement)}`,
   min_value: ({ requirement }) => `must be at least ${String(requirement)}`,
   integer: () => 'must be a whole number',
@@ -42,4 +42,9 @@ const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
   uuid: () => 'must be an id',
   base64: () => 'must be base64',
   starts_with: ({ requirement }) => `must begin with ${String(requirement)}`,
+}
+
+function toLength({ requirement, input }: v.BaseIssue<unknown>): string {
+  const what = Array.isArray(input) ? 'item' : 'character'
+  return `${String(requirement)} ${what}${requirement === 1 ? '' : 's'}`
 }

@@ -57,12 +57,17 @@ import { getTrending } from './telemetry/trending.ts'
 import { decideVerification } from './verification/decide.ts'
 import { listOwnVerifications, listVerifications } from './verification/list.ts'
 import { verifyAuthor } from './verification/verify-author.ts'
+import { createWebhook } from './webhooks/create-webhook.ts'
+import { deleteWebhook } from './webhooks/delete-webhook.ts'
+import { listWebhooks, showWebhook } from './webhooks/read-webhooks.ts'
+import { pingWebhook } from './webhooks/ping-webhook.ts'
+import { retryDelivery } from './webhooks/retry-delivery.ts'
+import { updateWebhook } from './webhooks/update-webhook.ts'
 
 /** What answers `not_implemented` for now. The list can only shrink; a test holds it. */
 export const notImplemented = [
   ...(['loadSkill', 'diffSkill', 'getSimilarity', 'getProvenance'] as const),
-  ...(['listWebhooks', 'createWebhook', 'getWebhook', 'updateWebhook', 'deleteWebhook'] as const),
-  ...(['retryDelivery', 'pingWebhook', 'getCheckpoint', 'getTile', 'getPublicKey'] as const),
+  ...(['getCheckpoint', 'getTile', 'getPublicKey'] as const),
 ] as const satisfies readonly EndpointName[]
 
 type NotImplemented = (typeof notImplemented)[number]
@@ -169,6 +174,14 @@ export const operations = {
   moderateSkill,
   listReports,
   decideReport,
+
+  listWebhooks,
+  createWebhook,
+  getWebhook: showWebhook,
+  updateWebhook,
+  deleteWebhook,
+  retryDelivery,
+  pingWebhook,
 
   getFeed: readFeed as (...input: Parameters<typeof readFeed>) => never,
   getBlob: readBlob,

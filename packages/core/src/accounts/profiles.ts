@@ -1,4 +1,5 @@
 import { RegistryError, limits, type Content, type Me, type Profile } from '@skillstead/protocol'
+import type { Insertable } from 'kysely'
 import { toAvatarUrl } from '../avatar-url.ts'
 import { guest, requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
@@ -6,7 +7,9 @@ import type { Context } from '../context.ts'
 import { toDigest } from '../blobs.ts'
 import { readVerifiedMethods } from '../reputation/verified-methods.ts'
 import { searchSkills } from '../skills/search.ts'
-import type { UserRow } from '../storage/tables.ts'
+import type { Tables, UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { countWebhooks } from '../webhooks/read-webhooks.ts'
 import { getUserByName } from './find-user.ts'
 
 interface Picture {
@@ -19,8 +22,9 @@ export async function showMe(context: Context, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
+  const webhooks = await countWebhooks(context, user.id)
   const verified = await readVerified(context, user)
-  return { ...toPublicFields(user), plan: user.plan, role: user.role, verified, counts: { ...counts, webhooks: 0 } }
+  return { ...toPublicFields(user), plan: user.plan, role: user.role, verified, counts: { ...counts, webhooks } }
 }
 
 /** PATCH /users/me: the name that is shown, and the picture; null takes the picture away. */
@@ -82,19 +86,13 @@ export async function readAvatar(context: Context, input: { username: string }):
 
 /** PUT and DELETE /users/<username>/follow: the same answer however often it is asked. */
 export async function setFollowing(context: Context, input: { username: string }, following: boolean, caller: Caller) {
-  const { userId } = requireAccount(caller)
+  const { userId, username } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   if (followed.id === userId) throw new RegistryError('conflict', 'You cannot follow yourself.')
   return context.database.writer.write(async (trx) => {
     const pair = { follower_id: userId, followed_id: followed.id }
-    if (following) {
-      const row = { ...pair, created_at: context.clock.now() }
-      await trx
-        .insertInto('follows')
-        .values(row)
-        .onConflict((conflict) => conflict.doNothing())
-        .execute()
-    } else {
+    const isNew = following && (await insertFollow(trx, { ...pair, created_at: context.clock.now() }))
+    if (!following) {
       await trx.deleteFrom('follows').where('follower_id', '=', userId).where('followed_id', '=', followed.id).execute()
     }
     const { followers } = await trx
@@ -102,8 +100,23 @@ export async function setFollowing(context: Context, input: { username: string }
       .select((eb) => eb.fn.countAll<number>().as('followers'))
       .where('followed_id', '=', followed.id)
       .executeTakeFirstOrThrow()
+    if (isNew) {
+      const data = () => ({ follower: { id: userId, username }, followerCount: followers })
+      await context.events.emit(trx, { event: 'user.followed', ownerId: followed.id, data })
+    }
     return { following, followers }
   })
+}
+
+/** Answers whether the one did not follow the other before. */
+async function insertFollow(trx: WriteTransaction, row: Insertable<Tables['follows']>): Promise<boolean> {
+  const inserted = await trx
+    .insertInto('follows')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('follower_id')
+    .execute()
+  return inserted.length > 0
 }
 
 function toPublicFields(user: UserRow) {

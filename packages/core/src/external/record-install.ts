@@ -8,6 +8,7 @@ import { putStub } from '../skills/stubs.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { UsedSkill } from '../telemetry/uses.ts'
 import { insertExternal } from './index-skill.ts'
 import { enqueueScan } from './scan-indexed.ts'
 import { parseRepoUrl, parseSource } from './source.ts'
@@ -29,14 +30,14 @@ interface InRepository {
 /**
  * Counts an install of a skill that is not of this registry with the skill in the index. One of GitHub that nobody knew
  * is indexed, and gets a stub here; of these an address may bring so many an hour, and what is above that is accepted
- * and forgotten. Returns the id of the skill or stub here whose install it was, or null. Throws `invalid_request` that
+ * and forgotten. Returns the skill or stub here whose install it was, or null. Throws `invalid_request` that
  * names `repoUrl`.
  */
 export async function recordExternalInstall(
   context: Context,
   { skillName, source, repoUrl }: ExternalInstall,
   options: CallOptions,
-): Promise<string | null> {
+): Promise<UsedSkill | null> {
   const name = toSlug(skillName.split('/').at(-1)!)
   if (source === 'external') return recordByName(context, name)
   const repository = parseRepoUrl(repoUrl ?? '')
@@ -47,7 +48,7 @@ export async function recordExternalInstall(
 }
 
 /** Without a repository only a name that is one skill's alone says which it is. */
-async function recordByName(context: Context, name: string): Promise<string | null> {
+async function recordByName(context: Context, name: string): Promise<UsedSkill | null> {
   const rows = await context.database.read
     .selectFrom('external_skills')
     .selectAll()
@@ -61,7 +62,11 @@ async function recordByName(context: Context, name: string): Promise<string | nu
   return repository ? findLocal(context.database.read, { ...repository, name }) : null
 }
 
-async function recordInRepository(context: Context, skill: InRepository, options: CallOptions): Promise<string | null> {
+async function recordInRepository(
+  context: Context,
+  skill: InRepository,
+  options: CallOptions,
+): Promise<UsedSkill | null> {
   const known = await findIndexed(context.database.read, skill)
   if (known) {
     await context.database.writer.write((trx) => countInstall(trx, known.id))
@@ -109,31 +114,32 @@ function toUrl({ repoUrl, name }: InRepository): string {
 }
 
 /** The public skill here that comes from the same repository under its owner's name: a stub, or one that was imported. */
-async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<string | null> {
+async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
   const row = await db
     .selectFrom('skills')
-    .select(['id', 'repository'])
+    .select(['id', 'owner_id', 'repository'])
     .where('full_name', '=', `${toNamespace(skill)}/${skill.name}`)
     .where('state', '=', 'live')
     .where('visibility', '=', 'public')
     .executeTakeFirst()
-  return row && parseRepoUrl(row.repository)?.repoUrl === skill.repoUrl ? row.id : null
+  const isFrom = row && parseRepoUrl(row.repository)?.repoUrl === skill.repoUrl
+  return isFrom ? { id: row.id, ownerId: row.owner_id } : null
 }
 
 /** A stub in the namespace of the account on GitHub, unless that is somebody's here: then only they may put a skill there. */
-async function makeStub(context: Context, trx: WriteTransaction, skill: InRepository): Promise<string | null> {
+async function makeStub(context: Context, trx: WriteTransaction, skill: InRepository): Promise<UsedSkill | null> {
   const username = toNamespace(skill)
   if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null
   const owner = await ensureNamespace(trx, username, context.clock.now())
   if (owner.claimed) return null
   try {
-    const { id, repository } = await putStub(
+    const { id, owner_id, repository } = await putStub(
       context,
       trx,
       { owner, name: skill.name, description: '', repository: skill.repoUrl },
       guest,
     )
-    return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? id : null
+    return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
   } catch (error) {
     // The name was deleted here, or is under a takedown: it stays so.
     if (error instanceof RegistryError && ['name_taken', 'taken_down'].includes(error.code)) return null

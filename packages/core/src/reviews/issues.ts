@@ -48,6 +48,16 @@ export async function createIssue(
       created_at: context.clock.now(),
     }
     await trx.insertInto('issues').values(row).execute()
+    await context.events.emit(trx, {
+      event: 'skill.issue.created',
+      ownerId: skill.owner_id,
+      skill,
+      data: () => ({
+        skill: { id: skill.id, name: skill.name },
+        issue: { id: row.id, type: row.type, title: row.title, body: row.body },
+        author: { username: user.username },
+      }),
+    })
     return toIssue(row, user.username)
   })
 }

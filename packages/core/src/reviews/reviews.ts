@@ -60,6 +60,18 @@ export async function createReview(context: Context, input: ReviewInput, caller:
       if (before) await trx.updateTable('reviews').set(after).where('id', '=', before.id).execute()
       else await trx.insertInto('reviews').values(after).execute()
     })
+    if (!before) {
+      await context.events.emit(trx, {
+        event: 'skill.review.created',
+        ownerId: skill.owner_id,
+        skill,
+        data: () => ({
+          skill: { id: skill.id, name: skill.name },
+          review: { id: after.id, rating, title, body },
+          reviewer: { username: user.username },
+        }),
+      })
+    }
     return { status: before ? 200 : 201, body: toReview(after, user.username) }
   })
 }

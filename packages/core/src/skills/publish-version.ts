@@ -1,8 +1,9 @@
-import type { Warning } from '@skillstead/protocol'
+import type { EventData, Warning } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import { putBlobs } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import { scorePackage } from '../scan/score-package.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { chooseVersion } from './choose-version.ts'
@@ -78,7 +79,23 @@ export async function publishVersion(
     at: now,
     data: { digest: version.digest },
   })
+  const data = () => toEventData(skill, version, publication, now)
+  await context.events.emit(trx, { event: 'skill.published', skill, data })
   return { skill, version, created: true, warnings: fields.warnings }
+}
+
+function toEventData(
+  { id, name, full_name: fullName }: SkillRow,
+  { version }: VersionRow,
+  { fields, content, publisher }: Publication,
+  now: number,
+): EventData<'skill.published'> {
+  const { description } = fields.metadata
+  const securityScore = scorePackage(content.sources, now)
+  return {
+    skill: { id, name, fullName, version, description, securityScore },
+    publisher: { id: publisher.id, username: publisher.username },
+  }
 }
 
 async function insertVersion(

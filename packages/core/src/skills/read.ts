@@ -163,5 +163,7 @@ async function showAtVersion(context: Context, skill: SkillRow, number: string, 
 }
 
 function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
-  if (options.counts !== false && !isOwner(skill, caller)) context.counters.countDownload(skill.id)
+  if (options.counts !== false && !isOwner(skill, caller)) {
+    context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client)
+  }
 }

@@ -22,6 +22,8 @@ export interface PackedContent {
   readonly size: number
   readonly files: FileRow[]
   readonly blobs: Blob[]
+  /** The bytes as they came, in the order of the files. */
+  readonly sources: readonly PackageFile[]
 }
 
 /**
@@ -61,7 +63,8 @@ export async function packContent({ skillMd, files }: SkillPackage): Promise<Pac
   const all = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files].toSorted(compareFiles)
   const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
   const rows = blobs.map(({ size, digest }, i) => ({ path: all[i]!.path, size, digest }))
-  return { digest: toManifestDigest(rows), size: rows.reduce((sum, row) => sum + row.size, 0), files: rows, blobs }
+  const size = rows.reduce((sum, row) => sum + row.size, 0)
+  return { digest: toManifestDigest(rows), size, files: rows, blobs, sources: all }
 }
 
 /**

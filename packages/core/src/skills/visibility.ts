@@ -61,17 +61,21 @@ export async function keepReaders<T extends Reader>(
   skill: Visible,
   users: readonly T[],
 ): Promise<T[]> {
-  const roles = await trx
-    .selectFrom('collaborators')
-    .select('user_id')
-    .where('skill_id', '=', skill.id)
-    .$if(skill.visibility !== 'private', (query) => query.limit(0))
-    .execute()
-  const readers = new Set(roles.map(({ user_id }) => user_id))
+  const readers = skill.visibility === 'private' ? await findReaders(trx, skill.id) : new Set<string>()
   return users.filter((user) => {
     const caller: Caller = { ...user, kind: 'user', plan: 'free', scopes: [] }
     return toSight(skill, caller, isOpenTo(skill, caller) || readers.has(user.userId)) === 'seen'
   })
+}
+
+async function findReaders(db: Kysely<Tables>, skillId: string): Promise<Set<string>> {
+  const roles = await db.selectFrom('collaborators').select('user_id').where('skill_id', '=', skillId).execute()
+  return new Set(roles.map(({ user_id }) => user_id))
+}
+
+/** Whether its owner may see a skill, as it stands: not what is deleted or taken down. */
+export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
+  return state === 'live' || state === 'hidden'
 }
 
 /** The one rule about who may see a skill. */

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
+import type { CountingParts } from '../counters.ts'
 import { newId } from '../ids.ts'
-import type { Database, Dialect } from '../storage/database.ts'
+import type { Dialect } from '../storage/database.ts'
 import { isInList, toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countDownloads } from './count-downloads.ts'
@@ -10,8 +10,8 @@ import type { HourlyCounts } from './telemetry.ts'
 import { addToTrends, toHour } from './trends.ts'
 import { rollAllTrends } from './windows.ts'
 
-/** Skills that are counted in one transaction, so that none holds the event loop for long. */
-const skillsMax = 64
+/** Counts that are folded in one transaction, so that none holds the event loop for long. */
+const countsMax = 64
 /** Between two of them, for those who wait for an answer meanwhile. */
 const paceMs = 4
 /** Rows that are put together at a time. */
@@ -28,17 +28,18 @@ export interface Recorded {
  * installs, in which each would touch pages all over the tables; so they are first cut anew in the order of the skills.
  * A row and its counts change in one transaction, so that an install is counted once whatever happens.
  */
-export async function foldRecorded(database: Database, clock: Clock, recorded: Recorded): Promise<void> {
+export async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
+  const { database } = parts
   try {
     const rows = await database.writer.write(async (trx) => {
       const removed = await removeRows(trx, database.dialect, recorded.ids)
       if (removed < recorded.ids.length) throw new Taken()
       return insertCut(trx, recorded.counts)
     })
-    await countRows(database, clock, rows)
+    await countRows(parts, rows)
   } catch (error) {
     if (!(error instanceof Taken)) throw error
-    await foldJournal(database, clock, recorded.ids)
+    await foldJournal(parts, recorded.ids)
   }
 }
 
@@ -49,7 +50,8 @@ class Taken extends Error {}
  * As {@link foldRecorded} with whatever is left of some rows, or with the whole journal, in which there may be rows of
  * processes that ended before they counted.
  */
-export async function foldJournal(database: Database, clock: Clock, ids?: readonly string[]): Promise<void> {
+export async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promise<void> {
+  const { database } = parts
   const { dialect } = database
   for (;;) {
     // Every opening and closing looks here; only one that finds something needs the lock for writing.
@@ -71,7 +73,7 @@ export async function foldJournal(database: Database, clock: Clock, ids?: readon
       return insertCut(trx, merge(taken))
     })
     if (rows.length === 0) return
-    await countRows(database, clock, rows)
+    await countRows(parts, rows)
   }
 }
 
@@ -87,26 +89,37 @@ async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly
 async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
   const ids: string[] = []
   for (const [hour, ofHour] of Object.entries(merged)) {
-    const skillIds = Object.keys(ofHour).toSorted()
-    for (let i = 0; i < skillIds.length; i += skillsMax) {
-      const part = skillIds.slice(i, i + skillsMax).map((id) => [id, ofHour[id]!] as const)
-      const row = { id: newId(), counts: JSON.stringify({ [hour]: Object.fromEntries(part) }) }
-      await trx.insertInto('install_journal').values(row).execute()
-      ids.push(row.id)
+    const keys = Object.keys(ofHour).toSorted()
+    for (let i = 0; i < keys.length; i += countsMax) {
+      const part = keys.slice(i, i + countsMax).map((key) => [key, ofHour[key]!] as const)
+      ids.push(await insertRow(trx, { [hour]: Object.fromEntries(part) }))
     }
   }
   return ids
 }
 
-async function countRows(database: Database, clock: Clock, ids: readonly string[]): Promise<void> {
-  for (const [i, id] of ids.entries()) {
+async function insertRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
+  const row = { id: newId(), counts: JSON.stringify(counts) }
+  await trx.insertInto('install_journal').values(row).execute()
+  return row.id
+}
+
+async function countRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
+  const waiting = [...ids]
+  for (const [i, id] of waiting.entries()) {
     if (i > 0) await setTimeout(paceMs)
-    await database.writer.write(async (trx) => {
-      const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
-      // Another process may have been faster.
-      if (row) await count(trx, database.dialect, JSON.parse(row.counts) as HourlyCounts, clock.now())
-    })
+    const left = await parts.database.writer.write((trx) => countRow(parts, trx, id))
+    if (left !== undefined) waiting.push(left)
   }
+}
+
+/** Counts a row; answers the id of another with what is left, where owners are told of more than fits a transaction. */
+async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
+  const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
+  // Another process may have been faster.
+  if (!row) return undefined
+  const left = await count(parts, trx, JSON.parse(row.counts) as HourlyCounts)
+  return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
 }
 
 function merge(rows: readonly { counts: string }[]): HourlyCounts {
@@ -119,18 +132,24 @@ function merge(rows: readonly { counts: string }[]): HourlyCounts {
 export function addCounts(to: HourlyCounts, added: HourlyCounts): void {
   for (const [hour, ofHour] of Object.entries(added)) {
     const sum = (to[hour] ??= {})
-    for (const [skillId, installs] of Object.entries(ofHour)) sum[skillId] = (sum[skillId] ?? 0) + installs
+    for (const [key, installs] of Object.entries(ofHour)) sum[key] = (sum[key] ?? 0) + installs
   }
 }
 
-async function count(trx: WriteTransaction, dialect: Dialect, installs: HourlyCounts, at: number): Promise<void> {
+/** Answers what is left to count. */
+async function count(parts: CountingParts, trx: WriteTransaction, installs: HourlyCounts): Promise<HourlyCounts> {
+  const { dialect } = parts.database
+  const at = parts.clock.now()
   const now = await rollAllTrends(trx, toHour(at))
+  const rest: HourlyCounts = {}
   for (const [hour, ofHour] of Object.entries(installs)) {
-    const counts = new Map(Object.entries(ofHour))
+    const uses = new Map(Object.entries(ofHour))
+    const { counts, left } = await countDownloads(trx, { dialect, outbox: parts.outbox }, uses, at)
     await addToBuckets(trx, dialect, Number(hour), counts)
     await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
-    await countDownloads(trx, dialect, counts, at)
+    if (left.size > 0) rest[hour] = Object.fromEntries(left)
   }
+  return rest
 }
 
 async function addToBuckets(

@@ -1,13 +1,13 @@
-import type { Clock } from '../clock.ts'
+import type { CountingParts } from '../counters.ts'
 import { newId } from '../ids.ts'
-import type { Database } from '../storage/database.ts'
 import { addCounts, foldJournal, foldRecorded } from './fold-journal.ts'
 import { toHour } from './trends.ts'
+import type { UsedSkill } from './uses.ts'
 
 /** Installs on their way into the counts. */
 export interface Telemetry {
-  /** Records an install; resolves after the commit. */
-  record(skillId: string): Promise<void>
+  /** Records an install by a client, as that names itself; resolves after the commit. */
+  record(skill: UsedSkill, client?: string): Promise<void>
   /** Counts what is recorded. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -18,7 +18,7 @@ const flushMs = 500
 /** After a failure, which is told of each time. */
 const retryMs = 10_000
 
-/** Installs by hour and skill, as a row of the journal keeps them. */
+/** Installs by hour and by keys of `toUseKey`, as a row of the journal keeps them. */
 export type HourlyCounts = Record<string, Record<string, number>>
 
 interface Batch {
@@ -31,7 +31,8 @@ interface Batch {
  * journal, which survives whatever happens next. The rows are folded into the counts a moment later, many at a time,
  * by this process or, where it ended, by the next that opens the database.
  */
-export function createTelemetry(database: Database, clock: Clock, onError: (error: unknown) => void): Telemetry {
+export function createTelemetry(parts: CountingParts): Telemetry {
+  const { database, clock, watchers, onError } = parts
   let open: Batch | undefined
   let timer: NodeJS.Timeout | undefined
   let folding: Promise<void> | undefined
@@ -92,12 +93,12 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
   async function foldOwn(): Promise<void> {
     const own = recorded
     recorded = { ids: [], counts: {} }
-    if (own.ids.length > 0) await foldRecorded(database, clock, own)
+    if (own.ids.length > 0) await foldRecorded(parts, own)
     if (isBehind) await foldAll()
   }
 
   async function foldAll(): Promise<void> {
-    await foldJournal(database, clock)
+    await foldJournal(parts)
     isBehind = false
   }
 
@@ -107,10 +108,11 @@ export function createTelemetry(database: Database, clock: Clock, onError: (erro
   }
 
   return {
-    record(skillId) {
+    record(skill, client) {
       open ??= begin()
       const hour = (open.counts[toHour(clock.now())] ??= {})
-      hour[skillId] = (hour[skillId] ?? 0) + 1
+      const key = watchers.toKey(skill, client)
+      hour[key] = (hour[key] ?? 0) + 1
       return open.committed
     },
     flush: () => fold(foldEverything),

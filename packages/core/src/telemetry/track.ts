@@ -6,6 +6,7 @@ import { recordExternalInstall } from '../external/record-install.ts'
 import { getMovedSkill } from '../skills/find-skill.ts'
 import { isOwner } from '../skills/visibility.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
+import type { UsedSkill } from './uses.ts'
 
 interface Install {
   skillName: string
@@ -28,21 +29,26 @@ export async function track(
 ): Promise<{ accepted: true }> {
   checkRepoUrl(input)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
-  const skillId = await findInstalled(context, input, caller, options)
-  if (skillId !== null && !(await isOwn(context, skillId, caller, agent))) await context.telemetry.record(skillId)
+  const skill = await findInstalled(context, input, caller, options)
+  if (skill !== null && !(await isOwn(context, skill.id, caller, agent))) {
+    await context.telemetry.record(skill, options.client)
+  }
   return accepted
 }
 
-/** The id of the skill that was installed; null where there is none here. */
+/** The skill that was installed; null where there is none here. */
 async function findInstalled(
   context: Context,
   { skillName, source, repoUrl }: Install,
   caller: Caller,
   options: CallOptions,
-): Promise<string | null> {
+): Promise<UsedSkill | null> {
   if (source !== 'registry') return recordExternalInstall(context, { skillName, source, repoUrl }, options)
-  const getId = async () => (await getMovedSkill(context, skillName, caller)).id
-  return seesPublicOnly(caller) ? context.publicNames.getId(skillName, getId) : getId()
+  const find = async () => {
+    const { id, owner_id: ownerId } = await getMovedSkill(context, skillName, caller)
+    return { id, ownerId }
+  }
+  return seesPublicOnly(caller) ? context.publicNames.get(skillName, find) : find()
 }
 
 async function isOwn({ database }: Context, skillId: string, caller: Caller, agent: AgentRow | undefined) {

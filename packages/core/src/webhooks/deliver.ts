@@ -2,9 +2,11 @@ import { RegistryError, includesPlan, pingEvent } from '@skillstead/protocol'
 import DataLoader from 'dataloader'
 import type { Context } from '../context.ts'
 import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
+import { redirectStatuses } from '../outgoing/request.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { deliveryTopic, pingTopic, type DeliveryPayload } from './events.ts'
+import { recordRuns } from './runs.ts'
 import { signService, signStandard } from './sign.ts'
 
 const minuteMs = 60_000
@@ -18,7 +20,8 @@ export function handleDeliveries(context: Context): void {
   const webhooks = createWebhookLoader(context)
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
     const delivery = payload as DeliveryPayload
-    return deliver(context, id, delivery, await webhooks.load(delivery.webhookId))
+    const target = await webhooks.load(delivery.webhookId).catch(hide)
+    return deliver(context, id, delivery, target)
   }
   const afterwards = (trx: WriteTransaction, ended: readonly EndedJob[]) => recordRuns(context, trx, ended)
   context.outbox.handle(deliveryTopic, { retryDelaysMs, handle, afterwards })
@@ -48,20 +51,28 @@ async function readTargets({ database }: Context, ids: readonly string[]) {
     .execute()
 }
 
+function refuse(why: string): AttemptError {
+  return new AttemptError(why, { isFinal: true })
+}
+
+/** The owner of a webhook reads why an attempt failed; what goes wrong in here is not for their eyes. */
+function hide(cause: unknown): never {
+  throw new AttemptError('The registry could not prepare the delivery.', { cause })
+}
+
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver answers 2xx in time. */
 async function deliver(context: Context, id: string, delivery: DeliveryPayload, target: Target | null) {
   const { url, ...signing } = requireTarget(target, delivery)
   const now = context.clock.now()
   const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
   if (statusCode >= 200 && statusCode < 300) return { statusCode }
-  const isRedirect = statusCode >= 300 && statusCode < 400
+  const isRedirect = redirectStatuses.has(statusCode)
   const message = isRedirect ? 'answered with a redirect, which is not followed' : `answered with ${statusCode}`
   throw new AttemptError(`The receiver ${message}.`, { statusCode })
 }
 
 /** What has no receiver any more is not tried again. A ping also goes where the webhook is switched off. */
 function requireTarget(target: Target | null, { event }: DeliveryPayload): Target {
-  const refuse = (why: string) => new AttemptError(why, { isFinal: true })
   if (!target) throw refuse('The webhook was deleted.')
   if (target.disabled === 1) throw refuse('The account of its owner is disabled.')
   if (!includesPlan(target.plan, 'pro')) throw refuse('The plan of its owner does not include webhooks.')
@@ -89,6 +100,7 @@ function toHeaders(
   const secrets = isOverlap ? [secret, previous_secret] : [secret]
   return {
     'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'skillstead',
     'x-service-event': event,
     'x-service-delivery': deliveryId,
     'x-service-signature': signService(secret, body),
@@ -96,11 +108,4 @@ function toHeaders(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': secrets.map((each) => signStandard(each, { id: eventId, timestamp, body })).join(' '),
   }
-}
-
-/** Keeps how many deliveries of each webhook failed in a row, and switches those off whose run is too long. */
-async function recordRuns(context: Context, trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void> {
-  void context
-  void trx
-  void ended
 }

@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
 import { keepReaders, type Visible } from '../skills/visibility.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { findSubscribers, isAbout, type Subscriber } from './subscribers.ts'
+import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
 
 /** The outbox's topic for deliveries of events. */
 export const deliveryTopic = 'webhook.delivery'
@@ -12,7 +12,7 @@ export const deliveryTopic = 'webhook.delivery'
 export const pingTopic = 'webhook.ping'
 
 /** Something that happened, on its way to those who subscribe to it. */
-export interface Happening<Name extends EventName = EventName> {
+interface Happening<Name extends EventName = EventName> {
   readonly event: Name
   /** Made only where somebody subscribes. */
   readonly data: () => EventData<Name>
@@ -31,8 +31,11 @@ export interface Events {
 export function createEvents(outbox: Outbox, clock: Clock): Events {
   return {
     async emit(trx, { event, data, ownerId, skill }) {
-      const subscribers = (await findSubscribers(trx, event, ownerId)).filter((each) => isAbout(each, skill?.full_name))
-      if (subscribers.length === 0) return
+      if (!(await hasSubscribers(trx, event))) return
+      const all = await selectSubscribers(trx, event)
+        .$if(ownerId !== undefined, (query) => query.where('s.user_id', '=', ownerId!))
+        .execute()
+      const subscribers = all.filter((each) => isAbout(each, skill?.full_name))
       const told = skill && ownerId === undefined ? await keepReaders(trx, skill, subscribers) : subscribers
       if (told.length === 0) return
       await outbox.enqueue(trx, ...toDeliveries(told, event, data(), clock.now()))
@@ -42,7 +45,7 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
 
 /** A row of the outbox for each subscriber, all with one event. */
 export function toDeliveries(
-  subscribers: readonly Subscriber[],
+  subscribers: readonly Pick<Subscriber, 'webhookId' | 'url'>[],
   event: string,
   data: Record<string, unknown>,
   at: number,
@@ -52,9 +55,14 @@ export function toDeliveries(
   return subscribers.map(({ webhookId, url }) => ({
     topic: deliveryTopic,
     lane: webhookId,
-    host: new URL(url).host,
+    host: toHost(url),
     payload: { webhookId, eventId, event, body } satisfies DeliveryPayload,
   }))
+}
+
+/** An address that no longer parses is the delivery's trouble, and must not undo the cause. */
+function toHost(url: string): string {
+  return URL.parse(url)?.host ?? ''
 }
 
 /** What a row of the outbox holds for a delivery. */

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { RegistryError, limits, type EventName, type Webhook } from '@skillstead/protocol'
+import { recordAudit } from '../audit.ts'
+import { requireAccount, type Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import type { WebhookRow } from '../storage/rows-webhooks.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { announceWebhooks, subscribe } from './subscribe.ts'
+import { toWebhook } from './webhook-form.ts'
+
+/** 24 to 64 are recommended (Standard Webhooks, "Signature scheme"); 30 need no padding. */
+const secretBytes = 30
+
+interface WebhookInput {
+  url: string
+  events: EventName[]
+  skills?: string[] | null
+  secret?: string
+}
+
+/**
+ * POST /webhooks: a secret that is made here is shown this once. Throws `invalid_request` that names `url` for an
+ * address that is not public, `conflict` where there are as many as there may be.
+ */
+export async function createWebhook(
+  context: Context,
+  input: WebhookInput,
+  caller: Caller,
+): Promise<Webhook & { secret?: string }> {
+  const { userId } = requireAccount(caller)
+  await context.outgoing.requirePublic(input.url, 'url')
+  const now = context.clock.now()
+  const made = input.secret === undefined ? { secret: makeSecret() } : {}
+  const row: WebhookRow = {
+    id: newId(),
+    user_id: userId,
+    url: input.url,
+    events: JSON.stringify(input.events),
+    skills: input.skills ? JSON.stringify(input.skills) : null,
+    secret: input.secret ?? made.secret!,
+    previous_secret: null,
+    previous_until: null,
+    active: 1,
+    failed_run: 0,
+    created_at: now,
+    updated_at: now,
+  }
+  await context.database.writer.write(async (trx) => {
+    await refuseTooMany(trx, userId)
+    await trx.insertInto('webhooks').values(row).execute()
+    await subscribe(trx, row)
+    await announceWebhooks(trx, userId, now)
+    await recordAudit(trx, { caller, action: 'webhook.create', subject: row.id, at: now })
+  })
+  return { ...toWebhook(row, undefined), ...made }
+}
+
+function makeSecret(): string {
+  return `whsec_${randomBytes(secretBytes).toString('base64')}`
+}
+
+async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
+  const { count } = await trx
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  if (count >= limits.webhooksPerUserMax) {
+    throw new RegistryError('conflict', `You have ${count} webhooks, which is the most there may be. Delete one first.`)
+  }
+}

@@ -1,0 +1,17 @@
+import { recordAudit } from '../audit.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { getOwnWebhook } from './find-webhook.ts'
+import { announceWebhooks } from './subscribe.ts'
+
+/** DELETE /webhooks/<id>: what waits for it fails when its time comes. */
+export async function deleteWebhook(context: Context, input: { id: string }, caller: Caller): Promise<undefined> {
+  await context.database.writer.write(async (trx) => {
+    const { id, user_id } = await getOwnWebhook(trx, input.id, caller)
+    const at = context.clock.now()
+    await trx.deleteFrom('webhook_subscriptions').where('webhook_id', '=', id).execute()
+    await trx.deleteFrom('webhooks').where('id', '=', id).execute()
+    await announceWebhooks(trx, user_id, at)
+    await recordAudit(trx, { caller, action: 'webhook.delete', subject: id, at })
+  })
+}

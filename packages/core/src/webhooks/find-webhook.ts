@@ -1,0 +1,22 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { requireAccount, type Caller } from '../caller.ts'
+import type { WebhookRow } from '../storage/rows-webhooks.ts'
+import type { Tables } from '../storage/tables.ts'
+
+/** A webhook of the caller's. Throws `not_found`, also for those of others, whoever asks. */
+export async function getOwnWebhook(
+  db: Pick<Kysely<Tables>, 'selectFrom'>,
+  id: string,
+  caller: Caller,
+): Promise<WebhookRow> {
+  const { userId } = requireAccount(caller)
+  const row = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  if (!row) throw new RegistryError('not_found', 'You have no webhook with this id.')
+  return row
+}

@@ -1,0 +1,43 @@
+import { limits } from '@skillstead/protocol'
+import { requireAccount, type Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { readNewestRows } from '../outbox/newest-rows.ts'
+import { toOffset, toPage } from '../paging.ts'
+import { getOwnWebhook } from './find-webhook.ts'
+import { toDelivery, toWebhook } from './webhook-form.ts'
+
+/** GET /webhooks: the caller's, newest first. */
+export async function listWebhooks(context: Context, input: { page: number; limit: number }, caller: Caller) {
+  const { userId } = requireAccount(caller)
+  const total = await countWebhooks(context, userId)
+  const rows = await context.database.read
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(input.limit)
+    .offset(toOffset(input.page, input.limit))
+    .execute()
+  const last = await readNewestRows(
+    context.database,
+    rows.map(({ id }) => id),
+  )
+  return { webhooks: rows.map((row) => toWebhook(row, last.get(row.id))), ...toPage(total, input.page, input.limit) }
+}
+
+/** GET /webhooks/<id>: with its newest deliveries, newest first. */
+export async function showWebhook(context: Context, { id }: { id: string }, caller: Caller) {
+  const row = await getOwnWebhook(context.database.read, id, caller)
+  const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
+  return { ...toWebhook(row, jobs[0]), deliveries: jobs.map(toDelivery) }
+}
+
+/** How many webhooks a user has. */
+export async function countWebhooks({ database }: Pick<Context, 'database'>, userId: string): Promise<number> {
+  const { count } = await database.read
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return count
+}

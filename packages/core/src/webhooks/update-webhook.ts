@@ -1,0 +1,74 @@
+import type { EventName, Webhook } from '@skillstead/protocol'
+import { recordAudit } from '../audit.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { readNewestRows } from '../outbox/newest-rows.ts'
+import type { WebhookRow } from '../storage/rows-webhooks.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { getOwnWebhook } from './find-webhook.ts'
+import { announceWebhooks, subscribe } from './subscribe.ts'
+import { toWebhook } from './webhook-form.ts'
+
+/** How long deliveries are signed with the secret before, too. */
+const overlapMs = 24 * 60 * 60 * 1000
+
+interface WebhookChanges {
+  id: string
+  url?: string
+  events?: EventName[]
+  active?: boolean
+  skills?: string[] | null
+  secret?: string
+}
+
+/** PATCH /webhooks/<id>: what is not said stays as it is. Throws as `createWebhook` does, and `not_found`. */
+export async function updateWebhook(context: Context, input: WebhookChanges, caller: Caller): Promise<Webhook> {
+  // First whose it is: nobody's name servers are asked for a stranger's webhook.
+  await getOwnWebhook(context.database.read, input.id, caller)
+  if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
+  const row = await context.database.writer.write(async (trx) => {
+    const before = await getOwnWebhook(trx, input.id, caller)
+    const at = context.clock.now()
+    const changes = toChanges(before, input, at)
+    const changed = Object.keys(changes)
+    if (changed.length === 0) return before
+    const after: WebhookRow = { ...before, ...changes, updated_at: at }
+    await replaceWebhook(context, trx, before, after)
+    await recordAudit(trx, { caller, action: 'webhook.update', subject: after.id, at })
+    return after
+  })
+  return toWebhook(row, (await readNewestRows(context.database, [row.id])).get(row.id))
+}
+
+/** The columns that come to hold something else. */
+function toChanges(before: WebhookRow, input: WebhookChanges, now: number): Partial<WebhookRow> {
+  const { url, events, active, skills, secret } = input
+  const wanted: Partial<WebhookRow> = {
+    ...(url === undefined ? {} : { url }),
+    ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+    ...(skills === undefined ? {} : { skills: skills && JSON.stringify(skills) }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(active === undefined ? {} : { active: active ? 1 : 0 }),
+  }
+  const isNew = ([column, value]: [string, unknown]) => value !== before[column as keyof WebhookRow]
+  const changes = Object.fromEntries(Object.entries(wanted).filter(isNew)) as Partial<WebhookRow>
+  const isRotated = changes.secret !== undefined
+  return {
+    ...changes,
+    ...(isRotated ? { previous_secret: before.secret, previous_until: now + overlapMs } : {}),
+    ...(changes.active === 1 ? { failed_run: 0 } : {}),
+  }
+}
+
+async function replaceWebhook(
+  { outbox }: Context,
+  trx: WriteTransaction,
+  before: WebhookRow,
+  after: WebhookRow,
+): Promise<void> {
+  const { id, user_id, updated_at: at } = after
+  await trx.updateTable('webhooks').set(after).where('id', '=', id).execute()
+  if (after.url !== before.url) await outbox.redirect(trx, id, new URL(after.url).host)
+  await subscribe(trx, after)
+  await announceWebhooks(trx, user_id, at)
+}

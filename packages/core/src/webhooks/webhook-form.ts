@@ -1,0 +1,48 @@
+import type { Delivery, EventName, Webhook } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { JobState, JobView } from '../outbox/outbox.ts'
+import type { WebhookRow } from '../storage/rows-webhooks.ts'
+import type { DeliveryPayload } from './events.ts'
+
+/** Of a delivery, what tells how it went. */
+export type Outcome = Pick<JobView, 'state' | 'attempts' | 'createdAt'>
+
+const statuses: Record<JobState, Delivery['status']> = { pending: 'pending', done: 'delivered', failed: 'failed' }
+
+/** A webhook as its owner sees it, with how its newest delivery went. The secret is no part of it. */
+export function toWebhook(row: WebhookRow, last: Outcome | undefined): Webhook {
+  return {
+    id: row.id,
+    url: row.url,
+    events: JSON.parse(row.events) as EventName[],
+    skills: row.skills === null ? null : (JSON.parse(row.skills) as string[]),
+    active: row.active === 1,
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+    lastDelivery: last ? toLastDelivery(last) : null,
+  }
+}
+
+/** A row of the outbox as the owner of the webhook sees it. */
+export function toDelivery({ id, payload, state, attempts, dueAt, createdAt }: JobView): Delivery {
+  const { eventId, event } = payload as DeliveryPayload
+  return {
+    id,
+    eventId,
+    event: event as Delivery['event'],
+    status: statuses[state],
+    attempts: attempts.map(({ number, at, statusCode, durationMs, error }) => ({
+      number,
+      at: toTimestamp(at),
+      statusCode,
+      durationMs,
+      error,
+    })),
+    nextAttemptAt: state === 'pending' ? toTimestamp(dueAt) : null,
+    createdAt: toTimestamp(createdAt),
+  }
+}
+
+function toLastDelivery({ state, attempts, createdAt }: Outcome): Webhook['lastDelivery'] {
+  return { status: statuses[state], at: toTimestamp(attempts.at(-1)?.at ?? createdAt) }
+}
