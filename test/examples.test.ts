@@ -1,9 +1,55 @@
-import { fileURLToPath } from 'node:url'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@skillstead/client'
+import { generate } from 'selfsigned'
 import { describe, expect, it } from 'vitest'
+import { skillMd } from './answers.ts'
 import { makeFolder, runFile, skillsteadJson, startServer } from './cli-harness.ts'
 
+const waiting = { timeout: 10_000 }
 const example = (name: string) => fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
+
+/** Writes a certificate for `localhost`, its key, and the certificate of the CA that made it. */
+async function writeCertificates(folder: string): Promise<{ ca: string; cert: string; key: string }> {
+  const made = { keyType: 'ec', algorithm: 'sha256' } as const
+  const authority = await generate([{ name: 'commonName', value: 'A CA of the house' }], {
+    ...made,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  })
+  const own = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...made,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+  })
+  const files = { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  await writeFile(files.ca, authority.cert)
+  await writeFile(files.cert, own.cert)
+  await writeFile(files.key, own.private)
+  return files
+}
+
+/** Runs an example that goes on until it is told to stop. */
+function startExample(name: string, env: Record<string, string>) {
+  const child = spawn(process.execPath, ['--conditions=source', example(name)], {
+    env: { PATH: process.env.PATH, ...env },
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk))
+  const ended = once(child, 'exit')
+  return {
+    lines: () => said.split('\n').slice(0, -1),
+    async stop(): Promise<number> {
+      child.kill('SIGTERM')
+      return (await ended)[0] as number
+    },
+  }
+}
 
 describe('the examples', () => {
   it('embed a registry in a program', async () => {
@@ -19,6 +65,51 @@ describe('the examples', () => {
     const { code, stdout } = await runFile(example('publish-and-search.ts'), [server.url, key])
     expect(code).toBe(0)
     expect(stdout).toBe('published bob/standup-notes@1.0.0 as bob\n1 found, first bob/standup-notes\n')
+    await server.stop()
+  })
+
+  it('receive webhooks over HTTPS from a node, print each event once, and unsubscribe at the end', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    const { ca, cert, key } = await writeCertificates(folder)
+    const makeUser = (...args: string[]) =>
+      skillsteadJson<{ key: string }>(['users', 'create', ...args, '--data', data])
+    const [alice, bob] = [await makeUser('alice'), await makeUser('bob', '--plan', 'pro')]
+    const allowed = ['--allow-networks', '127.0.0.0/8,::1/128', '--ca', ca]
+    const server = await startServer(['serve', '--port', '0', '--data', data, ...allowed])
+    const receiver = startExample('webhook-receiver.ts', {
+      SKILLSTEAD_URL: server.url,
+      SKILLSTEAD_KEY: bob.key,
+      RECEIVER_HOST: 'localhost',
+      PORT: '0',
+      TLS_CERT: cert,
+      TLS_KEY: key,
+    })
+    await expect
+      .poll(receiver.lines, waiting)
+      .toEqual([expect.stringMatching(/^waiting at https:\/\/localhost:\d+\/$/)])
+    const [apiOfBob, apiOfAlice] = [bob, alice].map((user) => createClient({ baseUrl: server.url, apiKey: user.key }))
+    const { skill } = await apiOfBob!.publishSkill({ skillMd: skillMd('tea') })
+    await expect.poll(() => receiver.lines()[1], waiting).toContain(' skill.published {"skill":{')
+    await apiOfAlice!.starSkill({ name: 'bob/tea' })
+    await expect.poll(() => receiver.lines()[2], waiting).toContain(' skill.starred {"skill":{')
+
+    const [starred = ''] = receiver.lines().slice(2)
+    expect(JSON.parse(starred.slice(starred.indexOf('{')))).toEqual({
+      skill: { id: skill.id, name: 'tea', fullName: 'bob/tea' },
+      user: { id: expect.any(String), username: 'alice' },
+      starCount: 1,
+    })
+    const { webhooks } = await apiOfBob!.listWebhooks({})
+    expect(webhooks).toMatchObject([{ active: true }])
+    const { deliveries } = await apiOfBob!.getWebhook({ id: webhooks[0]!.id })
+    expect(deliveries.map(({ status, attempts }) => [status, attempts.length])).toEqual([
+      ['delivered', 1],
+      ['delivered', 1],
+    ])
+    expect(await receiver.stop()).toBe(0)
+    expect(receiver.lines()).toHaveLength(3)
+    expect(await apiOfBob!.listWebhooks({})).toMatchObject({ total: 0 })
     await server.stop()
   })
 

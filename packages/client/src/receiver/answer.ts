@@ -1,0 +1,27 @@
+import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './webhook-error.ts'
+
+/** The answer to a delivery that is refused. */
+export function refuse({ code, message }: WebhookError): Response {
+  return toProblem(code, webhookErrorStatuses[code], message)
+}
+
+/** The answer to one whose handler failed, which says nothing of why. The registry sends it again. */
+export function fail(): Response {
+  return toProblem('failed', 500, 'The event was not handled.')
+}
+
+/** The answer to what is no delivery at all. */
+export function refuseMethod(): Response {
+  return toProblem('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
+}
+
+function toProblem(
+  code: WebhookErrorCode | 'failed' | 'method_not_allowed',
+  status: number,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
+  const problem = { type: 'about:blank', status, detail, code }
+  const contentType = { 'content-type': 'application/problem+json' }
+  return new Response(JSON.stringify(problem), { status, headers: { ...headers, ...contentType } })
+}

@@ -1,0 +1,46 @@
+import { WebhookEvent, eventNames, pingEvent } from '@skillstead/protocol'
+import { WebhookError } from './webhook-error.ts'
+
+const knownEvents: ReadonlySet<unknown> = new Set([...eventNames, pingEvent])
+
+/**
+ * Reads the body of a delivery. Events that this version knows are held against their schemas; those that a newer
+ * registry may have come through as they are, and so do fields that were added. Throws `malformed`.
+ */
+export function parseEvent(body: Uint8Array): WebhookEvent {
+  const envelope = parseJson(body)
+  if (!isEnvelope(envelope)) throw malformed('The body is not the envelope of an event.')
+  if (knownEvents.has(envelope.event) && !isValid(envelope)) {
+    throw malformed(`The data is not that of the event ${envelope.event}.`)
+  }
+  return envelope as WebhookEvent
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
+  } catch (cause) {
+    throw malformed('The body is not JSON in UTF-8.', cause)
+  }
+}
+
+function isEnvelope(value: unknown): value is { id: string; event: string } {
+  if (!isRecord(value)) return false
+  const { id, event, timestamp, data } = value
+  const isNamed = [id, event].every((each) => typeof each === 'string' && each !== '')
+  return isNamed && typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) && isRecord(data)
+}
+
+/** Through the interface that schema libraries have in common, so that the client needs none of its own. */
+function isValid(envelope: unknown): boolean {
+  const result = WebhookEvent['~standard'].validate(envelope)
+  return !(result instanceof Promise) && !result.issues
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function malformed(message: string, cause?: unknown): WebhookError {
+  return new WebhookError('malformed', message, { cause })
+}

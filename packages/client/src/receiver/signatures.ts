@@ -1,0 +1,101 @@
+/** A secret as the two keys that it stands for. */
+export interface SecretKeys {
+  /** Of `X-Service-Signature`: the bytes of the whole secret. */
+  readonly service: CryptoKey
+  /** Of `webhook-signature`: the bytes that stand in base64 after `whsec_`, or those of any other secret. */
+  readonly standard: CryptoKey
+}
+
+const standardPrefix = 'whsec_'
+const hmac = { name: 'HMAC', hash: 'SHA-256' }
+/** A sender has one signature for each of its secrets; a thousand would only make work. */
+const signaturesMax = 8
+/** Of a SHA-256 in base64. */
+const signatureCharacters = 44
+
+/** Throws a TypeError for what is no secret, so that it shows at the start and not at the first delivery. */
+export function requireSecrets(secrets: readonly string[]): void {
+  if (secrets.length === 0 || !secrets.every((secret) => typeof secret === 'string' && secret !== '')) {
+    throw new TypeError('A receiver needs the secret of its webhook, as text.')
+  }
+  if (secrets.some((secret) => secret.trim().startsWith(standardPrefix) && /\s/.test(secret))) {
+    throw new TypeError(
+      'There is white space in a secret, perhaps the end of a line of the file that it was read from.',
+    )
+  }
+  if (!secrets.every((secret) => toStandardBytes(secret)?.length)) {
+    throw new TypeError('What follows whsec_ in a secret must be base64.')
+  }
+}
+
+export async function importKeys(secret: string): Promise<SecretKeys> {
+  const [service, standard] = await Promise.all([toKey(toBytes(secret)), toKey(toStandardBytes(secret)!)])
+  return { service, standard }
+}
+
+/** Whether `X-Service-Signature` is that of the body under one of the secrets. Compared in constant time. */
+export async function isServiceSigned(
+  keys: readonly SecretKeys[],
+  signature: string,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const bytes = fromHex(/^sha256=([0-9a-f]{64})$/.exec(signature)?.[1])
+  if (!bytes) return false
+  for (const { service } of keys) if (await crypto.subtle.verify('HMAC', service, bytes, body)) return true
+  return false
+}
+
+/** The signatures of a `webhook-signature`, without those of versions that are not known here. */
+export function parseSignatures(header: string): string[] {
+  const all = header.split(' ').filter((each) => each.startsWith('v1,'))
+  return all.slice(0, signaturesMax).map((each) => each.slice('v1,'.length))
+}
+
+/** Whether one of the signatures is that of the content under one of the secrets. Compared in constant time. */
+export async function isStandardSigned(
+  keys: readonly SecretKeys[],
+  signatures: readonly string[],
+  content: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  for (const signature of signatures) {
+    const bytes = signature.length === signatureCharacters ? fromBase64(signature) : undefined
+    // Base64 has several spellings of some bytes; the one that senders write is the only one that counts.
+    if (!bytes || btoa(String.fromCharCode(...bytes)) !== signature) continue
+    for (const { standard } of keys) if (await crypto.subtle.verify('HMAC', standard, bytes, content)) return true
+  }
+  return false
+}
+
+/** What `webhook-signature` signs (Standard Webhooks, "Signature scheme"), with the timestamp as it was sent. */
+export function toSignedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const head = toBytes(`${id}.${timestamp}.`)
+  const content = new Uint8Array(head.length + body.length)
+  content.set(head)
+  content.set(body, head.length)
+  return content
+}
+
+function toKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', bytes, hmac, false, ['verify'])
+}
+
+function toStandardBytes(secret: string): Uint8Array<ArrayBuffer> | undefined {
+  return secret.startsWith(standardPrefix) ? fromBase64(secret.slice(standardPrefix.length)) : toBytes(secret)
+}
+
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+function fromHex(hex: string | undefined): Uint8Array<ArrayBuffer> | undefined {
+  const pairs = hex?.match(/../g)
+  return pairs ? Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16)) : undefined
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
