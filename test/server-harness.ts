@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { localApi, localCall, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, localCall, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'
@@ -24,8 +24,9 @@ export const skillMd = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF
 export async function startNode(
   options: ListenOptions = {},
   change?: (registry: Registry) => Registry,
+  opening: Pick<RegistryOptions, 'outgoing'> = {},
 ): Promise<Fixture> {
-  const registry = await openRegistry({ path: ':memory:' })
+  const registry = await openRegistry({ path: ':memory:', ...opening })
   const key = await createUser(registry, 'alice', 'enterprise')
   const api = localApi(registry, await registry.getCaller('alice'))
   await api.publishSkill({ skillMd, version: '1.0.0' })

@@ -39,13 +39,18 @@ export function toLocation(given: Arguments, { make = false } = {}): Pick<Regist
   return { path }
 }
 
+interface OpenOptions extends Pick<RegistryOptions, 'outgoing'> {
+  /** Whether a folder that is not there is made. */
+  readonly make?: boolean
+}
+
 /** Opens the registry that the options name for the length of some work. */
 export async function withRegistry<T>(
   given: Arguments,
   work: (registry: Registry) => Promise<T>,
-  options: { make?: boolean } = {},
+  { make, outgoing }: OpenOptions = {},
 ): Promise<T> {
-  const registry = await openRegistry({ ...toLocation(given, options), ...shortLived })
+  const registry = await openRegistry({ ...toLocation(given, { make }), ...shortLived, outgoing })
   try {
     return await work(registry)
   } finally {
@@ -60,7 +65,7 @@ export async function withRegistry<T>(
 export async function withApi<T>(
   given: Arguments,
   work: (api: RegistryApi) => Promise<T>,
-  options: { as?: string; make?: boolean } = {},
+  options: OpenOptions & { as?: string } = {},
 ): Promise<T> {
   const url = text(given, 'url')
   if (url !== undefined) {
@@ -75,4 +80,11 @@ export async function withApi<T>(
     },
     options,
   )
+}
+
+/** The user that a command on files acts as: the operator owns nothing. Throws {@link UsageError} where none is named. */
+export function requireUser(given: Arguments, advice: string): string | undefined {
+  const user = text(given, 'user')
+  if (user === undefined && text(given, 'url') === undefined) throw new UsageError(advice)
+  return user
 }

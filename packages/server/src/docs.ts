@@ -1,6 +1,7 @@
-import { errorTable, plans } from '@skillstead/protocol'
+import { WebhookEvent, errorTable, plans, type Endpoint } from '@skillstead/protocol'
 import { escapeHtml, toPage, type Page } from './html.ts'
 import { isRequired, statusesOf, toFieldSchema, toOpenApiPath } from './openapi.ts'
+import { eventSummaries } from './openapi-webhooks.ts'
 import { apiBase, inputFields, routes, type Route } from './routes.ts'
 
 /** The reference for people, made from the same table as everything else. */
@@ -9,8 +10,9 @@ export function toDocsPage(origin: string): Page {
   const markup = [
     '<h1>Skillstead: the interface</h1>',
     toIntroduction(origin),
-    `<nav>${tags.map((tag) => `<a href="#${toAnchor(tag)}">${escapeHtml(tag)}</a>`).join('')}<a href="#errors">Errors</a></nav>`,
+    `<nav>${tags.map((tag) => `<a href="#${toAnchor(tag)}">${escapeHtml(tag)}</a>`).join('')}<a href="#events">Events</a><a href="#errors">Errors</a></nav>`,
     ...tags.map(toSection),
+    toEventSection(),
     toErrorSection(),
   ]
   return toPage('Skillstead: the interface', markup.join('\n'))
@@ -80,6 +82,22 @@ function toTypeText(schema: Record<string, unknown>): string {
   return [base ?? [...new Set(options)].join(' or ') ?? '', base || options ? '' : String(type ?? 'any'), ...bounds]
     .filter(Boolean)
     .join(', ')
+}
+
+function toEventSection(): string {
+  const rows = WebhookEvent.options.map(({ entries: { event, data } }) => {
+    const fields = Object.entries<Endpoint['input']>(data.entries).map(toFieldText).join(', ')
+    return `<tr><td><code>${event.literal}</code></td><td>${eventSummaries[event.literal]}</td><td>${fields}</td></tr>`
+  })
+  return `<section><h2 id="events">Events</h2><p>Sent to webhooks as <code>{ id, event, timestamp, data }</code>; a 2xx within 5
+seconds is a delivery. The headers are in <a href="/openapi.json">openapi.json</a>.</p>
+<table>${rows.join('')}</table></section>`
+}
+
+/** A field of an event's data, with the names of what is in it. */
+function toFieldText([name, schema]: [string, Endpoint['input']]): string {
+  const inner = 'entries' in schema ? ` { ${Object.keys(schema.entries as object).join(', ')} }` : ''
+  return `<code>${name}${inner}</code>`
 }
 
 function toErrorSection(): string {

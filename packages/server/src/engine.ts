@@ -96,7 +96,8 @@ function toCallOptions(node: NodeParts, call: Call, route: Route): CallOptions {
 }
 
 /** The program that calls: as it names itself, or the product of its User-Agent (RFC 9110, section 10.1.5). */
-function toClientName(call: Call): string {
-  const named = call.header('x-skillstead-client') ?? call.header('user-agent') ?? ''
-  return /^[\w!#$%&'*+.^`|~-]{1,64}/.exec(named)?.[0] ?? 'unknown'
+function toClientName(call: Call): string | undefined {
+  const named = call.header('x-skillstead-client')?.trim()
+  if (named) return named
+  return /^[\w!#$%&'*+.^`|~-]+/.exec(call.header('user-agent') ?? '')?.[0]
 }

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { errorTable, planNames, toProblemType, type Endpoint, type EndpointName } from '@skillstead/protocol'
+import { toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
 import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
 import { secureCookieName } from './sessions.ts'
 
@@ -40,7 +41,12 @@ export function toOpenApi(origin: string): Json {
     servers: [{ url: origin + apiBase }],
     tags: [...new Set(routes.map(({ endpoint }) => endpoint.tag))].map((name) => ({ name })),
     paths,
-    components: { ...components(), headers: { ...rateHeaders, ...cookieHeaders } },
+    webhooks: toWebhooks(),
+    components: {
+      ...components(),
+      headers: { ...rateHeaders, ...cookieHeaders },
+      parameters: toWebhookParameters(),
+    },
   }
 }
 

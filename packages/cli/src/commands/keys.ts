@@ -1,6 +1,6 @@
 import { scopes, type ApiKey, type Scope } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Command, type Option } from '../command.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { placeOptions, requireUser, withApi } from '../place.ts'
 
 const options: Record<string, Option> = { user: { value: 'NAME', help: 'whose keys, with --data' }, ...placeOptions }
 
@@ -50,9 +50,7 @@ export const revokeKey: Command<{ revoked: string }> = {
 }
 
 function getUser(given: Arguments): string | undefined {
-  const user = text(given, 'user')
-  if (user === undefined && text(given, 'url') === undefined) throw new UsageError('Say whose keys: --user NAME.')
-  return user
+  return requireUser(given, 'Say whose keys: --user NAME.')
 }
 
 function toScopes(list: string | undefined): Scope[] | undefined {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { openRegistry, type Registry } from '@skillstead/core'
+import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import { planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
@@ -16,6 +16,10 @@ export const serveOptions: Record<string, Option> = {
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
   ...outgoingOptions,
+  'webhook-off-after': {
+    value: 'N',
+    help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
+  },
   private: { help: 'nothing without a key' },
   'json-logs': { help: 'one line of JSON a request, on standard output' },
 }
@@ -27,14 +31,19 @@ export const serve: Command<undefined> = {
   options: { ...serveOptions, ...storeOptions },
   async run(given, output) {
     limitYoungMemory()
-    const outgoing = toOutgoing(given)
-    const registry = await openRegistry({ ...toLocation(given, { make: true }), outgoing })
+    const work = toWorkOptions(given)
+    const registry = await openRegistry({ ...toLocation(given, { make: true }), ...work })
     const node = await listen(registry, given)
     tellAddress(node, output)
     await untilStopped(registry, node, output)
     return undefined
   },
   show: () => [],
+}
+
+/** How the registry of a node does its work outside; throws {@link UsageError} for what cannot be read. */
+export function toWorkOptions(given: Arguments): Pick<RegistryOptions, 'outgoing' | 'webhooks'> {
+  return { outgoing: toOutgoing(given), webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) } }
 }
 
 /** Listens as the options say; the registry is closed again where that fails. */
@@ -81,6 +90,12 @@ function toListenOptions(given: Arguments): ListenOptions {
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger() : undefined,
   }
+}
+
+function toCount(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (!/^\d{1,9}$/.test(given)) throw new UsageError(`'${given}' is no number of failures: 0 or more is needed.`)
+  return Number(given)
 }
 
 function toPort(given: string | undefined): number | undefined {

@@ -1,10 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import type { Command } from '../command.ts'
-import { toOutgoing } from '../outgoing-options.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
-import { limitYoungMemory, listen, serveOptions, tellAddress, untilStopped } from './serve.ts'
+import { limitYoungMemory, listen, serveOptions, tellAddress, toWorkOptions, untilStopped } from './serve.ts'
 
 const folder = '.skillstead'
 const keyFile = `${folder}/admin-key`
@@ -18,8 +17,8 @@ export const start: Command<undefined> = {
   async run(given, output) {
     limitYoungMemory()
     const here = { ...given, options: { ...given.options, data: folder } }
-    const outgoing = toOutgoing(given)
-    const registry = await openRegistry({ ...toLocation(here, { make: true }), outgoing })
+    const work = toWorkOptions(given)
+    const registry = await openRegistry({ ...toLocation(here, { make: true }), ...work })
     const news = await furnish(registry)
     const node = await listen(registry, here)
     tellAddress(node, output)
