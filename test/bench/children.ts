@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { RegistryOptions } from '@skillstead/core'
@@ -30,14 +30,20 @@ export function startBare(sizesFile: string): Promise<Child> {
 }
 
 async function start(module: string, argument: string): Promise<Child> {
-  const execArgv = ['--conditions=source']
+  const { ready, ask, stop } = await startProcess<{ port: number }>(module, argument)
+  const vitals = (when = 'now') => ask<Vitals>(when)
+  return { url: `http://127.0.0.1:${ready.port}`, vitals, stop }
+}
+
+/** A process of the benchmark that says when it is ready, and then answers one question after another. */
+export async function startProcess<Ready>(module: string, argument: string) {
+  const execArgv = ['--conditions=source', '--expose-gc']
   const child = fork(fileURLToPath(new URL(module, import.meta.url)), [argument], { execArgv })
-  const { port } = await receive<{ port: number }>(child)
   return {
-    url: `http://127.0.0.1:${port}`,
-    vitals(when = 'now') {
-      child.send(when)
-      return receive<Vitals>(child)
+    ready: await receive<Ready>(child),
+    ask<T>(question: Serializable): Promise<T> {
+      child.send(question)
+      return receive<T>(child)
     },
     async stop() {
       child.kill('SIGTERM')
@@ -47,9 +53,13 @@ async function start(module: string, argument: string): Promise<Child> {
 }
 
 async function receive<T>(child: ChildProcess): Promise<T> {
-  const [message] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`A process of the benchmark ended with ${code}.`))),
-  ])) as [T]
+  const waiting = new AbortController()
+  const { signal } = waiting
+  const ended = once(child, 'exit', { signal }).then(([code]) =>
+    Promise.reject(new Error(`A process of the benchmark ended with ${code}.`)),
+  )
+  const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [T]
+  ended.catch(() => {})
+  waiting.abort()
   return message
 }

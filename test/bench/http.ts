@@ -81,17 +81,19 @@ async function benchPublish(node: Child, key: string) {
   return { perSecond: Math.round(median(perSecond)), p99Ms: median(p99).toFixed(2) }
 }
 
-async function readDetailPaths(node: Child): Promise<string[]> {
+/** Where the details of every skill are. */
+export async function readDetailPaths({ url }: { url: string }): Promise<string[]> {
   const names: string[] = []
   for (let page = 1; ; page++) {
-    const response = await fetch(`${node.url}/api/v1/skills?limit=100&page=${page}`)
+    const response = await fetch(`${url}/api/v1/skills?limit=100&page=${page}`)
     const { skills, totalPages } = (await response.json()) as { skills: { fullName: string }[]; totalPages: number }
     names.push(...skills.map(({ fullName }) => fullName))
     if (page >= totalPages) return names.map((name) => `/api/v1/skills/${encodeURIComponent(name)}`)
   }
 }
 
-function readSearchPaths(corpusDir: string): string[] {
+/** Where the searches of the corpus are. */
+export function readSearchPaths(corpusDir: string): string[] {
   const lines = readFileSync(join(corpusDir, 'queries-open.ndjson'), 'utf8').trim().split('\n')
   const queries = new Set(lines.map((line) => (JSON.parse(line) as { query: string }).query))
   return [...queries].map((query) => `/api/v1/skills?q=${encodeURIComponent(query)}`)

@@ -9,6 +9,7 @@ import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
 import { run as benchSearch } from './search.ts'
 import { benchRankings, benchTrack } from './usage.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 const { values, positionals } = parseArgs({
   options: { corpus: { type: 'string' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
@@ -17,7 +18,7 @@ const { values, positionals } = parseArgs({
 const corpusDir = values.corpus
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
   console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings]',
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks]',
   )
   process.exit(2)
 }
@@ -25,7 +26,7 @@ const wants = (part: string) => positionals.length === 0 || positionals.includes
 const everywhere = !values.sqlite && !values.postgres
 
 if (wants('search')) benchSearch(corpusDir)
-if (['import', 'http', 'track', 'heartbeat', 'rankings'].some(wants)) {
+if (['import', 'http', 'track', 'heartbeat', 'rankings', 'webhooks'].some(wants)) {
   if (values.sqlite || everywhere) {
     const dir = scratch()
     await benchOn('SQLite', { path: join(dir, 'skillstead.db') }, ['--data', dir])
@@ -43,6 +44,7 @@ async function benchOn(title: string, location: RegistryOptions, place: readonly
   if (wants('track')) await benchTrack(title, location)
   if (wants('heartbeat')) await benchHeartbeat(title, location)
   if (wants('rankings')) await benchRankings(title, location)
+  if (wants('webhooks')) await benchWebhooks(title, location, corpusDir!)
   if (!wants('http')) return
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })

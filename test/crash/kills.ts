@@ -1,0 +1,237 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { openOutside, type Outside } from '../outside.ts'
+import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
+
+export interface KillOptions {
+  readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
+  readonly kills: number
+  /** The same seed picks the same moments, counted from when a process is ready, and the same moods. */
+  readonly seed: number
+  readonly onKill?: (count: number) => void
+}
+
+/** What became of the publishes; the lists name what must not be and are empty where all is well. */
+export interface KillReport {
+  readonly answered: number
+  readonly stored: number
+  readonly deliveries: number
+  /** Deliveries of what the receiver had taken already. */
+  readonly repeated: number
+  /** Requests that the receiver answered with an error, hung up on or left without an answer. */
+  readonly turnedAway: number
+  readonly killedWhileOpening: number
+  /** Publishes that were answered and are not stored. */
+  readonly lost: string[]
+  /** Versions that are stored, by the receiver that was not told. */
+  readonly untold: string[]
+  /** What receivers were told of that is not stored. */
+  readonly madeUp: string[]
+  /** Versions that came under more than one event id. */
+  readonly ambiguous: string[]
+  /** Rows of the outbox that are not done in the end. */
+  readonly stuck: string[]
+  /** What the processes met with that they did not expect. */
+  readonly errors: string[]
+}
+
+type Tally = ReturnType<typeof createTally>
+
+const hosts = ['steady.hooks.test', 'moody.hooks.test']
+const path = '/events'
+/** More than a lease lasts: what a killed process held is free when the next begins. */
+const startStepMs = 61_000
+/** The last process finds all retries due. */
+const lastStepMs = 4 * 60 * 60 * 1000
+const lifeMsMax = 800
+/** Out of so many processes one does not live until it is open. */
+const stillborn = 8
+const openingMs = 400
+/** With this the schedule of five attempts always ends well. */
+const moodsMax = 3
+
+/**
+ * Publishes from a process that is killed at random moments and begun again, and then holds what receivers were told
+ * against what is stored.
+ */
+export async function runKills({ location, kills, seed, onKill }: KillOptions): Promise<KillReport> {
+  const random = createRandom(seed)
+  const outside = await openOutside(['hooks.test'])
+  const tally = createTally(outside, random)
+  const outgoing = { allowNetworks: ['127.0.0.0/8'], ca: [outside.ca] }
+  await makeWebhooks({ ...location, outgoing: { ...outgoing, resolver: outside.resolver } })
+  const [{ port } = { port: 0 }] = await outside.resolver.lookup(hosts[0]!)
+  const options = { location, ca: outside.ca, port: port! }
+
+  for (let kill = 0; kill < kills; kill++) {
+    const isStillborn = random() < 1 / stillborn
+    const publisher = start({ ...options, run: kill, clockStepMs: kill * startStepMs, publishes: true }, tally)
+    if (isStillborn) tally.killedWhileOpening += 1
+    else await publisher.isReady
+    await setTimeout(random() * (isStillborn ? openingMs : lifeMsMax))
+    await publisher.end('SIGKILL')
+    onKill?.(kill + 1)
+  }
+  tally.isKind = true
+  const clockStepMs = kills * startStepMs + lastStepMs
+  const last = start({ ...options, run: kills, clockStepMs, publishes: false }, tally)
+  await last.isDrained
+  await last.end('SIGTERM')
+  await outside.close()
+  return compare(location, tally)
+}
+
+async function makeWebhooks(options: RegistryOptions): Promise<void> {
+  const registry = await openRegistry({ ...options, works: false })
+  const system = localApi(registry, systemCaller)
+  await system.createUser({ username: 'publisher' })
+  for (const host of hosts) {
+    const username = host.split('.')[0]!
+    await system.createUser({ username, plan: 'pro' })
+    const api = localApi(registry, await registry.getCaller(username))
+    await api.createWebhook({ url: `https://${host}${path}`, events: ['skill.published'] })
+  }
+  await registry.close()
+}
+
+/** What is known from outside: what was answered, and what receivers were told. */
+function createTally(outside: Outside, random: () => number) {
+  const tally = {
+    answered: new Set<string>(),
+    /** What each receiver took: versions with how often. */
+    taken: new Map(hosts.map((host) => [host, new Map<string, number>()])),
+    eventIds: new Map<string, Set<string>>(),
+    errors: [] as string[],
+    turnedAway: 0,
+    killedWhileOpening: 0,
+    /** Whether receivers answer whatever comes. */
+    isKind: false,
+  }
+  const moods = new Map<string, number>()
+
+  function isMoody(host: string, key: string): boolean {
+    const times = moods.get(key) ?? 0
+    if (tally.isKind || host !== hosts[1] || times >= moodsMax || random() > 0.1) return false
+    moods.set(key, times + 1)
+    return true
+  }
+  async function receive(host: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { id, data } = JSON.parse(await text(request)) as { id: string; data: { skill: Published } }
+    const key = `${data.skill.fullName}@${data.skill.version}`
+    if (isMoody(host, key)) {
+      tally.turnedAway += 1
+      return turnAway(request, response, random())
+    }
+    const taken = tally.taken.get(host)!
+    taken.set(key, (taken.get(key) ?? 0) + 1)
+    tally.eventIds.set(key, (tally.eventIds.get(key) ?? new Set()).add(id))
+    response.end()
+  }
+  for (const host of hosts) {
+    // A sender that is killed leaves a request without its end.
+    outside.pages.set(host + path, (request, response) => void receive(host, request, response).catch(() => {}))
+  }
+  return tally
+}
+
+interface Published {
+  readonly fullName: string
+  readonly version: string
+}
+
+function turnAway(request: IncomingMessage, response: ServerResponse, mood: number): void {
+  if (mood < 0.7) response.writeHead(500).end('Not now.')
+  else if (mood < 0.85) request.socket.destroy()
+  // And else there is never an answer.
+}
+
+function start(options: PublisherOptions, tally: Tally) {
+  const execArgv = ['--conditions=source']
+  const child = fork(fileURLToPath(new URL('./publisher-child.ts', import.meta.url)), [JSON.stringify(options)], {
+    execArgv,
+  })
+  const closed = once(child, 'close')
+  const early = closed.then(() => Promise.reject(new Error('A publisher ended by itself.')))
+  early.catch(() => {})
+  const hears = (kind: 'ready' | 'drained') => {
+    const heard = new Promise<void>((resolve) =>
+      child.on('message', (says: PublisherSays) => says.kind === kind && resolve()),
+    )
+    return Promise.race([heard, early])
+  }
+  const [isReady, isDrained] = [hears('ready'), hears('drained')]
+  for (const each of [isReady, isDrained]) each.catch(() => {})
+  child.on('message', (says: PublisherSays) => {
+    if (says.kind === 'answered') tally.answered.add(says.version)
+    if (says.kind === 'error') tally.errors.push(says.message)
+  })
+  return {
+    isReady,
+    isDrained,
+    async end(signal: NodeJS.Signals) {
+      child.kill(signal)
+      await closed
+    },
+  }
+}
+
+async function compare(location: RegistryOptions, tally: Tally): Promise<KillReport> {
+  const { stored, stuck } = await readStored(location)
+  const { answered, taken, eventIds, turnedAway, killedWhileOpening, errors } = tally
+  const told = [...taken].flatMap(([host, versions]) =>
+    [...versions].map(([version, times]) => ({ host, version, times })),
+  )
+  const deliveries = told.reduce((sum, { times }) => sum + times, 0)
+  return {
+    answered: answered.size,
+    stored: stored.size,
+    deliveries,
+    repeated: deliveries - told.length,
+    turnedAway,
+    killedWhileOpening,
+    lost: [...answered].filter((version) => !stored.has(version)),
+    untold: [...taken].flatMap(([host, versions]) =>
+      [...stored].filter((version) => !versions.has(version)).map((version) => `${host} ${version}`),
+    ),
+    madeUp: told.filter(({ version }) => !stored.has(version)).map(({ host, version }) => `${host} ${version}`),
+    ambiguous: [...eventIds].filter(([, ids]) => ids.size > 1).map(([version]) => version),
+    stuck,
+    errors,
+  }
+}
+
+async function readStored(location: RegistryOptions): Promise<{ stored: Set<string>; stuck: string[] }> {
+  const registry = await openRegistry({ ...location, works: false })
+  const versions = await registry.database.read
+    .selectFrom('versions as v')
+    .innerJoin('skills as s', 's.id', 'v.skill_id')
+    .select(['s.full_name', 'v.version'])
+    .execute()
+  const rows = await registry.database.read
+    .selectFrom('outbox')
+    .select(['id', 'state', 'attempt_log'])
+    .where('topic', '=', 'webhook.delivery')
+    .where('state', '<>', 'done')
+    .execute()
+  await registry.close()
+  return {
+    stored: new Set(versions.map(({ full_name, version }) => `${full_name}@${version}`)),
+    stuck: rows.map(({ id, state, attempt_log }) => `${id} is ${state}: ${attempt_log}`),
+  }
+}
+
+/** Numbers from 0 to 1 that follow from a seed (Tommy Ettinger's Mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

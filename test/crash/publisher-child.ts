@@ -1,0 +1,96 @@
+import { setTimeout } from 'node:timers/promises'
+import { localApi, openRegistry, systemClock, type RegistryOptions } from '@skillstead/core'
+import { skillMd } from '../answers.ts'
+
+/** A process that publishes one version after another until it is killed, or only delivers what is left. */
+export interface PublisherOptions {
+  readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
+  readonly ca: string
+  /** Where every receiver listens. */
+  readonly port: number
+  readonly run: number
+  /** How far the clock is ahead. */
+  readonly clockStepMs: number
+  readonly publishes: boolean
+}
+
+export type PublisherSays =
+  | { kind: 'ready' | 'drained' }
+  | { kind: 'answered'; version: string }
+  | { kind: 'error'; message: string }
+
+const publishers = 8
+const skills = 5
+const pauseMs = 4
+const pollMs = 50
+const patienceMs = 15_000
+/** Out of so many publishes one more begins and is rolled back. */
+const rolledBackEvery = 7
+
+const { location, ca, port, run, clockStepMs, publishes } = JSON.parse(process.argv[2]!) as PublisherOptions
+const say = (says: PublisherSays) => void process.send!(says)
+// Whoever looks after this process is gone.
+process.once('disconnect', () => process.exit(1))
+
+const registry = await openRegistry({
+  ...location,
+  clock: { ...systemClock, now: () => Date.now() + clockStepMs },
+  outgoing: {
+    allowNetworks: ['127.0.0.0/8'],
+    ca: [ca],
+    resolver: { lookup: async () => [{ address: '127.0.0.1', port }], txt: async () => [] },
+  },
+  onError: (error) => say({ kind: 'error', message: String(error) }),
+})
+const { database, events } = registry
+process.once('SIGTERM', async () => {
+  await registry.close()
+  process.exit(0)
+})
+say({ kind: 'ready' })
+if (publishes) await Promise.all(Array.from({ length: publishers }, (_, i) => publishOn(i)))
+await drain()
+say({ kind: 'drained' })
+
+async function publishOn(publisher: number): Promise<void> {
+  const api = localApi(registry, await registry.getCaller('publisher'))
+  for (let count = publisher; ; count += publishers) {
+    const [name, version] = [`kept-${count % skills}`, `1.${run}.${count}`]
+    await api.publishSkill({ skillMd: skillMd(name, { version, body: `Published as number ${count} of run ${run}.` }) })
+    say({ kind: 'answered', version: `publisher/${name}@${version}` })
+    if (count % rolledBackEvery === 0) await rollBack()
+    await setTimeout(pauseMs)
+  }
+}
+
+/** Tells of a version that is not stored after all. */
+async function rollBack(): Promise<void> {
+  const skill = { id: registry.epoch.toString(), name: 'never', fullName: 'publisher/never' }
+  const publisher = { id: skill.id, username: 'publisher' }
+  const data = () => ({ skill: { ...skill, version: `1.${run}.0`, description: '', securityScore: 100 }, publisher })
+  const refused = new Error('This is rolled back.')
+  await database.writer
+    .write(async (trx) => {
+      await events.emit(trx, { event: 'skill.published', data })
+      throw refused
+    })
+    .catch((error: unknown) => {
+      if (error !== refused) throw error
+    })
+}
+
+/** Waits until everything is delivered, or until nothing has been for long: that will not go on by itself. */
+async function drain(): Promise<void> {
+  let waiting = Infinity
+  for (let sinceMs = performance.now(); performance.now() - sinceMs < patienceMs; await setTimeout(pollMs)) {
+    const { count } = await database.read
+      .selectFrom('outbox')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('topic', '=', 'webhook.delivery')
+      .where('state', '=', 'pending')
+      .executeTakeFirstOrThrow()
+    if (count === 0) return
+    if (count !== waiting) sinceMs = performance.now()
+    waiting = count
+  }
+}
