@@ -43,12 +43,13 @@ export class Throttle {
     const most = Math.max(1, (this.#perSecond * burstMs) / 1000)
     this.#tokens = Math.min(most, this.#tokens + ((now - this.#filledAt) * this.#perSecond) / 1000)
     this.#filledAt = now
-    return Math.floor(this.#tokens)
+    return Math.max(0, Math.floor(this.#tokens))
   }
 
   begin(count: number): void {
     this.#begun += count
-    this.#tokens -= count
+    // What began while nothing was held back is no debt.
+    if (this.#perSecond < Infinity) this.#tokens -= count
   }
 
   #judge(now: number): void {

@@ -161,7 +161,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     const { room } = throttle
     const rows = lanes.begin(room)
     throttle.begin(rows.length)
-    if (rows.length === room) planTurns(throttledMs)
+    if (rows.length >= room) planTurns(throttledMs)
     for (const row of rows) {
       const task = attempt(row)
         .catch(onError)
