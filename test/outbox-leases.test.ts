@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
 import type { OutboxJob } from '@skillstead/core'
@@ -50,7 +49,7 @@ async function openTwo(open: Open, clocks = { second: undefined as ReturnType<ty
   return { first, second, ofFirst, ofSecond }
 }
 
-describeDatabases('the leases of the outbox', (open, dialect) => {
+describeDatabases('the leases of the outbox', (open) => {
   it('are renewed while a handler runs, however long, so that no other process takes the row', async () => {
     const { first, second, ofFirst, ofSecond } = await openTwo(open)
     for (let step = 0; step < 6; step++) {
@@ -64,6 +63,26 @@ describeDatabases('the leases of the outbox', (open, dialect) => {
     ofSecond.open()
     await expect.poll(() => countDone(first)).toBe(7)
     expect((await rowsOf(first)).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 1, 1, 1])
+  })
+
+  it('of a dead process keep its rows from the others until they run out, and not a millisecond longer', async () => {
+    const clock = createClock()
+    // The clock of the first stands still, so that it renews nothing.
+    const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
+    ofSecond.open()
+    const look = () => second.registry.database.writer.write((trx) => second.registry.outbox.enqueue(trx))
+    clock.advance(leaseMs - 1)
+    await look()
+    await letLook()
+    expect(ofSecond.begun).toEqual([])
+    clock.advance(1)
+    await expect.poll(() => ofSecond.begun).toEqual([1])
+    await expect.poll(() => countDone(second)).toBe(1)
+    const rows = await rowsOf(second)
+    expect(rows).toMatchObject([{ attempts: 1 }])
+    ofFirst.open()
+    await first.registry.close()
+    expect(await rowsOf(second), 'the dead one, come back late, changes nothing').toEqual(rows)
   })
 
   it('that were lost change nothing: the row is whose who has it now', async () => {
@@ -176,79 +195,4 @@ describeDatabases('the leases of the outbox', (open, dialect) => {
     await letLook()
     expect(await rowsOf(last), 'whoever comes back after all changes nothing').toEqual(rows)
   })
-
-  it('are of use to what cannot be read, too: it fails at once, and takes nothing else with it', async () => {
-    const test = await open()
-    const { handler, begun, ended, open: goOn } = createHandler({ retryDelaysMs: [1000] })
-    goOn()
-    await enqueue(test, ...makeJobs(3))
-    const [first, second] = await rowsOf(test)
-    await test.registry.database.writer.write(async (trx) => {
-      await trx.updateTable('outbox').set({ payload: '{' }).where('id', '=', first!.id).execute()
-      await trx.updateTable('outbox').set({ attempt_log: '?' }).where('id', '=', second!.id).execute()
-    })
-    test.registry.outbox.handle(topic, handler)
-    await expect.poll(async () => (await rowsOf(test)).map(({ state }) => state)).toEqual(['failed', 'done', 'done'])
-    expect(begun).toHaveLength(2)
-    expect(ended).toHaveLength(3)
-    await test.registry.database.writer.write(async (trx) => {
-      await trx.updateTable('outbox').set({ payload: '{}' }).where('id', '=', first!.id).execute()
-    })
-    expect((await test.registry.outbox.list(topic, 1))[0]!.attempts).toMatchObject([{ number: 1, error: null }])
-  })
-
-  it('keep what a failing `afterwards` undid, and let everything else end', async () => {
-    const errors: unknown[] = []
-    const test = await open({ onError: (error) => void errors.push(error) })
-    let isBroken = true
-    test.registry.outbox.handle(topic, {
-      retryDelaysMs: [],
-      async handle() {},
-      async afterwards(_trx, jobs) {
-        if (isBroken && jobs.some(({ payload }) => payload.n === 2)) throw new Error('Not this one.')
-      },
-    })
-    await enqueue(test, ...makeJobs(5))
-    await expect.poll(() => countDone(test)).toBe(4)
-    await letLook()
-    expect(errors).toEqual([new Error('Not this one.')])
-    const left = (await rowsOf(test)).find(({ state }) => state === 'pending')
-    expect(left).toMatchObject({ payload: '{"n":2}', attempts: 0 })
-    isBroken = false
-    test.clock.advance(leaseMs)
-    await expect.poll(() => countDone(test)).toBe(5)
-  })
-
-  it.skipIf(dialect !== 'SQLite')(
-    'of what ended while the disk was full are kept, and nothing is done twice',
-    async () => {
-      const errors: unknown[] = []
-      const test = await open({ onError: (error) => void errors.push(error) })
-      const { promise: full, resolve: goOn } = Promise.withResolvers<void>()
-      let begun = 0
-      test.registry.outbox.handle(topic, {
-        retryDelaysMs: [],
-        async handle() {
-          begun += 1
-          await full
-          throw new Error('Much to say. '.repeat(150))
-        },
-      })
-      await enqueue(test, ...makeJobs(8))
-      await expect.poll(() => begun).toBe(8)
-      const limitPages = (max: number) =>
-        test.registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
-      await limitPages(1)
-      await expect(enqueue(test, { payload: { noise: 'x'.repeat(100_000) } })).rejects.toMatchObject({
-        code: 'SQLITE_FULL',
-      })
-      goOn()
-      await setTimeout(200)
-      const states = async () => (await rowsOf(test)).map(({ state }) => state)
-      expect(new Set(await states())).toEqual(new Set(['pending']))
-      await limitPages(1_000_000)
-      await expect.poll(async () => new Set(await states())).toEqual(new Set(['failed']))
-      expect({ begun, errors }).toEqual({ begun: 8, errors: [] })
-    },
-  )
 })

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { AttemptError, type Attempt } from '../packages/core/src/outbox/outbox.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { OutboxJob } from '@skillstead/core'
+import type { Attempt } from '../packages/core/src/outbox/outbox.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'
 
 const minuteMs = 60_000
@@ -19,83 +19,7 @@ const rowOf = ({ registry }: TestRegistry, id: string) =>
 /** Longer than a look takes; what has not happened after it does not. */
 const letLook = () => setTimeout(60)
 
-afterEach(() => vi.useRealTimers())
-
 describeDatabases('the rows of the outbox', (open) => {
-  describe('record their attempts', () => {
-    let test: TestRegistry
-    beforeAll(async () => {
-      test = await open()
-    })
-
-    it('with number, time, status, duration and error', async () => {
-      let left = 2
-      test.registry.outbox.handle('recorded', {
-        retryDelaysMs: [minuteMs, minuteMs],
-        async handle() {
-          await setTimeout(20)
-          if (left-- > 0) throw new AttemptError('The receiver answered with 500.', { statusCode: 500 })
-          return { statusCode: 204 }
-        },
-      })
-      const begun = test.clock.now()
-      await enqueue(test, { topic: 'recorded', payload: { n: 1 } })
-      for (const count of [1, 2]) {
-        await expect.poll(async () => (await newest(test, 'recorded')).attempts.length).toBe(count)
-        test.clock.advance(minuteMs)
-      }
-      await expect.poll(() => stateOf(test, 'recorded')).toBe('done')
-      const { attempts, payload } = await newest(test, 'recorded')
-      const failed = { statusCode: 500, error: 'The receiver answered with 500.' }
-      expect(payload).toEqual({ n: 1 })
-      expect(attempts.map(({ number, at, statusCode, error }) => ({ number, at, statusCode, error }))).toEqual([
-        { number: 1, at: begun, ...failed },
-        { number: 2, at: begun + minuteMs, ...failed },
-        { number: 3, at: begun + 2 * minuteMs, statusCode: 204, error: null },
-      ])
-      for (const { durationMs } of attempts) {
-        expect(Number.isInteger(durationMs)).toBe(true)
-        expect(durationMs).toBeGreaterThanOrEqual(19)
-      }
-      expect(await test.registry.outbox.figures()).toMatchObject({ attempts: 3, failures: 2 })
-    })
-
-    it('the newest twenty, each with as much of the error as is of use', async () => {
-      test.registry.outbox.handle('endless', {
-        retryDelaysMs: Array.from({ length: 24 }, () => minuteMs),
-        handle: () => Promise.reject(new Error('x'.repeat(5000))),
-      })
-      await enqueue(test, { topic: 'endless', payload: {} })
-      const numberOf = async () => (await newest(test, 'endless')).attempts.at(-1)?.number
-      for (let number = 1; number <= 25; number++) {
-        await expect.poll(numberOf).toBe(number)
-        test.clock.advance(minuteMs)
-      }
-      const { state, attempts } = await newest(test, 'endless')
-      expect({ state, numbers: attempts.map(({ number }) => number) }).toEqual({
-        state: 'failed',
-        numbers: Array.from({ length: 20 }, (_, n) => n + 6),
-      })
-      expect(attempts[0]!.error).toHaveLength(2000)
-    })
-
-    it('of which the last is the one that says so, or that throws nothing at all', async () => {
-      test.registry.outbox.handle('final', {
-        retryDelaysMs: [minuteMs, minuteMs],
-        handle: () => Promise.reject(new AttemptError('The receiver is gone.', { isFinal: true })),
-      })
-      test.registry.outbox.handle('nothing', {
-        retryDelaysMs: [],
-        // oxlint-disable-next-line prefer-promise-reject-errors -- what a careless handler may do
-        handle: () => Promise.reject(),
-      })
-      await enqueue(test, { topic: 'final', payload: {} }, { topic: 'nothing', payload: {} })
-      await expect.poll(() => stateOf(test, 'final')).toBe('failed')
-      expect((await newest(test, 'final')).attempts).toMatchObject([{ number: 1, error: 'The receiver is gone.' }])
-      await expect.poll(() => stateOf(test, 'nothing')).toBe('failed')
-    })
-  })
-
   describe('can be done again', () => {
     let test: TestRegistry
     let outcome: 'fails' | 'hangs' | 'ends' = 'fails'
@@ -167,7 +91,7 @@ describeDatabases('the rows of the outbox', (open) => {
     await expect.poll(() => stateOf(test, 'moves')).toBe('done')
     const later = { dueAt: test.clock.now() + minuteMs }
     await enqueue(test, { ...job, ...later }, { ...job, ...later, lane: 'stays' })
-    await test.registry.database.writer.write((trx) => test.registry.outbox.redirect(trx, 'moves', 'new.test'))
+    await test.registry.outbox.redirect('moves', 'new.test')
     const rows = await test.registry.database.read
       .selectFrom('outbox')
       .select(['lane', 'state', 'host'])
@@ -180,6 +104,24 @@ describeDatabases('the rows of the outbox', (open) => {
       { lane: 'moves', state: 'pending', host: 'new.test' },
       { lane: 'stays', state: 'pending', host: 'old.test' },
     ])
+  })
+
+  it('that wait in great numbers go to another host in strides, and not at all where they go there already', async () => {
+    const test = await open({ works: false })
+    const { outbox, database } = test.registry
+    const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
+    await enqueue(test, ...Array.from({ length: 2300 }, () => job))
+    const hostsOf = async () => {
+      const rows = await database.read.selectFrom('outbox').select('host').where('lane', '=', 'moves').execute()
+      return [...Map.groupBy(rows, ({ host }) => host)].map(([host, { length }]) => [host, length])
+    }
+    let commits = 0
+    database.writer.onCommit(() => void (commits += 1))
+    await outbox.redirect('moves', 'new.test')
+    expect(await hostsOf()).toEqual([['new.test', 2300]])
+    expect(commits).toBe(3)
+    await outbox.redirect('moves', 'new.test')
+    expect(commits).toBe(3)
   })
 
   it('are swept some time after they ended, in strides, and never while they wait', async () => {
@@ -239,76 +181,25 @@ describeDatabases('the rows of the outbox', (open) => {
       failures: 1,
     })
   })
-})
 
-describeDatabases('the worker of the outbox', (open) => {
-  it('wakes when a row is due, and not a millisecond before, without a commit and without a poll', async () => {
-    // Nothing but its timers can wake it.
-    vi.useFakeTimers({ toFake: ['setInterval'] })
+  it('are as old to an operator as they are, also while they run or nobody ends them', async () => {
     const test = await open()
-    const begun: number[] = []
-    test.registry.outbox.handle('timed', {
-      retryDelaysMs: [minuteMs],
-      async handle({ n }) {
-        begun.push(n as number)
-        if (begun.length === 1) throw new Error('Once more.')
+    const { outbox } = test.registry
+    const dueAt = test.clock.now()
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    let begun = 0
+    outbox.handle('runs', {
+      retryDelaysMs: [],
+      async handle() {
+        begun += 1
+        await ended
       },
     })
-    const now = test.clock.now()
-    await enqueue(
-      test,
-      { topic: 'timed', payload: { n: 2 }, dueAt: now + farAwayMs },
-      { topic: 'timed', payload: { n: 1 }, dueAt: now + 5 * minuteMs },
-    )
-    await letLook()
-    for (const [dueAt, expected] of [
-      [now + 5 * minuteMs, [1]],
-      [now + 6 * minuteMs, [1, 1]],
-      [now + farAwayMs, [1, 1, 2]],
-    ] as const) {
-      test.clock.set(dueAt - 1)
-      await letLook()
-      expect(begun).toEqual(expected.slice(0, -1))
-      test.clock.set(dueAt)
-      await expect.poll(() => begun).toEqual(expected)
-      await letLook()
-    }
-  })
-
-  it('sees what another process wrote, for now and for later', async () => {
-    const works = await open()
-    const writes = await open({ at: works.location, clock: works.clock, works: false })
-    const begun: number[] = []
-    works.registry.outbox.handle('shared', { retryDelaysMs: [], handle: async ({ n }) => void begun.push(n as number) })
-    await letLook()
-    await enqueue(
-      writes,
-      { topic: 'shared', payload: { n: 1 } },
-      { topic: 'shared', payload: { n: 2 }, dueAt: works.clock.now() + minuteMs },
-    )
-    await expect.poll(() => begun, { timeout: 5000 }).toEqual([1])
-    works.clock.advance(minuteMs)
-    await expect.poll(() => begun, { timeout: 5000 }).toEqual([1, 2])
-  })
-
-  it('asks the database once a second and writes nothing while there is nothing to do', async () => {
-    const test = await open()
-    const { database } = test.registry
-    await enqueue(test, { topic: 'of-nobody-here', payload: {} })
-    await letLook()
-    const asked: string[] = []
-    const executor = database.read.getExecutor()
-    const execute = executor.executeQuery.bind(executor)
-    vi.spyOn(executor, 'executeQuery').mockImplementation((query) => {
-      if (query.sql.includes('outbox')) asked.push(query.sql)
-      return execute(query)
-    })
-    let commits = 0
-    database.writer.onCommit(() => void (commits += 1))
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(2)
-    await setTimeout(500)
-    expect(asked.length).toBeLessThanOrEqual(3)
-    expect(new Set(asked).size).toBe(1)
-    expect(commits).toBe(0)
+    await enqueue(test, { topic: 'runs', payload: {} })
+    await expect.poll(() => begun).toBe(1)
+    test.clock.advance(10 * minuteMs)
+    expect(await outbox.figures()).toMatchObject({ oldestDueAt: dueAt })
+    end()
+    await expect.poll(() => stateOf(test, 'runs')).toBe('done')
   })
 })

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { OutboxJob } from '@skillstead/core'
-import { createClock, describeDatabases, type TestRegistry } from './harness.ts'
+import { describeDatabases, type TestRegistry } from './harness.ts'
 
-const leaseMs = 60_000
 const minuteMs = 60_000
 
 /** Something to wait for, and the way to end the waiting. */
@@ -56,6 +55,27 @@ describeDatabases('the outbox', (open) => {
       await enqueue(test, { topic: 'plain', payload: { n: 2 } })
       await expect.poll(() => stateOf(test, 'plain')).toEqual(['done', 'done'])
       expect({ rows: await rowsOf(test, 'undone'), seen }).toEqual({ rows: [], seen: [] })
+    })
+
+    it('takes hundreds of jobs in one call, all or none of them, and keeps nobody else from the event loop', async () => {
+      const { outbox, database } = test.registry
+      const jobs = Array.from({ length: 600 }, (_, n) => ({ topic: 'many', lane: `lane-${n % 7}`, payload: { n } }))
+      const write = database.writer.write(async (trx) => {
+        await outbox.enqueue(trx, ...jobs)
+        throw new Error('Changed my mind.')
+      })
+      await expect(write).rejects.toThrow('Changed my mind.')
+      expect(await rowsOf(test, 'many')).toEqual([])
+      let turns = 0
+      await database.writer.write(async (trx) => {
+        const count = () => void ((turns += 1), (counting = setImmediate(count)))
+        let counting = setImmediate(count)
+        await outbox.enqueue(trx, ...jobs)
+        clearImmediate(counting)
+      })
+      expect(turns).toBeGreaterThanOrEqual(2)
+      const numbers = (await rowsOf(test, 'many')).map(({ payload }) => (JSON.parse(payload) as { n: number }).n)
+      expect(numbers.toSorted((a, b) => a - b)).toEqual(jobs.map(({ payload }) => payload.n))
     })
 
     it('waits until a row is due, by the clock', async () => {
@@ -170,40 +190,6 @@ describeDatabases('the outbox', (open) => {
     await expect.poll(async () => (await stateOf(first, 'shared')).filter((state) => state === 'done').length).toBe(60)
     expect(seen.toSorted((a, b) => a - b)).toEqual(numbers)
     expect((await rowsOf(first, 'shared')).map(({ attempts }) => attempts)).toEqual(numbers.map(() => 1))
-  })
-
-  it('lets another worker have the row of a dead one after its lease, and not before', async () => {
-    // Its own clock stands still, so that it renews nothing.
-    const dead = await open()
-    const clock = createClock()
-    const alive = await open({ at: dead.location, clock })
-    const gate = createGate()
-    const seen: string[] = []
-    dead.registry.outbox.handle('leased', {
-      retryDelaysMs: [],
-      async handle() {
-        seen.push('dead')
-        await gate.opened
-      },
-    })
-    await enqueue(dead, { topic: 'leased', payload: {} })
-    await expect.poll(() => seen).toEqual(['dead'])
-    alive.registry.outbox.handle('leased', {
-      retryDelaysMs: [],
-      handle: async (_payload, attempt) => void seen.push(`alive ${attempt}`),
-    })
-    clock.advance(leaseMs - 1)
-    await wake(alive)
-    await setTimeout(50)
-    expect(seen).toEqual(['dead'])
-    clock.advance(1)
-    await wake(alive)
-    await expect.poll(() => seen).toEqual(['dead', 'alive 1'])
-    await expect.poll(() => stateOf(alive, 'leased')).toEqual(['done'])
-    const [settled] = await rowsOf(alive, 'leased')
-    gate.open()
-    await dead.registry.close()
-    expect(await rowsOf(alive, 'leased'), 'the dead one, come back late, changes nothing').toEqual([settled])
   })
 
   it('stops cleanly: what runs ends and is recorded, and nothing new begins', async () => {

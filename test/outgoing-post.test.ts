@@ -172,6 +172,21 @@ describe('a post to the outside', () => {
       expect(bytes).toBeLessThan(100 * 1024 * 1024)
     })
 
+    it('of one that is long, also where it ends', async () => {
+      const ways = new Set<Socket>()
+      const outgoing = open()
+      for (let i = 0; i < 5; i++) {
+        const over = Promise.withResolvers<void>()
+        answer((response, { socket }) => {
+          ways.add(socket)
+          response.on('close', over.resolve).end(Buffer.alloc(256 * 1024, 'x'))
+        })
+        expect(await outgoing.post(url, sent)).toBe(200)
+        await over.promise
+      }
+      expect(ways.size).toBe(5)
+    })
+
     it('of one that drips, or says no more', async () => {
       for (const isDripping of [true, false]) {
         const over = Promise.withResolvers<void>()

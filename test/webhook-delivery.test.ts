@@ -20,6 +20,7 @@ interface Received {
 
 type Hook = Awaited<ReturnType<typeof makeHook>>
 
+const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
 let owners = 0
 
 /** A webhook of a new owner, whose skill is there to be starred. */
@@ -308,6 +309,23 @@ describeDatabases('a delivery', (open) => {
       await star(test, hook.user)
       const { attempts } = await untilTried(hook, 1)
       expect(attempts[0]).toMatchObject({ statusCode: null, error: 'url must be an https address.' })
+      expect(received).toEqual([])
+    })
+
+    it('says nothing of what goes wrong in the registry itself', async () => {
+      const { url, received } = receive()
+      const { user, id } = await makeHook(test, { url })
+      const { database, outbox } = test.registry
+      const payload = { webhookId: id, eventId: nobody, event: 'ping', body: '{}' }
+      await database.writer.write(async (trx) => {
+        await outbox.enqueue(trx, { topic: 'webhook.ping', lane: id, payload })
+        await trx.schema.alterTable('webhooks').renameTo('webhooks_away').execute()
+      })
+      const row = database.read.selectFrom('outbox').select('state').where('lane', '=', id)
+      await expect.poll(() => row.execute(), { timeout: 10_000 }).toEqual([{ state: 'failed' }])
+      await database.writer.write((trx) => trx.schema.alterTable('webhooks_away').renameTo('webhooks').execute())
+      const { attempts } = await newestOf(user, id)
+      expect(attempts.map(({ error }) => error)).toEqual(['The registry could not prepare the delivery.'])
       expect(received).toEqual([])
     })
 

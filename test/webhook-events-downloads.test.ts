@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
 import { describeApi, describeDatabases, type TestRegistry, type TestUser } from './harness.ts'
 import { reviewAsAgent, makeAgent } from './reputation-acts.ts'
-import { hookUp, openSilent, type Hook } from './webhook-emitted.ts'
+import { hookUp, openSilent, readEvents, type Hook } from './webhook-emitted.ts'
 
 type Downloaded = EventData<'skill.downloaded'>
 
@@ -239,6 +239,18 @@ describeDatabases('downloads by many clients', (open, dialect) => {
       ['unknown', 700],
     ])
     expect((await countChanges()) - before, '2,800 deliveries').toBeGreaterThan(9)
+  })
+
+  it('are all told of a moment later, though nobody asks for it', async () => {
+    const { name, hook } = await makeWatched(test, 'awaited')
+    await Promise.all(Array.from({ length: 600 }, () => apiOf('cli').track({ skillName: name })))
+    await expect.poll(async () => (await readEvents(test, hook.id)).length, { timeout: 20_000 }).toBe(600)
+  })
+
+  it('name no client by half a character', async () => {
+    const { name, hook } = await makeWatched(test, 'cutter')
+    await apiOf(`${'a'.repeat(63)}\u{1f600}`).track({ skillName: name })
+    expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual([`${'a'.repeat(63)}\ufffd`])
   })
 
   it('are kept without their clients where nobody is told of them', async () => {

@@ -56,6 +56,15 @@ export function toAttempts(text: string): Attempt[] {
 function toRecord(outcome: Outcome): Pick<Attempt, 'statusCode' | 'error'> {
   if (!('error' in outcome)) return { statusCode: outcome.result?.statusCode ?? null, error: null }
   const { error } = outcome
-  const message = String(error instanceof Error ? error.message : error).slice(0, errorCharactersMax)
-  return { statusCode: error instanceof AttemptError ? error.statusCode : null, error: message }
+  const statusCode = error instanceof AttemptError ? error.statusCode : null
+  return { statusCode, error: toMessage(error).slice(0, errorCharactersMax) }
+}
+
+/** A handler may throw anything, also what no text can be made of. */
+function toMessage(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return 'The attempt failed, and what it failed with cannot be told.'
+  }
 }

@@ -48,8 +48,9 @@ export function createHoldings({ database, clock, onError }: Parts) {
     },
     /** Gives rows back as they were; whoever looks next has them. */
     async giveBack(rows: readonly ClaimedRow[]): Promise<void> {
-      drop(rows)
-      if (rows.length > 0) await releaseRows(database, rows)
+      const own = rows.filter(isHeld)
+      drop(own)
+      if (own.length > 0) await releaseRows(database, own)
     },
     /** Lets the leases run out of what is still held. */
     stop(): void {

@@ -80,7 +80,7 @@ export interface OutboxHandler {
 export interface OutboxFigures {
   readonly pending: number
   readonly failed: number
-  /** When the row that waits longest became due, in milliseconds since 1970; null where none waits. */
+  /** When the oldest of what has not ended became due, in milliseconds since 1970; null where there is nothing. */
   readonly oldestDueAt: number | null
   /** Attempts that this process ended, and how many of them failed. */
   readonly attempts: number
@@ -101,8 +101,8 @@ export interface Outbox {
    * then, or undefined where the lane has no such row.
    */
   retry(trx: WriteTransaction, lane: string, id: string): Promise<JobView | undefined>
-  /** Sends what waits in a lane to another host. */
-  redirect(trx: WriteTransaction, lane: string, host: string): Promise<void>
+  /** Sends what waits in a lane to another host, in strides. */
+  redirect(lane: string, host: string): Promise<void>
   /** Deletes rows that ended before a time, in strides. */
   sweep(before: { done: number; failed: number }): Promise<void>
   /** Looks for due rows now, and again whenever one becomes due. */

@@ -1,11 +1,13 @@
 import { sql, type Kysely, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
+import { isInList } from '../storage/list-query.ts'
 import type { OutboxRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toAttempts } from './attempts.ts'
 import type { JobView, OutboxFigures } from './outbox.ts'
 
 const sweptMax = 1000
+const redirectedMax = 1000
 
 /** The newest rows of a lane, newest first. */
 export async function listRows({ read }: Database, lane: string, limit: number): Promise<JobView[]> {
@@ -30,8 +32,26 @@ export async function retryRow(
   return row && toView(row)
 }
 
-export async function redirectRows(trx: WriteTransaction, lane: string, host: string): Promise<void> {
-  await trx.updateTable('outbox').set({ host }).where('lane', '=', lane).where('state', '=', 'pending').execute()
+/** So many at a time that nobody waits long for the lock: a lane may hold all that a receiver missed for hours. */
+export async function redirectRows({ dialect, read, writer }: Database, lane: string, host: string): Promise<void> {
+  const rows = await read
+    .selectFrom('outbox')
+    .select('id')
+    .where('lane', '=', lane)
+    .where(sql<SqlBool>`state = 'pending'`)
+    .where('host', '!=', host)
+    .execute()
+  for (let i = 0; i < rows.length; i += redirectedMax) {
+    const ids = rows.slice(i, i + redirectedMax).map(({ id }) => id)
+    await writer.write((trx) =>
+      trx
+        .updateTable('outbox')
+        .set({ host })
+        .where(isInList(dialect, 'id', ids))
+        .where('state', '=', 'pending')
+        .execute(),
+    )
+  }
 }
 
 /** Deletes rows that ended before a time, so many at a time that nobody waits long for the lock. */
@@ -58,7 +78,7 @@ export async function sweepRows({ writer }: Database, before: { done: number; fa
 export async function readFigures({ read }: Database): Promise<Omit<OutboxFigures, 'attempts' | 'failures'>> {
   const { pending, oldest } = await read
     .selectFrom('outbox')
-    .select((eb) => [eb.fn.countAll<number>().as('pending'), eb.fn.min<number | null>('claimable_at').as('oldest')])
+    .select((eb) => [eb.fn.countAll<number>().as('pending'), eb.fn.min<number | null>('due_at').as('oldest')])
     .where(sql<SqlBool>`state = 'pending'`)
     .executeTakeFirstOrThrow()
   const { failed } = await read

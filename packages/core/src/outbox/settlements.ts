@@ -75,7 +75,8 @@ export function createSettlements({ database, handlers, holdings, onError }: Par
 }
 
 function isStorageAway(error: unknown): boolean {
-  return toRegistryError(error) instanceof RegistryError
+  const known = toRegistryError(error)
+  return known instanceof RegistryError && known.code === 'overloaded'
 }
 
 function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'failed'): EndedJob {

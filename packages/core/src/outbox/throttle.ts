@@ -6,6 +6,18 @@ export interface Traffic {
   calls: number
 }
 
+/** What a throttle measures, in milliseconds. */
+interface Meter {
+  now(): number
+  /** For how long the event loop has been busy in all. */
+  activeMs(): number
+}
+
+const processMeter: Meter = {
+  now: () => performance.now(),
+  activeMs: () => performance.eventLoopUtilization().active,
+}
+
 /** How long a judgement of what else goes on stands. */
 const judgedMs = 50
 /** Attempts a second that begin whatever else goes on, and at most while anything does. */
@@ -23,21 +35,26 @@ const burstMs = 10
  */
 export class Throttle {
   readonly #traffic: Traffic
+  readonly #meter: Meter
   #perSecond = Infinity
   #tokens = 0
   #filledAt = 0
-  #judgedAt = performance.now()
-  #loop = performance.eventLoopUtilization()
-  #calls = 0
+  #judgedAt: number
+  #activeMs: number
+  #calls: number
   #begun = 0
 
-  constructor(traffic: Traffic) {
+  constructor(traffic: Traffic, meter: Meter = processMeter) {
     this.#traffic = traffic
+    this.#meter = meter
+    this.#judgedAt = meter.now()
+    this.#activeMs = meter.activeMs()
+    this.#calls = traffic.calls
   }
 
   /** How many may begin now: a whole number, or infinitely many. */
   get room(): number {
-    const now = performance.now()
+    const now = this.#meter.now()
     if (now - this.#judgedAt >= judgedMs) this.#judge(now)
     if (this.#perSecond === Infinity) return Infinity
     const most = Math.max(1, (this.#perSecond * burstMs) / 1000)
@@ -53,16 +70,18 @@ export class Throttle {
   }
 
   #judge(now: number): void {
-    const loop = performance.eventLoopUtilization()
-    const { utilization } = performance.eventLoopUtilization(loop, this.#loop)
-    const rate = (this.#begun * 1000) / (now - this.#judgedAt)
+    const activeMs = this.#meter.activeMs()
+    const passedMs = now - this.#judgedAt
+    const idle = 1 - (activeMs - this.#activeMs) / passedMs
+    const rate = (this.#begun * 1000) / passedMs
     if (this.#traffic.calls === this.#calls) this.#perSecond = Infinity
-    else if (1 - utilization < idleLeast) {
-      this.#perSecond = Math.max(perSecond.least, Math.min(this.#perSecond, rate) * change.slower)
+    else if (idle < idleLeast) {
+      const slower = Math.min(this.#perSecond, rate) * change.slower
+      this.#perSecond = Math.min(perSecond.most, Math.max(perSecond.least, slower))
     } else if (this.#perSecond < Infinity) {
       this.#perSecond = Math.min(perSecond.most, this.#perSecond * change.faster)
     }
-    this.#loop = loop
+    this.#activeMs = activeMs
     this.#calls = this.#traffic.calls
     this.#begun = 0
     this.#judgedAt = now

@@ -1,7 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../storage/database.ts'
-import { findDueRows, findNextDue, type DueRow } from '../storage/due-rows.ts'
+import { findDueRows, type DueRow } from '../storage/due-rows.ts'
+import { createAlarm } from './alarm.ts'
 import { runAttempt, toSettlement, type Outcome } from './attempts.ts'
 import { claimRows, type ClaimedRow } from './claims.ts'
 import { createHoldings } from './holdings.ts'
@@ -38,6 +39,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   const lanes = new Lanes()
   const throttle = new Throttle(traffic)
   const holdings = createHoldings({ database, clock, onError })
+  const alarm = createAlarm({ database, clock, handlers }, wake)
   const settlements = createSettlements({ database, handlers, holdings, onError })
   const running = new Set<Promise<void>>()
   const counts = { attempts: 0, failures: 0 }
@@ -51,12 +53,12 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   let lastLane = ''
   /** How often the look has still to come to the last lane, until it has seen them all. */
   let rounds = 0
+  /** When the look began: what became due since may be in lanes that it had passed. */
+  let lookedAt = 0
   let isBeatPlanned = false
   let isBeginPlanned = false
   let poll: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
-  let cancelTimer: (() => void) | undefined
-  let timersSet = 0
 
   function wake(): void {
     isWoken = true
@@ -85,15 +87,10 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
 
   async function look(): Promise<void> {
     try {
-      const after = clock.now()
-      if (isWoken) {
-        rounds = lastLane === '' ? 1 : 2
-        isWoken = false
-        isBehind = false
-      }
+      if (isWoken && !(await beginLook())) return
       do await claim()
       while (started && rounds > 0 && lanes.running < busyRows)
-      if (rounds === 0) await setTimer(after)
+      if (rounds === 0 && (await alarm.set(lookedAt))) wake()
     } catch (error) {
       // The next look is the poll's.
       rounds = 0
@@ -105,19 +102,20 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     }
   }
 
-  /** Has the worker wake for the next row that becomes due after a time. */
-  async function setTimer(after: number): Promise<void> {
-    const turn = ++timersSet
-    const next = await findNextDue(database, [...handlers.keys()], after)
-    if (!started || turn !== timersSet) return
-    cancelTimer?.()
-    cancelTimer = next === null ? undefined : clock.setTimer(next - clock.now(), wake)
+  /** Whether anything is due: of many lanes that wait for later, going through them would take long. */
+  async function beginLook(): Promise<boolean> {
+    isWoken = false
+    isBehind = false
+    lookedAt = clock.now()
+    const isAnyDue = await alarm.set()
+    if (!isAnyDue) rounds = 0
+    else rounds = lastLane === '' ? 1 : 2
+    return isAnyDue
   }
 
   /** Takes what there is room for of the lanes whose turn it is to be looked at. */
   async function claim(): Promise<void> {
     const { room, full } = lanes
-    if (handlers.size === 0) return void (rounds = 0)
     if (room <= 0) {
       isBehind = true
       rounds = 0
@@ -151,12 +149,15 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   function planTurns(delayMs = 0): void {
     if (isBeginPlanned) return
     isBeginPlanned = true
-    if (delayMs === 0) setImmediate(beginTurns)
-    else setTimeout(beginTurns, delayMs)
+    const begin = () => {
+      isBeginPlanned = false
+      beginTurns()
+    }
+    if (delayMs === 0) setImmediate(begin)
+    else setTimeout(begin, delayMs)
   }
 
   function beginTurns(): void {
-    isBeginPlanned = false
     if (!started) return
     const { room } = throttle
     const rows = lanes.begin(room)
@@ -164,7 +165,11 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     if (rows.length >= room) planTurns(throttledMs)
     for (const row of rows) {
       const task = attempt(row)
-        .catch(onError)
+        .catch((error) => {
+          // Whatever went wrong here, its lease runs out.
+          holdings.drop([row])
+          onError(error)
+        })
         .finally(() => void running.delete(task))
       running.add(task)
     }
@@ -179,8 +184,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     lanes.end(row)
     if (isBehind && lanes.isLow(row.lane)) wake()
     planTurns()
-    // The node stops, which says nothing of the work: whoever starts next does it.
-    if (isShutdown(outcome)) return holdings.giveBack([row])
+    // This node stops, which says nothing of the work: whoever starts next does it.
+    if (!started && isShutdown(outcome)) return holdings.giveBack([row])
     counts.attempts += 1
     if ('error' in outcome) counts.failures += 1
     settlements.add(toSettlement(row, { outcome, at, durationMs, clock }, handler))
@@ -197,7 +202,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   /** Sees what other processes wrote, and what an earlier look failed on. */
   async function lookAround(): Promise<void> {
     try {
-      if (!looking) await setTimer(0)
+      if (!looking && (await alarm.set())) wake()
     } catch (error) {
       onError(error)
     } finally {
@@ -208,9 +213,9 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   async function stop(): Promise<void> {
     started = false
     clearInterval(poll)
-    cancelTimer?.()
     // First what is being claimed: those rows are this process's to give back.
     await Promise.all([looking, polling])
+    alarm.stop()
     await holdings.giveBack(lanes.clear()).catch(onError)
     await waitFor(running)
     await settlements.stop()

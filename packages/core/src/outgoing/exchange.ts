@@ -18,8 +18,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #outcome = Promise.withResolvers<number>()
   #connection: Connection
   #timer: NodeJS.Timeout
-  /** Whether the connection had answered something else before. */
-  #isReused = false
   #interims = 0
   #bytes = 0
   #isOver = false
@@ -44,7 +42,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #dispatch(): void {
     const { pathname, search } = this.#url
     const { headers, body } = this.#request
-    this.#isReused = this.#connection.isKept
     this.#connection.client.dispatch({ path: pathname + search, method: 'POST', headers, body }, this)
   }
 
@@ -82,7 +79,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * again by itself where nothing was sent yet; the connection counts as new then.
    */
   #isStale(error: Error): boolean {
-    return !this.#isOver && this.#isReused && this.#connection.isKept && this.#interims === 0 && isClosed(error)
+    return !this.#isOver && this.#connection.isKept && this.#interims === 0 && isClosed(error)
   }
 
   #startAnew(): void {

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { standardPrefix } from './sign.ts'
 import { announceWebhooks, subscribe } from './subscribe.ts'
 import { toWebhook } from './webhook-form.ts'
 
@@ -57,7 +58,7 @@ export async function createWebhook(
 }
 
 function makeSecret(): string {
-  return `whsec_${randomBytes(secretBytes).toString('base64')}`
+  return `${standardPrefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
 async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {

@@ -60,8 +60,8 @@ export function toDeliveries(
   }))
 }
 
-/** An address that no longer parses is the delivery's trouble, and must not undo the cause. */
-function toHost(url: string): string {
+/** The host of an address. One that no longer parses is the delivery's trouble, and must not undo the cause. */
+export function toHost(url: string): string {
   return URL.parse(url)?.host ?? ''
 }
 

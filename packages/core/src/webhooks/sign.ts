@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 
-const standardPrefix = 'whsec_'
+/** Of secrets that are base64 of the bytes to sign with (Standard Webhooks, "Signature scheme"). */
+export const standardPrefix = 'whsec_'
 
 /** `X-Service-Signature` (specification, section 5.6): over the raw body, keyed with the bytes of the whole secret. */
 export function signService(secret: string, body: string): string {

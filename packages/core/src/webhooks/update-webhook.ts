@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { readNewestRows } from '../outbox/newest-rows.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { toHost } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { announceWebhooks, subscribe } from './subscribe.ts'
 import { toWebhook } from './webhook-form.ts'
@@ -26,18 +27,23 @@ export async function updateWebhook(context: Context, input: WebhookChanges, cal
   // First whose it is: nobody's name servers are asked for a stranger's webhook.
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
-  const row = await context.database.writer.write(async (trx) => {
-    const before = await getOwnWebhook(trx, input.id, caller)
-    const at = context.clock.now()
-    const changes = toChanges(before, input, at)
-    const changed = Object.keys(changes)
-    if (changed.length === 0) return before
-    const after: WebhookRow = { ...before, ...changes, updated_at: at }
-    await replaceWebhook(context, trx, before, after)
-    await recordAudit(trx, { caller, action: 'webhook.update', subject: after.id, at })
-    return after
-  })
-  return toWebhook(row, (await readNewestRows(context.database, [row.id])).get(row.id))
+  const { before, after } = await context.database.writer.write((trx) => storeChanges(context, trx, input, caller))
+  // What waits is sent to the new address in any case; this keeps it within the bounds of its host.
+  if (after.url !== before.url) await context.outbox.redirect(after.id, toHost(after.url))
+  return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
+}
+
+async function storeChanges(context: Context, trx: WriteTransaction, input: WebhookChanges, caller: Caller) {
+  const before = await getOwnWebhook(trx, input.id, caller)
+  const at = context.clock.now()
+  const changes = toChanges(before, input, at)
+  if (Object.keys(changes).length === 0) return { before, after: before }
+  const after: WebhookRow = { ...before, ...changes, updated_at: at }
+  await trx.updateTable('webhooks').set(after).where('id', '=', after.id).execute()
+  await subscribe(trx, after)
+  await announceWebhooks(trx, after.user_id, at)
+  await recordAudit(trx, { caller, action: 'webhook.update', subject: after.id, at })
+  return { before, after }
 }
 
 /** The columns that come to hold something else. */
@@ -58,17 +64,4 @@ function toChanges(before: WebhookRow, input: WebhookChanges, now: number): Part
     ...(isRotated ? { previous_secret: before.secret, previous_until: now + overlapMs } : {}),
     ...(changes.active === 1 ? { failed_run: 0 } : {}),
   }
-}
-
-async function replaceWebhook(
-  { outbox }: Context,
-  trx: WriteTransaction,
-  before: WebhookRow,
-  after: WebhookRow,
-): Promise<void> {
-  const { id, user_id, updated_at: at } = after
-  await trx.updateTable('webhooks').set(after).where('id', '=', id).execute()
-  if (after.url !== before.url) await outbox.redirect(trx, id, new URL(after.url).host)
-  await subscribe(trx, after)
-  await announceWebhooks(trx, user_id, at)
 }
