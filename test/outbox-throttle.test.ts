@@ -72,8 +72,18 @@ describe('the throttle of the outbox', () => {
     const each = [1, 2, 3, 4].map(() => pass(200, { busy: 0.5, calls: 1 }))
     expect(each.toSorted((a, b) => a - b)).toEqual(each)
     expect(each.at(-1)).toBeGreaterThan(2 * each[0]!)
-    pass(100)
+    pass(400)
     expect(throttle.room).toBe(Infinity)
+  })
+
+  it('goes on holding back through a silence so short that the loop may just have had no turn for calls', () => {
+    const { throttle, pass } = createProcess()
+    pass(1000, hurried)
+    pass(150, { busy: 1 })
+    expect(throttle.isHolding).toBe(true)
+    expect(throttle.room).toBeLessThan(20)
+    pass(150, { busy: 1 })
+    expect(throttle.isHolding).toBe(false)
   })
 
   it('never stalls: after whatever has happened, something may begin within a few milliseconds', () => {

@@ -72,6 +72,11 @@ export class Lanes {
     return most.held - this.#all.held
   }
 
+  /** Rows that are claimed. */
+  get held(): number {
+    return this.#all.held
+  }
+
   get running(): number {
     return this.#all.running
   }

@@ -20,6 +20,8 @@ const processMeter: Meter = {
 
 /** How long a judgement of what else goes on stands. */
 const judgedMs = 50
+/** Without a call for so long nobody waits; a shorter silence may be that of a loop which had no turn for them. */
+const quietMs = 250
 /** Attempts a second that begin whatever else goes on, and at most while anything does. */
 const perSecond = { least: 600, most: 20_000 }
 /** Where the event loop is idle for less of the time than this, whoever calls meanwhile has to wait. */
@@ -42,6 +44,7 @@ export class Throttle {
   #judgedAt: number
   #activeMs: number
   #calls: number
+  #calledAt = -Infinity
   #begun = 0
 
   constructor(traffic: Traffic, meter: Meter = processMeter) {
@@ -52,10 +55,15 @@ export class Throttle {
     this.#calls = traffic.calls
   }
 
+  /** Whether anything is held back. */
+  get isHolding(): boolean {
+    this.#refresh()
+    return this.#perSecond < Infinity
+  }
+
   /** How many may begin now: a whole number, or infinitely many. */
   get room(): number {
-    const now = this.#meter.now()
-    if (now - this.#judgedAt >= judgedMs) this.#judge(now)
+    const now = this.#refresh()
     if (this.#perSecond === Infinity) return Infinity
     const most = Math.max(1, (this.#perSecond * burstMs) / 1000)
     this.#tokens = Math.min(most, this.#tokens + ((now - this.#filledAt) * this.#perSecond) / 1000)
@@ -69,12 +77,19 @@ export class Throttle {
     if (this.#perSecond < Infinity) this.#tokens -= count
   }
 
+  #refresh(): number {
+    const now = this.#meter.now()
+    if (now - this.#judgedAt >= judgedMs) this.#judge(now)
+    return now
+  }
+
   #judge(now: number): void {
     const activeMs = this.#meter.activeMs()
     const passedMs = now - this.#judgedAt
     const idle = 1 - (activeMs - this.#activeMs) / passedMs
     const rate = (this.#begun * 1000) / passedMs
-    if (this.#traffic.calls === this.#calls) this.#perSecond = Infinity
+    if (this.#traffic.calls !== this.#calls) this.#calledAt = now
+    if (now - this.#calledAt >= quietMs) this.#perSecond = Infinity
     else if (idle < idleLeast) {
       const slower = Math.min(this.#perSecond, rate) * change.slower
       this.#perSecond = Math.min(perSecond.most, Math.max(perSecond.least, slower))

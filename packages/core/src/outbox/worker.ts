@@ -24,6 +24,8 @@ const pollMs = 1000
 /** From so many running rows on, what is to be claimed and written is gathered for a moment, for fewer commits. */
 const busyRows = 24
 const gatherMs = 12
+/** And while the throttle holds as many back: few are running then, and each commit is felt by those who call. */
+const throttledGatherMs = 50
 /** How soon held rows are looked at again that nothing but the throttle kept from beginning. */
 const throttledMs = 3
 /** Rows of one claim. */
@@ -69,7 +71,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   function planBeat(): void {
     if (isBeatPlanned) return
     isBeatPlanned = true
-    if (lanes.running < busyRows) setImmediate(beat)
+    if (lanes.held >= busyRows && throttle.isHolding) setTimeout(beat, throttledGatherMs)
+    else if (lanes.running < busyRows) setImmediate(beat)
     else setTimeout(beat, gatherMs)
   }
 
@@ -89,7 +92,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     try {
       if (isWoken && !(await beginLook())) return
       do await claim()
-      while (started && rounds > 0 && lanes.running < busyRows)
+      while (started && rounds > 0 && lanes.running < busyRows && !throttle.isHolding)
       if (rounds === 0 && (await alarm.set(lookedAt))) wake()
     } catch (error) {
       // The next look is the poll's.
