@@ -1,13 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
-import type { OutboxJob } from '@skillstead/core'
 import { AttemptError } from '../packages/core/src/outbox/outbox.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'
+import { enqueue } from './outbox-acts.ts'
 
 const minuteMs = 60_000
 
-const enqueue = ({ registry }: TestRegistry, ...jobs: OutboxJob[]) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
 const newest = async ({ registry }: TestRegistry, lane: string) => (await registry.outbox.list(lane, 1))[0]!
 const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
 

@@ -2,20 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
-import type { OutboxJob } from '@skillstead/core'
-import { describeDatabases, type TestRegistry } from './harness.ts'
+import { describeDatabases } from './harness.ts'
+import { leaseMs, letLook, makeJobs, outboxOf } from './outbox-acts.ts'
 
-const leaseMs = 60_000
 const topic = 'faulty'
 
-const enqueue = ({ registry }: TestRegistry, ...jobs: Omit<OutboxJob, 'topic'>[]) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs.map((job) => ({ topic, ...job }))))
-const makeJobs = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: { n } }))
-const rowsOf = ({ registry }: TestRegistry) =>
-  registry.database.read.selectFrom('outbox').selectAll().where('topic', '=', topic).orderBy('id').execute()
-const countDone = async (test: TestRegistry) => (await rowsOf(test)).filter(({ state }) => state === 'done').length
-/** Longer than a look takes; what has not happened after it does not. */
-const letLook = () => setTimeout(60)
+const { enqueue, rowsOf, countDone } = outboxOf(topic)
 
 describeDatabases('rows of the outbox', (open, dialect) => {
   it('that cannot be read fail at once, and take nothing else with them', async () => {

@@ -1,20 +1,11 @@
-import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
-import type { OutboxJob } from '@skillstead/core'
-import { createClock, describeDatabases, type Open, type TestRegistry } from './harness.ts'
+import { createClock, describeDatabases, type Open } from './harness.ts'
+import { leaseMs, letLook, makeJobs, outboxOf } from './outbox-acts.ts'
 
-const leaseMs = 60_000
 const topic = 'leased'
 
-const enqueue = ({ registry }: TestRegistry, ...jobs: Omit<OutboxJob, 'topic'>[]) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs.map((job) => ({ topic, ...job }))))
-const makeJobs = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: { n } }))
-const rowsOf = ({ registry }: TestRegistry) =>
-  registry.database.read.selectFrom('outbox').selectAll().where('topic', '=', topic).orderBy('id').execute()
-const countDone = async (test: TestRegistry) => (await rowsOf(test)).filter(({ state }) => state === 'done').length
-/** Longer than a look takes; what has not happened after it does not. */
-const letLook = () => setTimeout(60)
+const { enqueue, rowsOf, countDone } = outboxOf(topic)
 
 /** A handler that notes what begins and goes on when it is told. */
 function createHandler({ retryDelaysMs = [] as number[] } = {}) {

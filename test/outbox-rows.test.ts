@@ -1,23 +1,18 @@
-import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { OutboxJob } from '@skillstead/core'
 import type { Attempt } from '../packages/core/src/outbox/outbox.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'
+import { enqueue, letLook } from './outbox-acts.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const farAwayMs = 60 * dayMs
 
-const enqueue = ({ registry }: TestRegistry, ...jobs: OutboxJob[]) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
 const retry = ({ registry }: TestRegistry, lane: string, id: string) =>
   registry.database.writer.write((trx) => registry.outbox.retry(trx, lane, id))
 const newest = async ({ registry }: TestRegistry, lane: string) => (await registry.outbox.list(lane, 1))[0]!
 const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
 const rowOf = ({ registry }: TestRegistry, id: string) =>
   registry.database.read.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-/** Longer than a look takes; what has not happened after it does not. */
-const letLook = () => setTimeout(60)
 
 describeDatabases('the rows of the outbox', (open) => {
   describe('can be done again', () => {

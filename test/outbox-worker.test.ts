@@ -1,16 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, it, vi } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
-import type { OutboxJob } from '@skillstead/core'
 import { describeDatabases, type TestRegistry } from './harness.ts'
+import { enqueue, letLook } from './outbox-acts.ts'
 
 const minuteMs = 60_000
 const farAwayMs = 60 * 24 * 60 * minuteMs
-
-const enqueue = ({ registry }: TestRegistry, ...jobs: OutboxJob[]) =>
-  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
-/** Longer than a look takes; what has not happened after it does not. */
-const letLook = () => setTimeout(60)
 
 /** The statements about the outbox that are read from here on. */
 function watchReads({ registry }: TestRegistry): string[] {

@@ -22,7 +22,7 @@ export async function showMe(context: Context, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
-  const webhooks = await countWebhooks(context, user.id)
+  const webhooks = await countWebhooks(context.database.read, user.id)
   const verified = await readVerified(context, user)
   return { ...toPublicFields(user), plan: user.plan, role: user.role, verified, counts: { ...counts, webhooks } }
 }

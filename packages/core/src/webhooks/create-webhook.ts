@@ -7,6 +7,7 @@ import { newId } from '../ids.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { standardPrefix } from './sign.ts'
+import { countWebhooks } from './read-webhooks.ts'
 import { announceWebhooks, subscribe } from './subscribe.ts'
 import { toWebhook } from './webhook-form.ts'
 
@@ -62,11 +63,7 @@ function makeSecret(): string {
 }
 
 async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
-  const { count } = await trx
-    .selectFrom('webhooks')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
+  const count = await countWebhooks(trx, userId)
   if (count >= limits.webhooksPerUserMax) {
     throw new RegistryError('conflict', `You have ${count} webhooks, which is the most there may be. Delete one first.`)
   }

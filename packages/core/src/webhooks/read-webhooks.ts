@@ -1,15 +1,17 @@
 import { limits } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { readNewestRows } from '../outbox/newest-rows.ts'
 import { toOffset, toPage } from '../paging.ts'
+import type { Tables } from '../storage/tables.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { toDelivery, toWebhook } from './webhook-form.ts'
 
 /** GET /webhooks: the caller's, newest first. */
 export async function listWebhooks(context: Context, input: { page: number; limit: number }, caller: Caller) {
   const { userId } = requireAccount(caller)
-  const total = await countWebhooks(context, userId)
+  const total = await countWebhooks(context.database.read, userId)
   const rows = await context.database.read
     .selectFrom('webhooks')
     .selectAll()
@@ -33,8 +35,8 @@ export async function showWebhook(context: Context, { id }: { id: string }, call
 }
 
 /** How many webhooks a user has. */
-export async function countWebhooks({ database }: Pick<Context, 'database'>, userId: string): Promise<number> {
-  const { count } = await database.read
+export async function countWebhooks(db: Pick<Kysely<Tables>, 'selectFrom'>, userId: string): Promise<number> {
+  const { count } = await db
     .selectFrom('webhooks')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('user_id', '=', userId)

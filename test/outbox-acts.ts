@@ -1,0 +1,26 @@
+import { setTimeout } from 'node:timers/promises'
+import type { OutboxJob } from '@skillstead/core'
+import type { TestRegistry } from './harness.ts'
+
+export const leaseMs = 60_000
+
+export const enqueue = ({ registry }: TestRegistry, ...jobs: OutboxJob[]) =>
+  registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
+
+/** Longer than a look takes; what has not happened after it does not. */
+export const letLook = () => setTimeout(60)
+
+/** Numbered jobs without a topic, for {@link outboxOf}. */
+export const makeJobs = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: { n } }))
+
+/** What a test does with the rows of one topic. */
+export function outboxOf(topic: string) {
+  const rowsOf = ({ registry }: TestRegistry) =>
+    registry.database.read.selectFrom('outbox').selectAll().where('topic', '=', topic).orderBy('id').execute()
+  return {
+    rowsOf,
+    enqueue: (test: TestRegistry, ...jobs: Omit<OutboxJob, 'topic'>[]) =>
+      enqueue(test, ...jobs.map((job) => ({ topic, ...job }))),
+    countDone: async (test: TestRegistry) => (await rowsOf(test)).filter(({ state }) => state === 'done').length,
+  }
+}
