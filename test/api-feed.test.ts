@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf, codeOf, fieldsOf, skillMd, textOf } from './answers.ts'
+import { toCanonical } from './canonical.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
 describeApi('the feed', (open) => {
@@ -17,7 +18,11 @@ describeApi('the feed', (open) => {
 
   it('is dense and ordered from 1, and read on from where a page ended', async () => {
     const all = await test.api().getFeed({ limit: 1000 })
-    expect(all).toMatchObject({ origin: 'node.example', epoch: 1, checkpoint: null })
+    expect(all).toMatchObject({
+      origin: 'node.example',
+      epoch: 1,
+      checkpoint: expect.stringMatching(/^node\.example\n7\n/),
+    })
     expect(all.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: all.head }, (_, i) => i + 1))
     expect(all.next).toBe(all.head)
     const read = []
@@ -196,7 +201,7 @@ describeApi('the feed', (open) => {
       }
       await alice.api.yankVersion({ name: 'blobbed', version: '1.0.0' })
       expect(await bytesOf(await test.api().getBlob({ digest: version.files[1]!.digest }))).toEqual(bytes)
-      for (const digest of ['x', `sha256:${'0'.repeat(64)}`, version.digest]) {
+      for (const digest of ['x', `sha256:${'0'.repeat(64)}`]) {
         expect(await codeOf(test.api().getBlob({ digest }))).toBe('not_found')
       }
     })
@@ -228,11 +233,3 @@ describeApi('the feed', (open) => {
     })
   })
 })
-
-/** Canonical JSON (RFC 8785), written a second time: keys in the order of code units, no spaces, shortest forms. */
-function toCanonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(toCanonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${toCanonical(field)}`).join(',')}}`
-}

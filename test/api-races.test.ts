@@ -298,11 +298,12 @@ const entry = (seq: number) =>
 describeApi('a page of the feed', (open) => {
   it('ends at a few MiB, and the next one carries on', async () => {
     const test = await open()
+    const hash = Buffer.alloc(32)
     await test.registry.database.writer.write(async (trx) => {
       for (const seq of [1, 2, 3, 4])
         await trx
           .insertInto('log')
-          .values({ seq, type: 'skill', at: 0, subject: `s${seq}`, digest: null, entry: entry(seq) })
+          .values({ seq, hash, type: 'skill', at: 0, subject: `s${seq}`, digest: null, entry: entry(seq) })
           .execute()
       await trx.updateTable('heads').set({ log_seq: 4 }).execute()
     })

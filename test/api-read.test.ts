@@ -39,7 +39,7 @@ describeApi('reading', (open, { transport }) => {
       downloads: 0,
       stars: 0,
       forks: 0,
-      securityScore: null,
+      securityScore: 100,
       verified: false,
       deprecated: false,
       deprecationMessage: '',
@@ -98,7 +98,17 @@ describeApi('reading', (open, { transport }) => {
       summary: skill.summary,
       contract: null,
       capabilities: [],
-      security: null,
+      access: { tools: [], commands: [], hosts: [], environment: [], packages: [], files: [], cut: [] },
+      widens: null,
+      security: {
+        score: 100,
+        verdict: 'safe',
+        risk: 'none',
+        findings: [],
+        cut: [],
+        rulesVersion: skill.security!.rulesVersion,
+        scannedAt: at,
+      },
       origin: {
         kind: 'local',
         upstream: null,
@@ -134,7 +144,7 @@ describeApi('reading', (open, { transport }) => {
   it('shows one version with its files and its publisher', async () => {
     await publishVersions('single', '1.0.0')
     const version = await test.api().getVersion({ name: 'single', version: '1.0.0' })
-    expect(version).toMatchObject({ version: '1.0.0', yanked: false, portable: true, security: null })
+    expect(version).toMatchObject({ version: '1.0.0', yanked: false, portable: true, security: { score: 100 } })
     expect(version.publisher.username).toBe('alice')
     expect(await codeOf(test.api().getVersion({ name: 'single', version: '1.0.1' }))).toBe('not_found')
     expect(await codeOf(test.api().getVersion({ name: 'single', version: 'latest' }))).toBe('not_found')

@@ -136,7 +136,7 @@ describe('the command line', () => {
   it('finds a registry in order, and says what is wrong with one that is not', async () => {
     const { data } = await makeRegistry()
     const { findings } = await skillsteadJson<{ findings: { name: string; ok: boolean }[] }>(['doctor', '--data', data])
-    const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'reputation', 'outbox']
+    const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'scans', 'reputation', 'outbox']
     expect(findings.map(({ name }) => name)).toEqual(names)
     await writeFile(join(data, 'skillstead.db'), 'this is no database, whatever its name says'.repeat(100))
     const broken = await skillstead(['doctor', '--data', data])

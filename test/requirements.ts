@@ -14,6 +14,8 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['latestVersion has three parts', 'api-publish', 'is latest by its number'],
     ['downloads are counted', 'api-downloads', 'are counted for SKILL.md and the archive'],
     ['stars are counted', 'api-ownership', 'counts once a user, and is taken back once'],
+    ['securityScore is that of the latest version', 'api-security', 'of each version by itself, and of the skill by its latest'],
+    ['verified: a verified author and a safe scan', 'api-security', 'with a verified author and a safe latest version'],
     ['publishedAt is ISO 8601 in UTC with milliseconds', 'api-read', 'shows the details of a skill'],
   ],
   '2.2': [
@@ -64,6 +66,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ],
     ['POST /skills/<name>/agent-reviews', 'api-agent-reviews', 'the first registers an unknown agent'],
     ['POST /skills/<name>/report-copy', 'api-copies', 'answer 201 with the similarity'],
+    ['GET /skills/<name>/similarity', 'api-copies-similarity', 'says how much, what kind, who had it first'],
   ],
   '4.2': [
     ['GET /packs', 'api-packs', 'are listed newest first, a page at a time'],
@@ -145,7 +148,6 @@ export const requirements: readonly Requirement[] = Object.entries(bySection).fl
 
 /** What no test names yet, for it is not built yet. */
 export const unbuilt: readonly string[] = [
-  '2.1 the security score and the verified mark of a skill: no scan of published skills yet',
   '2.4 the loading levels, their options and the conversion for tool frameworks',
-  '4.1 GET /skills/<name>/similarity and /provenance',
+  '4.1 GET /skills/<name>/provenance',
 ]

@@ -244,7 +244,7 @@ describe('storage in an SQLite file', () => {
     } as typeof prepare
     try {
       for (let i = 0; i < 5; i++)
-        await registry.database.read.selectFrom('meta').select('value').where('key', '=', `${i}`).execute()
+        await registry.database.read.selectFrom('meta').select('key').where('value', '=', `${i}`).execute()
     } finally {
       SqliteDatabase.prototype.prepare = prepare
     }

@@ -4,28 +4,56 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { startPostgres } from '../postgres.ts'
+import { benchPairs } from './copies.ts'
+import { benchScale } from './copies-scale.ts'
 import { benchHeartbeat } from './heartbeat.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
+import { benchScan } from './scan.ts'
+import { benchLogs } from './log.ts'
 import { run as benchSearch } from './search.ts'
 import { benchRankings, benchTrack } from './usage.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 const { values, positionals } = parseArgs({
-  options: { corpus: { type: 'string' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
+  options: {
+    corpus: { type: 'string' },
+    security: { type: 'string' },
+    sqlite: { type: 'boolean' },
+    postgres: { type: 'boolean' },
+  },
   allowPositionals: true,
 })
 const corpusDir = values.corpus
+const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
+if (values.security && wants('scan')) {
+  benchScan(values.security, corpusDir)
+  if (positionals.length === 1) process.exit()
+}
+// It makes its own entries.
+if (positionals.includes('log') || (corpusDir && wants('log'))) {
+  await benchLogs(values)
+  if (positionals.length === 1) process.exit()
+}
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
   console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks]',
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks], pnpm bench log, or pnpm bench scan --security FILE [--corpus DIR]',
   )
   process.exit(2)
 }
-const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
 const everywhere = !values.sqlite && !values.postgres
 
 if (wants('search')) benchSearch(corpusDir)
+if (wants('copies')) {
+  for (const bench of [benchPairs, benchScale]) {
+    if (values.sqlite || everywhere) await bench('SQLite', { path: join(scratch(), 'skillstead.db') }, corpusDir)
+    if (values.postgres) {
+      const postgres = await startPostgres()
+      await bench('PostgreSQL', { databaseUrl: await postgres.createDatabase() }, corpusDir)
+      await postgres.stop()
+    }
+  }
+}
 if (['import', 'http', 'track', 'heartbeat', 'rankings', 'webhooks'].some(wants)) {
   if (values.sqlite || everywhere) {
     const dir = scratch()

@@ -24,6 +24,8 @@ export interface Command<Result = unknown> {
   run(given: Arguments, output: Output): Promise<Result>
   /** The result in lines; with --json the result is printed as it is. */
   show(result: Result): string[]
+  /** Whether it prints its result while it runs, also with --json. */
+  readonly printsItself?: true
   /** Whether the result, though it is shown, is a failure to scripts: exit code 1. */
   hasFailed?(result: Result): boolean
 }

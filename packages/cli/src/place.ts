@@ -39,7 +39,7 @@ export function toLocation(given: Arguments, { make = false } = {}): Pick<Regist
   return { path }
 }
 
-interface OpenOptions extends Pick<RegistryOptions, 'outgoing'> {
+interface OpenOptions extends Pick<RegistryOptions, 'outgoing' | 'scanPolicy'> {
   /** Whether a folder that is not there is made. */
   readonly make?: boolean
 }
@@ -48,9 +48,9 @@ interface OpenOptions extends Pick<RegistryOptions, 'outgoing'> {
 export async function withRegistry<T>(
   given: Arguments,
   work: (registry: Registry) => Promise<T>,
-  { make, outgoing }: OpenOptions = {},
+  { make, ...parts }: OpenOptions = {},
 ): Promise<T> {
-  const registry = await openRegistry({ ...toLocation(given, { make }), ...shortLived, outgoing })
+  const registry = await openRegistry({ ...toLocation(given, { make }), ...shortLived, ...parts })
   try {
     return await work(registry)
   } finally {

@@ -30,7 +30,7 @@ async function dispatch(args: readonly string[], json: boolean): Promise<number>
   }
   const result = await command.run(readArguments(name, command, rest), createOutput(json))
   if (json) {
-    if (result !== undefined) console.log(JSON.stringify(result))
+    if (!command.printsItself && result !== undefined) console.log(JSON.stringify(result))
   } else for (const line of command.show(result)) console.log(line)
   return command.hasFailed?.(result) ? 1 : 0
 }

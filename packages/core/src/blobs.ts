@@ -49,7 +49,7 @@ export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): P
 /** The bytes under a digest, or undefined where there are none. */
 export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array | undefined> {
   const row = await db.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
-  return row && unpack(row)
+  return row && unpackBlob(row)
 }
 
 /** The bytes under a digest that something else refers to. */
@@ -59,7 +59,8 @@ export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8
   return bytes
 }
 
-async function unpack(blob: Blob): Promise<Uint8Array> {
+/** The bytes of a stored blob. */
+export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
   return blob.size < threadBytesMin ? inflateRawSync(blob.bytes) : inflateInThread(blob.bytes)
 }

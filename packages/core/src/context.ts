@@ -7,9 +7,11 @@ import type { Outbox } from './outbox/outbox.ts'
 import type { Traffic } from './outbox/throttle.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
+import type { ScanPolicy } from './security/policy.ts'
 import type { PublicNames } from './skills/public-names.ts'
 import type { Database } from './storage/database.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import type { Transparency } from './transparency/transparency.ts'
 import type { Events } from './webhooks/events.ts'
 
 /** How the operator wants webhooks to be. */
@@ -34,11 +36,14 @@ export interface Context {
   readonly answers: AnswerCache
   readonly publicNames: PublicNames
   readonly telemetry: Telemetry
+  readonly transparency: Transparency
   readonly outgoing: Outgoing
   /** What else goes on, so that work that can wait gives way. */
   readonly traffic: Traffic
   readonly addressLimits: AddressLimits
   readonly webhooks: WebhookOptions
+  /** What is done with versions that a scan has something against. */
+  readonly scanPolicy: ScanPolicy
   /** Aborted when the registry closes: nothing more is read. */
   readonly closing: AbortSignal
   /** Aborted when nobody is to wait for what may come; what is there can still be read. */

@@ -2,6 +2,7 @@ import { sweepSessions } from './accounts/sessions.ts'
 import type { Context } from './context.ts'
 import { sweepIdempotent } from './idempotency.ts'
 import { rollUpInstalls } from './telemetry/roll-up.ts'
+import { forgetRetiredKeys } from './transparency/keys.ts'
 
 const topic = 'housekeeping'
 const dayMs = 24 * 60 * 60 * 1000
@@ -19,6 +20,7 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
     async handle() {
       await sweepIdempotent(context)
       await sweepSessions(context)
+      await forgetRetiredKeys(context)
       const now = context.clock.now()
       await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })
       await sweepChanges(context)

@@ -13,6 +13,8 @@ import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { decideCopyReport, listCopyReports } from './copies/copy-reports.ts'
 import { reportCopy } from './copies/report.ts'
+import { showSimilarity } from './copies/show-similarity.ts'
+import { diffSkill } from './diff/diff-skill.ts'
 import { submitCounterNotice } from './dmca/counter-notice.ts'
 import { decideCase } from './dmca/decide.ts'
 import { listCases, showCase } from './dmca/read.ts'
@@ -30,6 +32,7 @@ import { listPacks } from './packs/list.ts'
 import { getPack } from './packs/find-pack.ts'
 import { showPack } from './packs/pack-form.ts'
 import { createPack, deletePack, updatePack } from './packs/packs.ts'
+import { showProvenance } from './provenance/show-provenance.ts'
 import { listAuthors } from './reputation/leaderboard.ts'
 import { showReputation } from './reputation/show-reputation.ts'
 import { createAgentReview } from './reviews/create-agent-review.ts'
@@ -40,6 +43,9 @@ import { createReview, listReviews } from './reviews/reviews.ts'
 import { createRequest, getRequest, listRequests } from './requests/requests.ts'
 import { updateRequest } from './requests/update.ts'
 import { voteForRequest, withdrawRequestVote } from './requests/votes.ts'
+import { deleteHeld, listHeld, readHeldFile, showHeld } from './security/held.ts'
+import { releaseHeld } from './security/release-held.ts'
+import { startRescan } from './security/rescan.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './skills/collaborators.ts'
 import { getMovedSkill, getSkill } from './skills/find-skill.ts'
 import { forkSkill } from './skills/fork.ts'
@@ -54,6 +60,9 @@ import { readBlob, readBlobs } from './sync/blobs.ts'
 import { readFeed } from './sync/feed.ts'
 import { track } from './telemetry/track.ts'
 import { getTrending } from './telemetry/trending.ts'
+import { readCheckpoint } from './transparency/checkpoint.ts'
+import { readTile } from './transparency/read-tile.ts'
+import { readPublicKeys } from './transparency/keys.ts'
 import { decideVerification } from './verification/decide.ts'
 import { listOwnVerifications, listVerifications } from './verification/list.ts'
 import { verifyAuthor } from './verification/verify-author.ts'
@@ -66,8 +75,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts'
 
 /** What answers `not_implemented` for now. The list can only shrink; a test holds it. */
 export const notImplemented = [
-  ...(['loadSkill', 'diffSkill', 'getSimilarity', 'getProvenance'] as const),
-  ...(['getCheckpoint', 'getTile', 'getPublicKey'] as const),
+  ...(['loadSkill'] as const),
 ] as const satisfies readonly EndpointName[]
 
 type NotImplemented = (typeof notImplemented)[number]
@@ -78,6 +86,7 @@ export const operations = {
 
   searchSkills,
   suggest,
+  getSimilarity: showSimilarity,
   listCategories: (context) => listCategories(context),
   publishSkill,
   getSkill: showSkill as (...input: Parameters<typeof showSkill>) => never,
@@ -87,8 +96,10 @@ export const operations = {
   getFile: readFile,
   listVersions,
   getVersion: showVersion,
+  diffSkill,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
+  getProvenance: showProvenance,
   forkSkill,
   starSkill: (context, input, caller) => setStarred(context, input, true, caller),
   unstarSkill: (context, input, caller) => setStarred(context, input, false, caller),
@@ -175,6 +186,13 @@ export const operations = {
   listReports,
   decideReport,
 
+  listHeld,
+  getHeld: showHeld,
+  getHeldFile: readHeldFile,
+  releaseHeld,
+  deleteHeld,
+  startRescan,
+
   listWebhooks,
   createWebhook,
   getWebhook: showWebhook,
@@ -186,6 +204,9 @@ export const operations = {
   getFeed: readFeed as (...input: Parameters<typeof readFeed>) => never,
   getBlob: readBlob,
   batchBlobs: readBlobs,
+  getCheckpoint: (context) => readCheckpoint(context),
+  getTile: readTile,
+  getPublicKey: (context) => readPublicKeys(context),
 } satisfies Operations<typeof endpoints, Context, Caller>
 
 /** Whether the caller may see the thing at all is told first, so that a 501 gives nothing away. */

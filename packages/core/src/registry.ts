@@ -8,6 +8,7 @@ import type { UserCaller } from './caller.ts'
 import { createChangeFollower } from './change-follower.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Context, WebhookOptions } from './context.ts'
+import { scheduleSketches } from './copies/sketch-versions.ts'
 import { createCounters } from './counters.ts'
 import { scheduleTakedowns } from './dmca/restore.ts'
 import { handleExternalScans } from './external/scan-indexed.ts'
@@ -18,10 +19,16 @@ import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
+import type { ScanPolicy } from './security/policy.ts'
 import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
+import { ensureSigningKey } from './transparency/keys.ts'
+import { isNoteName } from './transparency/notes.ts'
+import { createTransparency } from './transparency/transparency.ts'
+import { scheduleRescan, countUnscanned } from './security/rescan.ts'
 import { handleVerifications } from './verification/check.ts'
+import { handleVerifiedSkills } from './verification/refresh-verified.ts'
 import { handleDeliveries } from './webhooks/deliver.ts'
 import { createEvents } from './webhooks/events.ts'
 import { createWatchers } from './webhooks/watchers.ts'
@@ -29,7 +36,7 @@ import { createWatchers } from './webhooks/watchers.ts'
 export interface RegistryOptions extends DatabaseLocation {
   /** Where the time comes from; the system's clock unless a test says otherwise. */
   readonly clock?: Clock
-  /** How the node calls itself in its feed; an id of its own unless it is told a name. */
+  /** How the node calls itself in its feed and log; an id of its own unless it is told a name, such as its host. */
   readonly origin?: string
   /** Catalogues of more skills than this are searched in the database instead of in memory. 0: always. */
   readonly memorySkillsMax?: number
@@ -40,6 +47,8 @@ export interface RegistryOptions extends DatabaseLocation {
   /** What may be reached outside: public addresses unless it is said. */
   readonly outgoing?: OutgoingOptions
   readonly webhooks?: WebhookOptions
+  /** What is done with versions that a scan has something against: they are published with warnings unless it is said. */
+  readonly scanPolicy?: ScanPolicy
   /** Told of errors that no caller is there to hear. */
   readonly onError?: (error: unknown) => void
 }
@@ -84,11 +93,15 @@ const diskBytesMin = 64 * 1024 * 1024
  * await registry.close()
  */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
+  if (options.origin !== undefined && !isNoteName(options.origin)) {
+    throw new TypeError('An `origin` is a name without spaces and plus signs, such as registry.example.com.')
+  }
   const clock = options.clock ?? systemClock
   const onError = options.onError ?? ((error) => console.error(error))
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
   const { origin, epoch } = await readIdentity(database, options.origin)
+  await ensureSigningKey(database, clock)
   const changes = await createChangeFollower(database, onError)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
@@ -117,10 +130,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     answers,
     publicNames: createPublicNames(changes),
     telemetry,
+    transparency: createTransparency(),
     outgoing,
     traffic,
     addressLimits: createAddressLimits(),
     webhooks: options.webhooks ?? {},
+    scanPolicy: options.scanPolicy ?? {},
     closing: closing.signal,
     waits: waits.signal,
   }
@@ -130,6 +145,9 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     scheduleTakedowns(context)
     handleExternalScans(context)
     handleDeliveries(context)
+    handleVerifiedSkills(context)
+    await scheduleRescan(context)
+    await scheduleSketches(context)
     outbox.start()
     // What a process recorded that ended before it counted.
     await telemetry.flush()
@@ -215,9 +233,16 @@ async function readMetrics({ database, outbox, search, changes, clock }: Context
     .selectFrom('versions')
     .select((eb) => eb.fn.countAll<number>().as('versions'))
     .executeTakeFirstOrThrow()
+  const unscanned = await countUnscanned({ database })
   const oldestMs = oldestDueAt === null ? 0 : Math.max(0, clock.now() - oldestDueAt)
   return [
     { name: 'skillstead_skills', help: 'Skills stored', type: 'gauge', value: skills },
+    {
+      name: 'skillstead_scans_waiting',
+      help: 'Versions without a scan by the current rules',
+      type: 'gauge',
+      value: unscanned,
+    },
     { name: 'skillstead_versions', help: 'Versions stored', type: 'gauge', value: versions },
     {
       name: 'skillstead_search_skills',

@@ -19,7 +19,7 @@ export interface Endpoint {
   /** The lowest plan that includes the operation. */
   readonly plan?: PlanName
   /** 200 where it is not said. With several, the operation answers which, and the first is the usual one. */
-  readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus]
+  readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus, ...SuccessStatus[]]
   readonly tag: string
   readonly summary: string
   readonly input: Schema
@@ -73,6 +73,8 @@ export interface Content {
   readonly contentType: string
   /** A stream only where many things are sent in one answer. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
+  /** How long what guests get may be kept; asked for again each time where it is not said. */
+  readonly cacheControl?: string
   /** Sent as a strong `ETag`; without it one is computed from the body. */
   readonly etag?: string
   /** Offered as the name to save under; a browser then saves and never shows the content. */

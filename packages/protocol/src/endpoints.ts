@@ -9,6 +9,7 @@ import { packEndpoints } from './endpoints/packs.ts'
 import { reputationEndpoints } from './endpoints/reputation.ts'
 import { requestEndpoints } from './endpoints/requests.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
+import { securityEndpoints } from './endpoints/security.ts'
 import { skillEndpoints } from './endpoints/skills.ts'
 import { syncEndpoints } from './endpoints/sync.ts'
 import { webhookEndpoints } from './endpoints/webhooks.ts'
@@ -19,6 +20,7 @@ export const endpoints = {
   ...ownershipEndpoints,
   ...reviewEndpoints,
   ...moderationEndpoints,
+  ...securityEndpoints,
   ...packEndpoints,
   ...agentEndpoints,
   ...requestEndpoints,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Widens } from './schemas/access.ts'
 import { Count, Id, Timestamp } from './schemas/fields.ts'
 
 const skill = { id: v.string(), name: v.string() }
@@ -11,6 +12,8 @@ const eventSchemas = {
   'skill.published': v.object({
     skill: v.object({ ...FullySkill.entries, version: v.string(), description: v.string(), securityScore: v.number() }),
     publisher: User,
+    /** What it uses that the version before it does not; absent where that is nothing. */
+    widens: v.optional(Widens),
   }),
   /** A skill of the owner is downloaded or installed; `downloadCount` counts this one too. */
   'skill.downloaded': v.object({ skill: FullySkill, client: v.string(), downloadCount: Count }),

@@ -17,8 +17,10 @@ export { RegistryError, errorTable, toProblem, toProblemType } from './errors.ts
 export type { ErrorCode, FieldError, Problem, RegistryErrorOptions } from './errors.ts'
 export { WebhookEvent, eventNames, pingEvent, type EventData, type EventName } from './events.ts'
 export { limits } from './limits.ts'
+export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { includesPlan, planNames, plans, type PlanName } from './plans.ts'
+export { accessKinds, type Access, type AccessKind, type FileDiff, type SkillDiff, type Widens } from './schemas/access.ts'
 export type { ApiKey, Me, Profile, Scope, User } from './schemas/account.ts'
 export {
   updateReasons,
@@ -28,7 +30,8 @@ export {
   type HeartbeatResult,
 } from './schemas/agent.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
-export type { ExternalSkill, SarifLog, ScanFinding, ScanReport, Trending } from './schemas/external.ts'
+export type { ExternalSkill, Trending } from './schemas/external.ts'
+export type { HeldDetails, HeldVersion } from './schemas/held.ts'
 export {
   moderationStates,
   reportKinds,
@@ -39,6 +42,13 @@ export {
 } from './schemas/moderation.ts'
 export type { Pack } from './schemas/pack.ts'
 export {
+  parseProvenance,
+  parseVersionEntry,
+  toSignedFields,
+  type Provenance,
+  type VersionEntry,
+} from './schemas/provenance.ts'
+export {
   verificationStatuses,
   type ListedVerification,
   type Reputation,
@@ -46,6 +56,9 @@ export {
 } from './schemas/reputation.ts'
 export { requestStatuses, type Issue, type Review, type SkillRequest } from './schemas/review.ts'
 export type { SearchResult, Skill, SkillDetails, SkillVersion, Visibility, Warning } from './schemas/skill.ts'
+export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'
 export { deliveryStatuses, type Delivery, type Webhook } from './schemas/webhook.ts'
 export { scopes } from './schemas/account.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
+export { fileRoles, polarities, risks, severities, signals, verdicts } from './schemas/security.ts'
+export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'

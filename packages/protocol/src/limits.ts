@@ -23,9 +23,13 @@ export const limits = {
   keywordsMax: 32,
   keywordCharactersMax: 64,
   changelogCharactersMax: 20_000,
+  /** The versions of a user that wait for an administrator at a time: each keeps its whole content. */
+  heldPerUserMax: 20,
   packSkillsMax: 500,
   pageSizeMax: 100,
   feedPageMax: 1000,
+  /** An entry of the public log: what two bytes of length before it can say (C2SP tlog-tiles). */
+  logEntryBytesMax: 65_535,
   blobBatchMax: 1000,
   heartbeatSkillsMax: 1000,
   webhookSkillsMax: 500,

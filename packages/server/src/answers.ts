@@ -22,5 +22,7 @@ export function toAnswer(call: Call, route: Route, { status, body, headers }: Re
     return { status, cacheControl, headers, body: Buffer.from(JSON.stringify(body)), contentType: jsonType }
   }
   const content = body as Content
-  return { status, cacheControl, body: content.body, ...toContentHeaders(content) }
+  // What is for everybody says itself how long it may be kept.
+  const kept = cacheControl === 'no-cache' ? (content.cacheControl ?? cacheControl) : cacheControl
+  return { status, cacheControl: kept, body: content.body, ...toContentHeaders(content) }
 }

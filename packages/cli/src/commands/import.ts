@@ -8,6 +8,7 @@ import type { Source } from '../import/records.ts'
 import { runImport, type ImportSummary } from '../import/run-import.ts'
 import { openZip } from '../import/zip.ts'
 import { storeOptions, withRegistry } from '../place.ts'
+import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 
 const refusalsShownMax = 20
 
@@ -17,6 +18,7 @@ export const importSkills: Command<ImportSummary> = {
   words: ['PATH'],
   options: {
     owner: { value: 'NAME', help: 'whose they are; needed where the source does not say' },
+    ...scanPolicyOption,
     ...storeOptions,
   },
   async run(given, output) {
@@ -43,7 +45,7 @@ export const importSkills: Command<ImportSummary> = {
           bar?.stop()
         }
       },
-      { make: true },
+      { make: true, scanPolicy: toScanPolicy(given) },
     )
   },
   show(summary) {
@@ -52,6 +54,7 @@ export const importSkills: Command<ImportSummary> = {
     return [
       `${summary.taken} skills taken, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
       `${versionsCreated} versions published, ${summary.versionsUnchanged} there already, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
+      ...(summary.versionsHeld > 0 ? [`${summary.versionsHeld} versions wait for an administrator.`] : []),
       ...(summary.filesMissing > 0
         ? [`${summary.filesMissing} files are named in the source without their content, and were left out.`]
         : []),

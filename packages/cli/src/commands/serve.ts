@@ -7,6 +7,7 @@ import { UsageError, flag, text, type Arguments, type Command, type Option } fro
 import type { Output } from '../output.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { storeOptions, toLocation } from '../place.ts'
+import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 
 export const serveOptions: Record<string, Option> = {
   port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
@@ -20,6 +21,7 @@ export const serveOptions: Record<string, Option> = {
     value: 'N',
     help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
   },
+  ...scanPolicyOption,
   private: { help: 'nothing without a key' },
   'json-logs': { help: 'one line of JSON a request, on standard output' },
 }
@@ -42,8 +44,12 @@ export const serve: Command<undefined> = {
 }
 
 /** How the registry of a node does its work outside; throws {@link UsageError} for what cannot be read. */
-export function toWorkOptions(given: Arguments): Pick<RegistryOptions, 'outgoing' | 'webhooks'> {
-  return { outgoing: toOutgoing(given), webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) } }
+export function toWorkOptions(given: Arguments): Pick<RegistryOptions, 'outgoing' | 'webhooks' | 'scanPolicy'> {
+  return {
+    outgoing: toOutgoing(given),
+    webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
+    scanPolicy: toScanPolicy(given),
+  }
 }
 
 /** Listens as the options say; the registry is closed again where that fails. */

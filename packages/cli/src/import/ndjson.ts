@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, statSync, type ReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import * as v from 'valibot'
 import { decodeText, type Source, type SourceItem } from './records.ts'
@@ -28,35 +28,52 @@ const Record = v.object({
 export function openNdjson(file: string): Source {
   const { size } = statSync(file)
   const bytes = createReadStream(file)
-  const input = /\.gz$/i.test(file) ? bytes.pipe(createGunzip({ chunkSize: 256 * 1024 })) : bytes
-  bytes.once('error', (error) => input.destroy(error))
-  return { items: readItems(input, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
+  return { items: readItems(bytes, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
-async function* readItems(input: AsyncIterable<Buffer>, file: string): AsyncGenerator<SourceItem> {
+/** One line of a file of JSON records: its value (undefined where it is no JSON), or why it cannot be looked at. */
+export interface ReadObject {
+  readonly number: number
+  readonly value?: unknown
+  readonly reason?: string
+}
+
+/** The values of `.ndjson` and `.ndjson.gz`, line by line; empty lines are none. `done`: what becomes of them. */
+export async function* readObjects(
+  file: string,
+  done: 'imported' | 'scanned',
+  bytes = createReadStream(file),
+): AsyncGenerator<ReadObject> {
+  const input = /\.gz$/i.test(file) ? bytes.pipe(createGunzip({ chunkSize: 256 * 1024 })) : bytes
+  bytes.once('error', (error) => input.destroy(error))
   const decoder = new TextDecoder()
   let number = 0
-  for await (const bytes of readLines(readChunks(input, file, () => number))) {
+  for await (const line of readLines(readChunks(input, file, { countLines: () => number, done }))) {
     number += 1
-    if (bytes === undefined) {
-      yield { id: `line ${number}`, reason: `The line is longer than ${lineBytesMax / 1024 / 1024} MiB.` }
-      continue
+    if (line === undefined) yield { number, reason: `The line is longer than ${lineBytesMax / 1024 / 1024} MiB.` }
+    else {
+      const text = decoder.decode(line)
+      if (text.trim() !== '') yield { number, value: parseJson(text) }
     }
-    const line = decoder.decode(bytes)
-    if (line.trim() !== '') yield readItem(line, number)
+  }
+}
+
+async function* readItems(bytes: ReadStream, file: string): AsyncGenerator<SourceItem> {
+  for await (const { number, value, reason } of readObjects(file, 'imported', bytes)) {
+    yield reason === undefined ? readItem(value, number) : { id: `line ${number}`, reason }
   }
 }
 
 async function* readChunks(
   input: AsyncIterable<Buffer>,
   file: string,
-  countLines: () => number,
+  { countLines, done }: { countLines: () => number; done: string },
 ): AsyncGenerator<Buffer> {
   try {
     yield* input
   } catch (cause) {
     // zlib says "unexpected end of file" and no more.
-    throw new Error(`${file} is cut off or damaged after line ${countLines()}; what stands before it is imported.`, {
+    throw new Error(`${file} is cut off or damaged after line ${countLines()}; what stands before it is ${done}.`, {
       cause,
     })
   }
@@ -92,8 +109,8 @@ async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer |
   }
 }
 
-function readItem(line: string, number: number): SourceItem {
-  const parsed = v.safeParse(Record, parseJson(line))
+function readItem(value: unknown, number: number): SourceItem {
+  const parsed = v.safeParse(Record, value)
   if (!parsed.success) {
     const [issue] = parsed.issues
     const field = v.getDotPath(issue)

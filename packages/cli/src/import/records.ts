@@ -35,7 +35,7 @@ export interface Unreadable {
 
 export type SourceItem = SkillRecord | Unreadable
 
-export function isUnreadable(item: SourceItem): item is Unreadable {
+export function isUnreadable(item: object): item is Unreadable {
   return 'reason' in item
 }
 

@@ -12,6 +12,8 @@ export interface ImportSummary {
   versionsCreated: number
   versionsUnchanged: number
   versionsRefused: number
+  /** Versions that wait for an administrator because of their scan. */
+  versionsHeld: number
   /** Files that the source names without holding their content. */
   filesMissing: number
   /** How many versions came with each warning. */
@@ -102,12 +104,14 @@ async function importBatch(
     next += versions
     const created = own.filter((outcome) => !outcome.error && outcome.created).length
     const refused = own.filter((outcome) => outcome.error).length
+    const held = own.filter((outcome) => !outcome.error && outcome.heldId !== undefined).length
     if (refused === own.length) summary.refused += 1
-    else if (created > 0) summary.taken += 1
+    else if (created + held > 0) summary.taken += 1
     else summary.unchanged += 1
     summary.versionsCreated += created
     summary.versionsRefused += refused
-    summary.versionsUnchanged += own.length - created - refused
+    summary.versionsHeld += held
+    summary.versionsUnchanged += own.length - created - refused - held
     for (const outcome of own) {
       if (outcome.error) tell(summary, id, outcome.error.message)
       else if (outcome.created) countWarnings(summary, outcome.warnings)
@@ -171,6 +175,6 @@ function createBatch(): Batch {
 }
 
 function createSummary(): ImportSummary {
-  const versions = { versionsCreated: 0, versionsUnchanged: 0, versionsRefused: 0 }
+  const versions = { versionsCreated: 0, versionsUnchanged: 0, versionsRefused: 0, versionsHeld: 0 }
   return { taken: 0, unchanged: 0, refused: 0, ...versions, filesMissing: 0, warnings: {}, refusals: [], seconds: 0 }
 }

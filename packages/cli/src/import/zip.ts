@@ -9,16 +9,16 @@ import { decodeText, type Source, type SourceItem } from './records.ts'
 const zipBytesMax = 512 * 1024 * 1024
 const zipLimits = { filesMax: 50_000, fileBytesMax: limits.fileBytesMax, versionBytesMax: 1024 * 1024 * 1024 }
 
-/** Reads a zip of skills: every folder in it with a SKILL.md is one. Hostile archives are refused as a whole. */
-export function openZip(file: string): Source {
+/** Reads an archive of skills: every folder in it with a SKILL.md is one. Hostile archives are refused as a whole. */
+export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   let share = 0
   async function* items(): AsyncGenerator<SourceItem> {
     const { size } = statSync(file)
     if (size > zipBytesMax)
       throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB; unpack it and import the folder.`)
-    const entries = await readArchiveFiles(readFileSync(file), 'zip', zipLimits)
+    const entries = await readArchiveFiles(readFileSync(file), type, zipLimits)
     refuseEscapes(file, entries)
-    const skills = groupBySkill(entries.filter(isWanted), basename(file, '.zip'))
+    const skills = groupBySkill(entries.filter(isWanted), basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, ''))
     if (skills.length === 0) throw new Error(`${file} holds no SKILL.md.`)
     for (const [i, item] of skills.entries()) {
       share = i / skills.length

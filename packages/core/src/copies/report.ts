@@ -8,8 +8,8 @@ import type { CopyReportRow } from '../storage/rows-trust.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCopyReport } from './copy-report-form.ts'
-import { readBody } from './read-body.ts'
-import { measureSimilarity } from './similarity.ts'
+import { readLatest } from './read-body.ts'
+import { comparerWith } from './similarity.ts'
 
 /** POST /skills/<name>/report-copy: with the similarity of the latest versions, for administrators to decide. */
 export async function reportCopy(
@@ -21,7 +21,8 @@ export async function reportCopy(
   const skill = await getSkill(context, input.name, caller)
   const original = await getOriginal(context, input.originalSkillId, caller)
   if (original.id === skill.id) throw notItself(skill)
-  const similarity = measureSimilarity(await readBody(context, skill), await readBody(context, original))
+  const [copy, source] = [await readLatest(context, skill), await readLatest(context, original)]
+  const { similarity } = comparerWith(copy.words)(source.words)
   const row = await context.database.writer.write(async (trx) => {
     for (const found of [skill, original]) await getSkillNow(context, trx, found, caller)
     const pair = { skill_id: skill.id, original_skill_id: original.id, reporter_id: userId }

@@ -1,48 +1,62 @@
-/** How many words, or characters of scripts without spaces, stand in one shingle. */
-const shingleWords = 5
-/** Longer bodies are compared as far as this, in UTF-16 units, so that enormous ones cannot hold the event loop. */
-const comparedCharactersMax = 256 * 1024
+import { shingleWords, toShingles, toWords } from './shingles.ts'
 
-const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibetan'
-  .split(' ')
-  .map((script) => `\\p{Script=${script}}`)
-  .join('')
-const wordPattern = new RegExp(`[${unspaced}]\\p{M}*|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}_])+`, 'gu')
+/** From here on people call it a copy. */
+export const copySimilarity = 0.4
+/** Less is not shown. */
+export const shownSimilarity = 0.3
+/** From this share of all shingles of both on they are the same thing with small changes, and not one in the other. */
+const nearResemblance = 0.8
+
+/** How alike two bodies are. */
+export interface Comparison {
+  /** The share of the smaller body's shingles that the other has. */
+  readonly similarity: number
+  /** `exact`: word for word; `near`: nearly, and of nearly the same size; `partial`: one has a part of the other. */
+  readonly kind: 'exact' | 'near' | 'partial'
+}
 
 /**
  * How much of the smaller of two bodies stands in the other, from 0 to 1: the share of its runs of five words. Case, white
- * space, punctuation and the order of passages make no difference; a body that is a part of the other gives 1.
+ * space, punctuation and the order of passages make no difference, and common boilerplate does not count; a body that is
+ * a part of the other gives 1.
  *
  * @example measureSimilarity('Read the file, then sum it up.', 'First read the file, then sum it up. Be brief.') // 1
  */
 export function measureSimilarity(a: string, b: string): number {
-  const one = splitWords(a)
-  const other = splitWords(b)
-  // A body of fewer words is one run of all it has.
-  const length = Math.min(shingleWords, one.length, other.length)
-  if (length === 0) return one.length === other.length ? 1 : 0
-  const ids = new Map<string, number>()
-  const sets = [toShingles(one, length, ids), toShingles(other, length, ids)]
-  const [smaller, larger] = sets.toSorted((left, right) => left.size - right.size) as [Set<string>, Set<string>]
+  return comparerWith(toWords(a))(toWords(b)).similarity
+}
+
+/** As {@link measureSimilarity}, with what kind of likeness it is, of the words of one body with those of many. */
+export function comparerWith(a: Int32Array): (b: Int32Array) => Comparison {
+  const own = toShingles(a, shingleWords)
+  return (b) => {
+    // A body of fewer words is one run of all it has.
+    const length = Math.min(shingleWords, a.length, b.length)
+    return compare(a, b, length < shingleWords ? toShingles(a, length) : own, toShingles(b, length))
+  }
+}
+
+function compare(a: Int32Array, b: Int32Array, one: Float64Array, other: Float64Array): Comparison {
+  if (isSame(a, b)) return { similarity: 1, kind: 'exact' }
+  if (a.length === 0 || b.length === 0) return { similarity: 0, kind: 'partial' }
+  const smaller = Math.min(one.length, other.length)
+  if (smaller === 0) return { similarity: 0, kind: 'partial' }
+  const shared = countShared(one, other)
+  const resemblance = shared / (one.length + other.length - shared)
+  return { similarity: shared / smaller, kind: resemblance >= nearResemblance ? 'near' : 'partial' }
+}
+
+function isSame(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((word, i) => word === b[i])
+}
+
+function countShared(a: Float64Array, b: Float64Array): number {
   let shared = 0
-  for (const shingle of smaller) if (larger.has(shingle)) shared++
-  return shared / smaller.size
-}
-
-function splitWords(text: string): string[] {
-  const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
-  return folded.match(wordPattern) ?? []
-}
-
-/** Words by small numbers, which make short keys of long words. */
-function toShingles(words: readonly string[], length: number, ids: Map<string, number>): Set<string> {
-  const numbers = words.map((word) => {
-    const known = ids.get(word)
-    if (known !== undefined) return known
-    ids.set(word, ids.size)
-    return ids.size - 1
-  })
-  const shingles = new Set<string>()
-  for (let i = 0; i + length <= numbers.length; i++) shingles.add(numbers.slice(i, i + length).join(' '))
-  return shingles
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    const difference = a[i]! - b[j]!
+    if (difference === 0) shared++
+    if (difference <= 0) i++
+    if (difference >= 0) j++
+  }
+  return shared
 }

@@ -18,7 +18,10 @@ const readMs = 10_000
  * Reads the SKILL.md of a source: the first candidate that has one. Throws `invalid_request` for hosts that are not
  * public, `upstream_failed` where there is no skill or something else in its place, `upstream_timeout`.
  */
-export async function readExternalSkill(context: Context, source: ExternalSource): Promise<ReadSkill> {
+export async function readExternalSkill(
+  context: Pick<Context, 'outgoing' | 'clock'>,
+  source: ExternalSource,
+): Promise<ReadSkill> {
   await context.outgoing.requirePublic(source.candidates[0]!, 'url')
   const until = context.clock.now() + readMs
   let reason = 'There is no SKILL.md at that address.'

@@ -2,7 +2,8 @@ import { unescape } from 'node:querystring'
 import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 import { toSarif } from '../scan/sarif.ts'
-import { scanText } from '../scan/scan.ts'
+import { toDigest } from '../blobs.ts'
+import { scanPackage } from '../scan/scan-package.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { readExternalSkill } from './read-skill.ts'
 import { parseSource, type ExternalSource } from './source.ts'
@@ -25,7 +26,7 @@ export async function scanSource(
   source: ExternalSource,
 ): Promise<{ report: ScanReport; text: string }> {
   const { address, text } = await readExternalSkill(context, source)
-  return { report: scanText({ path: toPath(address), text }, address, context.clock.now()), text }
+  return { report: await scanText(context, { path: toPath(address), text }, address), text }
 }
 
 /** Writes what came out of a scan to the skill in the index, if it is there. */
@@ -37,12 +38,21 @@ export async function recordScan(trx: WriteTransaction, { url }: ExternalSource,
 
 async function scan(context: Context, { url, content }: ScanInput): Promise<ScanReport> {
   if (url === undefined && content !== undefined)
-    return scanText({ path: 'SKILL.md', text: content }, 'content', context.clock.now())
+    return scanText(context, { path: 'SKILL.md', text: content }, 'content')
   if (url === undefined || content !== undefined) throw refuseInput()
   const source = parseSource(url)
   const { report } = await scanSource(context, source)
   await context.database.writer.write((trx) => recordScan(trx, source, report))
   return report
+}
+
+async function scanText(
+  { clock }: Context,
+  { path, text }: { path: string; text: string },
+  source: string,
+): Promise<ScanReport> {
+  const bytes = Buffer.from(text)
+  return { ...(await scanPackage([{ path, bytes }], clock.now())), digest: toDigest(bytes), source }
 }
 
 function refuseInput(): RegistryError {

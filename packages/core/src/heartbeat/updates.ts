@@ -1,10 +1,18 @@
-import { compareVersions, isVersion, toVersionSortKey, updateReasons, type HeartbeatResult } from '@skillstead/protocol'
+import {
+  compareVersions,
+  isVersion,
+  toVersionSortKey,
+  updateReasons,
+  type HeartbeatResult,
+  type Widens,
+} from '@skillstead/protocol'
 import { sql } from 'kysely'
 import type { Context } from '../context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { Found } from './look-up.ts'
 import { isFlagged } from './offered.ts'
 import { findReplacements } from './replacements.ts'
+import { readWidenings, toWideningAdvice } from './widening.ts'
 
 /** What an agent says that it has. */
 export interface InstalledItem {
@@ -16,11 +24,13 @@ export interface InstalledItem {
 export type Reason = (typeof updateReasons)[number]
 type Update = HeartbeatResult['updates'][number]
 
+type Fault = 'dangerous' | 'yanked' | 'drifted'
+
 /** An item with what is known of it. */
 export interface Installed extends Found {
   readonly item: InstalledItem
   /** What is wrong with the version that the agent has, where it was published here. */
-  readonly fault?: 'yanked' | 'drifted' | undefined
+  readonly fault?: Fault | undefined
 }
 
 /** An item that its agent should look at. */
@@ -31,7 +41,7 @@ export interface Finding extends Installed {
 /** When a reason holds. Of those that do, the worst counts: the first in `updateReasons`. */
 const signs: { [K in Reason]: (installed: Installed) => boolean } = {
   taken_down: ({ takenDown }) => takenDown,
-  flagged: ({ skill }) => isFlagged(skill),
+  flagged: ({ skill, fault }) => isFlagged(skill) || fault === 'dangerous',
   yanked: ({ fault }) => fault === 'yanked',
   drifted: ({ fault }) => fault === 'drifted',
   deprecated: ({ skill }) => skill.deprecated === 1,
@@ -51,7 +61,11 @@ export async function listUpdates(context: Context, installed: readonly Installe
   }
   const findings = [...worst.values()]
   const replacements = await findReplacements(context, findings)
-  return findings.map((finding) => toUpdate(finding, replacements.get(finding.skill.id) ?? null))
+  const widenings = await readWidenings(context, findings)
+  return findings.map((finding) => {
+    const { id } = finding.skill
+    return toUpdate(finding, replacements.get(id) ?? null, widenings.get(id) ?? null)
+  })
 }
 
 /** The worst reason to look at an installed skill; undefined where all is well. */
@@ -70,14 +84,15 @@ function isOutdated(version: string, latest: string): boolean {
 }
 
 /** Nearly all versions are as they should be, so that only the others are read. */
-const selectFaults = keepListQuery<{ place: number | string; yanked: number }>((db, lists) =>
+const selectFaults = keepListQuery<{ place: number | string; yanked: number; verdict: string | null }>((db, lists) =>
   db
     .selectFrom(lists.table().as('had'))
     .innerJoin('versions', (join) =>
-      join.on('skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
+      join.on('versions.skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
     )
-    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked'])
-    .where(sql<boolean>`yanked = 1 or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'verdict'])
+    .where(sql<boolean>`yanked = 1 or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
 )
 
 /** What is wrong with the versions that an agent has, by their places in the list. */
@@ -86,10 +101,15 @@ async function readFaults({ database }: Context, installed: readonly Installed[]
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )
   const rows = had.length > 0 ? await selectFaults(database, had) : []
-  return new Map(rows.map(({ place, yanked }) => [Number(place), yanked === 1 ? 'yanked' : 'drifted'] as const))
+  return new Map(rows.map(({ place, ...row }) => [Number(place), toFault(row)]))
 }
 
-function toUpdate(finding: Finding, replacement: string | null): Update {
+function toFault({ yanked, verdict }: { yanked: number; verdict: string | null }): Fault {
+  if (verdict === 'dangerous') return 'dangerous'
+  return yanked === 1 ? 'yanked' : 'drifted'
+}
+
+function toUpdate(finding: Finding, replacement: string | null, widens: Widens | null): Update {
   const { skill, takenDown, item, reason } = finding
   const said = messages[reason](finding)
   const advice = replacement === null || said.includes(replacement) ? '' : ` ${replacement} can take its place.`
@@ -99,15 +119,19 @@ function toUpdate(finding: Finding, replacement: string | null): Update {
     installedVersion: item.version,
     latestVersion: takenDown ? '' : skill.latest_version,
     reason,
-    message: said + advice,
+    message: said + (widens ? toWideningAdvice(widens) : '') + advice,
     replacement,
+    widens,
   }
 }
 
 /** What to do about it, for the agent and the people behind it. */
 const messages: { [K in Reason]: (installed: Installed) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
-  flagged: ({ skill }) => `${skill.full_name} is marked as dangerous. Stop using it.`,
+  flagged: ({ skill, item: { version } }) =>
+    isFlagged(skill)
+      ? `${skill.full_name} is marked as dangerous. Stop using it.`
+      : `The scan calls ${skill.full_name}@${version} dangerous. Stop using it.`,
   yanked: ({ skill, item: { version } }) =>
     skill.latest_version === ''
       ? `${skill.full_name}@${version} was yanked, and there is no other version.`

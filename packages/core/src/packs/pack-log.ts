@@ -1,6 +1,10 @@
 import type { LogDraft } from '../log.ts'
 import type { PackRow } from '../storage/tables.ts'
+import { jsonBytes } from '../transparency/entry-text.ts'
 import type { Member } from './members.ts'
+
+/** What of a pack's list goes into one entry, which leaves room for the rest of it; a long list takes several. */
+const partBytesMax = 32_768
 
 /** What the public log tells of a change to a pack: the pack as everyone sees it now, or that it is gone. */
 export function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
@@ -9,7 +13,32 @@ export function toPackEntries(before: PackRow | undefined, pack: PackRow, member
   const skills = members
     .filter(({ isPublic }) => isPublic)
     .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
-  return [toEntry(pack, { withdrawn: false, name: pack.name, description: pack.description, skills })]
+  const parts = toParts(skills)
+  const { name, description } = pack
+  // The first part begins the list anew, each further one goes on with it.
+  return parts.map((some, i) =>
+    toEntry(pack, {
+      withdrawn: false,
+      name,
+      description,
+      skills: some,
+      ...(parts.length > 1 && { part: { number: i + 1, of: parts.length } }),
+    }),
+  )
+}
+
+function toParts<Item>(items: readonly Item[]): Item[][] {
+  const parts: Item[][] = [[]]
+  let bytes = 0
+  for (const item of items) {
+    bytes += jsonBytes(item) + 1
+    if (bytes > partBytesMax && parts.at(-1)!.length > 0) {
+      parts.push([])
+      bytes = jsonBytes(item) + 1
+    }
+    parts.at(-1)!.push(item)
+  }
+  return parts
 }
 
 function isPublicPack(pack: PackRow): boolean {

@@ -1,4 +1,7 @@
-import type { Flow, Pattern } from './rules.ts'
+import { contextCharacters } from './fold.ts'
+import { toFactors } from './pattern-factors.ts'
+import { toWidth } from './pattern-width.ts'
+import type { Flow, Pattern } from './rule.ts'
 
 /** A span of a text, its end not included. */
 export interface Match {
@@ -6,65 +9,100 @@ export interface Match {
   readonly end: number
 }
 
-/** Finds a pattern in a piece of text. Built once for each pattern. */
-export type Matcher = (text: string) => Iterable<Match>
+export type OnMatch = (start: number, end: number) => void
 
-export function toMatcher(pattern: Pattern): Matcher {
-  return pattern instanceof RegExp ? toWordMatcher(pattern) : toFlowMatcher(pattern)
+/** Finds a pattern in a piece of text. Built once for each pattern. */
+export interface Matcher {
+  readonly view: 'folded' | 'raw'
+  /** The most characters that a match takes before the end of its anchor, and behind its beginning. */
+  readonly beforeMax: number
+  readonly behindMax: number
+  /** Of each of these lists, at most two, every match holds one beside its anchor. */
+  readonly needs: readonly (readonly string[])[]
+  find(text: string, onMatch: OnMatch): void
 }
 
-function toWordMatcher({ source }: RegExp): Matcher {
-  const words = new RegExp(source, 'gi')
-  return function* (text) {
-    for (const { 0: found, index } of text.matchAll(words)) yield { start: index, end: index + found.length }
+/** Throws a `TypeError` if a match may be wider than what is kept between two pieces of a text. */
+export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
+  const view = pattern.view ?? 'folded'
+  const flags = view === 'raw' ? 'g' : 'gi'
+  const isFlow = !(match instanceof RegExp)
+  const widthMax = isFlow ? toFlowWidth(match) : toWidth(match.source)
+  if (widthMax > contextCharacters) {
+    const { source } = isFlow ? match.first : match
+    throw new TypeError(`A match of ${source} may be of ${widthMax} characters; ${contextCharacters} is the most.`)
+  }
+  const reach = isFlow ? toFlowReach(match, anchors, widthMax) : { beforeMax: widthMax, behindMax: widthMax }
+  const needs = (isFlow ? [match.first, match.last] : [match]).flatMap((part) => toNeed(part, anchors))
+  return { view, ...reach, needs, find: isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags) }
+}
+
+/** Shorter words stand everywhere, and it is not worth looking for them. */
+const needCharactersMin = 4
+
+/** What a part of a pattern needs, unless its anchors ask for it already. */
+function toNeed(part: RegExp, anchors: readonly string[]): (readonly string[])[] {
+  const factors = toFactors(part)
+  if (!factors || factors.some((factor) => factor.trim().length < needCharactersMin)) return []
+  if (factors.every((factor) => anchors.some((anchor) => factor.includes(anchor)))) return []
+  return [factors.filter((factor) => !factors.some((other) => other !== factor && factor.includes(other)))]
+}
+
+/** Where all anchors are words of one end of a flow, the flow lies on one side of them. */
+function toFlowReach({ first, last }: Flow, anchors: readonly string[], widthMax: number) {
+  const areIn = (end: RegExp, other: RegExp) => anchors.every((anchor) => holds(end, anchor) && !holds(other, anchor))
+  return {
+    beforeMax: areIn(first, last) ? toWidth(first.source) : widthMax,
+    behindMax: areIn(last, first) ? toWidth(last.source) : widthMax,
   }
 }
 
-/** What begins last is what an end belongs to, as long as nothing stops it and it is near. */
-function toFlowMatcher({ first, last, stop, withinMax }: Flow): Matcher {
-  const beginnings = new RegExp(first.source, 'gi')
-  const marks = new RegExp(`(?<last>${last.source})|(?<first>${first.source})|${stop.source}`, 'gi')
-  return function* (text) {
-    let begun = findNext(beginnings, text, 0)
-    while (begun) {
-      const next = findNext(marks, text, begun.end)
-      if (!next) return
-      const isNear = next.start - begun.end <= withinMax
-      if (isNear && next.groups!.last !== undefined) yield { start: begun.start, end: next.end }
-      begun = next.groups!.first === undefined ? findNext(beginnings, text, next.end) : next
+function holds({ source }: RegExp, anchor: string): boolean {
+  return source.toLowerCase().includes(anchor)
+}
+
+type Find = Matcher['find']
+
+function toWordFinder({ source, multiline, dotAll }: RegExp, flags: string): Find {
+  const words = new RegExp(source, `${flags}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`)
+  return (text, onMatch) => {
+    words.lastIndex = 0
+    for (let found = words.exec(text); found; found = words.exec(text)) {
+      const { index } = found
+      onMatch(index, index + found[0].length)
+      if (found[0] === '') words.lastIndex++
     }
   }
 }
 
-function findNext(pattern: RegExp, text: string, from: number) {
-  pattern.lastIndex = from
-  const found = pattern.exec(text)
-  return found ? { start: found.index, end: pattern.lastIndex, groups: found.groups } : undefined
-}
-
-/** Whether its sentence forbids what was found: `Never run ...`, but not `Never hesitate to run ...`. */
-export function isForbidden(text: string, { start }: Match): boolean {
-  const before = text.slice(Math.max(0, start - forbiddanceCharactersMax), start)
-  const parts = before.split(sentenceEndPattern)
-  return forbiddancePattern.test(parts.at(-1)!)
-}
-
-const forbiddanceCharactersMax = 120
-const sentenceEndPattern = /[.!?]\s|[\uE000:;,\u2013\u2014]/
-const forbiddancePattern =
-  /\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|may not|cannot|can't|avoid|refuse to|forbidden to|not allowed to)\b(?! (?:hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait))/i
-
-/** The HTML comments of a text, in order. */
-export function findComments(text: string): Match[] {
-  const comments: Match[] = []
-  let start = text.indexOf('<!--')
-  while (start !== -1) {
-    const close = text.indexOf('-->', start + 4)
-    const end = close === -1 ? text.length : close + 3
-    comments.push({ start, end })
-    start = text.indexOf('<!--', end)
+/** What begins last is what an end belongs to, as long as nothing stops it and it is near. */
+function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Find {
+  const beginnings = new RegExp(first.source, flags)
+  const marks = new RegExp(`(${last.source})|(${first.source})|${stop.source}`, flags)
+  const firstGroup = countGroups(last) + 2
+  return (text, onMatch) => {
+    beginnings.lastIndex = 0
+    let begun = beginnings.exec(text)
+    while (begun) {
+      const begunEnd = begun.index + begun[0].length
+      marks.lastIndex = begunEnd
+      const next = marks.exec(text)
+      if (!next) return
+      const end = next.index + next[0].length
+      if (next.index - begunEnd <= withinMax && next[1] !== undefined) onMatch(begun.index, end)
+      beginnings.lastIndex = Math.max(end, begunEnd)
+      begun = next[firstGroup] === undefined ? beginnings.exec(text) : next
+    }
   }
-  return comments
+}
+
+/** How many groups of an expression keep what they matched. */
+function countGroups({ source }: RegExp): number {
+  return new RegExp(`${source}|`).exec('')!.length - 1
+}
+
+function toFlowWidth({ first, last, withinMax }: Flow): number {
+  return toWidth(first.source) + withinMax + toWidth(last.source)
 }
 
 /** Whether an offset lies in one of some spans, which are in order and apart. */

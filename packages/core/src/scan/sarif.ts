@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { SarifLog, ScanFinding, ScanReport } from '@skillstead/protocol'
-import { rules, type Rule } from './rules.ts'
+import { allRules } from './rule-table.ts'
+import type { Rule } from './rule.ts'
 
 /** SARIF knows three levels; `security-severity` is what GitHub's code scanning sorts by, from 0 to 10. */
 const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'note'; severity: string }> = {
@@ -12,8 +14,8 @@ const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'no
 
 /** A report in the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0), for tools that collect such. */
 export function toSarif(report: ScanReport): SarifLog {
-  const driver = { name: 'Skillstead', version: report.rulesVersion, rules: rules.map(toSarifRule) }
-  const { score, verdict, digest, source, scannedAt } = report
+  const driver = { name: 'Skillstead', version: report.rulesVersion, rules: allRules.map(toSarifRule) }
+  const { score, verdict, risk, cut, digest, source, scannedAt } = report
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -23,26 +25,30 @@ export function toSarif(report: ScanReport): SarifLog {
         columnKind: 'utf16CodeUnits',
         invocations: [{ executionSuccessful: true, endTimeUtc: scannedAt }],
         results: report.findings.map(toResult),
-        properties: { score, verdict, digest, source },
+        properties: { score, verdict, risk, cut, digest, source },
       },
     ],
   }
 }
 
-function toSarifRule({ id, category, severity, title, remediation }: Rule) {
+function toSarifRule({ id, category, severity, title, why, remediation, references }: Omit<Rule, 'patterns'>) {
+  const list = references.map((address) => `- <${address}>`).join('\n')
   return {
     id,
     shortDescription: { text: title },
-    help: { text: remediation },
+    fullDescription: { text: why },
+    help: { text: remediation, markdown: [why, remediation, list].filter(Boolean).join('\n\n') },
+    ...(references[0] && { helpUri: references[0] }),
     defaultConfiguration: { level: levels[severity].level },
     properties: { category, 'security-severity': levels[severity].severity, tags: ['security', category] },
   }
 }
 
-function toResult({ ruleId, severity, title, remediation, path, line, column, excerpt }: ScanFinding) {
+function toResult(finding: ScanFinding) {
+  const { ruleId, severity, title, remediation, path, line, column, excerpt, signal, context, decoded } = finding
   return {
     ruleId,
-    ruleIndex: rules.findIndex(({ id }) => id === ruleId),
+    ruleIndex: allRules.findIndex(({ id }) => id === ruleId),
     level: levels[severity].level,
     message: { text: `${title}. ${remediation}` },
     locations: [
@@ -53,6 +59,15 @@ function toResult({ ruleId, severity, title, remediation, path, line, column, ex
         },
       },
     ],
-    properties: { severity },
+    // The same passage stays the same result when lines are added above it.
+    partialFingerprints: { 'passage/v1': toFingerprint(ruleId, path, excerpt) },
+    ...(finding.suppressed && {
+      suppressions: [{ kind: 'inSource', status: 'accepted', justification: finding.suppressed.reason }],
+    }),
+    properties: { severity, signal, ...context, decoded },
   }
+}
+
+function toFingerprint(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }

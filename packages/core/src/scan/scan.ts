@@ -1,39 +1,38 @@
-import type { ScanReport } from '@skillstead/protocol'
+import type { ScanReport, Security } from '@skillstead/protocol'
 import { toDigest } from '../blobs.ts'
-import { toTimestamp } from '../clock.ts'
-import { foldText } from './fold.ts'
-import { findComments } from './match.ts'
-import { RuleSearch } from './rule-search.ts'
-import { rules, rulesVersion } from './rules.ts'
-import { toScore, toVerdict } from './score.ts'
+import { Scan } from './scan-files.ts'
 
-export interface ScanFile {
-  readonly path: string
-  readonly text: string
-}
+/** A file of a skill: its bytes as they were published, or a text. */
+export type ScanFile = { readonly path: string } & ({ readonly text: string } | { readonly bytes: Uint8Array })
 
 /**
- * Looks for what no skill should ask of an agent, offline and in linear time. Never throws, whatever the texts; `now` is
- * in milliseconds since 1970.
+ * Looks for what no skill should ask of an agent, offline and in linear time, in slices of some 32 Ki characters between
+ * which the caller may rest. Never throws, whatever the files; `now` is in milliseconds since 1970.
  */
-export function scanFiles(files: readonly ScanFile[], now: number): Omit<ScanReport, 'digest' | 'source'> {
-  const searches = rules.map((rule) => new RuleSearch(rule))
-  const findings = files.flatMap((file) => scanFile(file, searches))
-  const score = toScore(findings)
-  return { score, verdict: toVerdict(score), findings, rulesVersion, scannedAt: toTimestamp(now) }
+export function* scanInSlices(files: readonly ScanFile[], now: number): Generator<void, Security> {
+  const scan = new Scan(files)
+  yield* scan.run()
+  return scan.toSecurity(now)
+}
+
+/** As {@link scanInSlices}, at once. */
+export function scanFiles(files: readonly ScanFile[], now: number): Security {
+  const slices = scanInSlices(files, now)
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+  }
+}
+
+/** The report on files that were not looked at, for a reason that is a sentence: it calls for caution. */
+export function toUnscanned([first]: readonly ScanFile[], reason: string, now: number): Security {
+  const scan = new Scan([{ path: first?.path ?? 'SKILL.md', text: '' }])
+  scan.cutAt(first?.path ?? 'SKILL.md', reason)
+  for (const _ of scan.run());
+  return scan.toSecurity(now)
 }
 
 /** The whole report on one text; its digest is that of its UTF-8 bytes. */
-export function scanText({ path, text }: ScanFile, source: string, now: number): ScanReport {
+export function scanText({ path, text }: { path: string; text: string }, source: string, now: number): ScanReport {
   return { ...scanFiles([{ path, text }], now), digest: toDigest(Buffer.from(text)), source }
-}
-
-function scanFile(file: ScanFile, searches: readonly RuleSearch[]) {
-  const comments = findComments(file.text)
-  for (const search of searches) search.begin(file, comments)
-  const findings = []
-  for (const folded of foldText(file.text)) {
-    for (const search of searches) findings.push(...search.find(folded))
-  }
-  return findings.toSorted((a, b) => a.line - b.line || a.column - b.column)
 }

@@ -1,25 +1,76 @@
-import type { ScanFinding, ScanReport } from '@skillstead/protocol'
+import type { ScanFinding, Security } from '@skillstead/protocol'
 
-/** What each rule that found something takes from 100, by the worst that it found. */
-const penalties: Record<ScanFinding['severity'], number> = { critical: 70, high: 30, medium: 15, low: 5, info: 0 }
+type Judged = Pick<
+  ScanFinding,
+  'ruleId' | 'category' | 'severity' | 'signal' | 'path' | 'line' | 'context' | 'suppressed'
+>
 
-/** The verdict is the first whose score is reached: one medium matter is safe, two or a high one call for caution. */
-const verdicts: readonly { verdict: ScanReport['verdict']; scoreMin: number }[] = [
-  { verdict: 'safe', scoreMin: 80 },
-  { verdict: 'caution', scoreMin: 40 },
-  { verdict: 'dangerous', scoreMin: 0 },
-]
+/** What each rule takes once from the score, by the worst that it found. */
+const penalties: Record<ScanFinding['severity'], number> = { critical: 24, high: 12, medium: 6, low: 2, info: 0 }
+/** Power is no fault, and a reason given by the author makes a fault smaller: either counts for so much of it. */
+const mildShare = 0.25
 
-/** 100 less the penalty of each rule, and at least 0: saying a thing twice makes it no worse. */
-export function toScore(findings: readonly Pick<ScanFinding, 'ruleId' | 'severity'>[]): number {
-  const worst = new Map<string, number>()
-  for (const { ruleId, severity } of findings) {
-    worst.set(ruleId, Math.max(worst.get(ruleId) ?? 0, penalties[severity]))
-  }
-  return Math.max(0, 100 - [...worst.values()].reduce((sum, penalty) => sum + penalty, 0))
+/** The scores of each verdict, the best first. */
+const ranges: Record<Security['verdict'], { most: number; least: number }> = {
+  safe: { most: 100, least: 80 },
+  caution: { most: 79, least: 40 },
+  dangerous: { most: 39, least: 0 },
 }
 
-/** What a score means. */
-export function toVerdict(score: number): ScanReport['verdict'] {
-  return verdicts.find(({ scoreMin }) => score >= scoreMin)!.verdict
+/** What was left out of a scan, and what may be an example, tells nothing of intent beside another finding. */
+function isIndependent({ category, context }: Judged): boolean {
+  return category !== 'incomplete-scan' && context.polarity === 'imperative'
+}
+
+/**
+ * One hostile finding, or two suspicious ones that are independent (of two categories, at two places), are `dangerous`;
+ * one suspicious finding calls for `caution`, unless its author gave a reason for it.
+ */
+export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
+  if (findings.some(({ signal }) => signal === 'hostile')) return 'dangerous'
+  const suspicious = findings.filter(({ signal }) => signal === 'suspicious')
+  if (hasIndependentPair(suspicious.filter(isIndependent))) return 'dangerous'
+  return suspicious.some(({ suppressed }) => !suppressed) ? 'caution' : 'safe'
+}
+
+/** Whether two of the findings differ in category and in place: in linear time, however many there are. */
+function hasIndependentPair(findings: readonly Judged[]): boolean {
+  const categoriesAt = Map.groupBy(findings, ({ path, line }) => `${path}\n${line}`)
+  if (categoriesAt.size < 2) return false
+  return new Set(findings.map(({ category }) => category)).size > 1
+}
+
+/**
+ * From 0 to 100: the most that the verdict allows, less what each rule that found something takes, once and by its worst
+ * finding, but never less than the verdict allows. Saying a thing twice makes it no worse.
+ */
+export function toScore(findings: readonly Judged[]): number {
+  const verdict = toVerdict(findings)
+  const { most, least } = ranges[verdict]
+  const worst = new Map<string, number>()
+  for (const finding of findings) {
+    worst.set(finding.ruleId, Math.max(worst.get(finding.ruleId) ?? 0, toPenalty(finding, verdict)))
+  }
+  return Math.max(least, most - Math.round([...worst.values()].reduce((sum, penalty) => sum + penalty, 0)))
+}
+
+function toPenalty({ signal, severity, suppressed }: Judged, verdict: Security['verdict']): number {
+  if (signal === 'none') return 0
+  const isMild = signal === 'power' || (suppressed !== null && verdict !== 'dangerous')
+  return penalties[severity] * (isMild ? mildShare : 1)
+}
+
+const risksOfPower: Record<ScanFinding['severity'], Security['risk']> = {
+  critical: 'high',
+  high: 'high',
+  medium: 'medium',
+  low: 'low',
+  info: 'none',
+}
+const riskOrder = ['none', 'low', 'medium', 'high'] as const
+
+/** How much power the skill asks for: the most that one of its findings tells of. */
+export function toRisk(findings: readonly Judged[]): Security['risk'] {
+  const risks = new Set(findings.map(({ signal, severity }) => (signal === 'none' ? 'none' : risksOfPower[severity])))
+  return riskOrder.findLast((risk) => risks.has(risk)) ?? 'none'
 }

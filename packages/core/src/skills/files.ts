@@ -1,4 +1,6 @@
+import { compareFiles } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import { getBlob } from '../blobs.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /** A file of a version: where it lies, and under which digest its bytes are. */
@@ -16,6 +18,16 @@ export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<
     .where('version_id', '=', versionId)
     .execute()
   return rows.toSorted(compareFiles)
+}
+
+/** The files of a version with their bytes, in their order. */
+export async function readPackageFiles(
+  db: Kysely<Tables>,
+  versionId: string,
+): Promise<{ path: string; bytes: Uint8Array }[]> {
+  const files: { path: string; bytes: Uint8Array }[] = []
+  for (const { path, digest } of await readFiles(db, versionId)) files.push({ path, bytes: await getBlob(db, digest) })
+  return files
 }
 
 /** The files of many versions by the ids of these, each list in its order, with one query. */
@@ -37,11 +49,4 @@ export async function readFilesOfMany(
   }
   for (const list of files.values()) list.sort(compareFiles)
   return files
-}
-
-/** SKILL.md first, the others by code unit: the order of manifests, archives and lists. */
-export function compareFiles(a: { path: string }, b: { path: string }): number {
-  if (a.path === b.path) return 0
-  if (a.path === 'SKILL.md' || b.path === 'SKILL.md') return a.path === 'SKILL.md' ? -1 : 1
-  return a.path < b.path ? -1 : 1
 }

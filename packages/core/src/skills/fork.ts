@@ -1,15 +1,15 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/protocol/skill-md'
-import { getBlob } from '../blobs.ts'
 import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { readFiles } from './files.ts'
+import { readPackageFiles } from './files.ts'
 import { getSkillNow } from './find-skill.ts'
+import { inspectPackage } from './inspect.ts'
 import { readPackageFields } from './package-fields.ts'
-import { publishVersion } from './publish-version.ts'
+import { Withheld, publishVersion } from './publish-version.ts'
 import { getContent } from './read.ts'
 import { showDetails } from './show-details.ts'
 import { packContent, type SkillPackage } from './skill-package.ts'
@@ -33,11 +33,13 @@ export async function forkSkill(
   const given = { name: newName, version: version.version, description, license, keywords, category: source.category }
   const fields = readPackageFields(skillMd, given, { requestWins: true })
   const owner = { id: user.userId, username: user.username }
+  const packed = await packContent({ ...content, skillMd })
   const publication = {
     owner,
     publisher: owner,
     fields,
-    content: await packContent({ ...content, skillMd }),
+    content: packed,
+    inspection: await inspectPackage(packed, context.clock.now()),
     settings: { visibility: source.visibility, category: source.category, repository: source.repository },
     // A changelog never changes, and the fork may become public where its source does not.
     changelog: source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : '',
@@ -46,7 +48,7 @@ export async function forkSkill(
   const fork = await context.database.writer.write(async (trx) => {
     refuseClosed(source, await getSkillNow(context, trx, source, caller))
     await refuseTaken(trx, `${user.username}/${newName}`)
-    const { skill } = await publishVersion(context, trx, publication, caller)
+    const { skill } = await publishVersion(context, trx, publication, caller).catch(refuseWithheld)
     await trx
       .updateTable('skills')
       .set((eb) => ({ forks: eb('forks', '+', 1) }))
@@ -59,10 +61,7 @@ export async function forkSkill(
 }
 
 async function readStored(context: Context, version: VersionRow): Promise<SkillPackage> {
-  const rows = await readFiles(context.database.read, version.id)
-  const files: { path: string; bytes: Uint8Array }[] = []
-  for (const { path, digest } of rows) files.push({ path, bytes: await getBlob(context.database.read, digest) })
-  const [skillMd, ...rest] = files
+  const [skillMd, ...rest] = await readPackageFiles(context.database.read, version.id)
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
@@ -72,6 +71,14 @@ function refuseClosed(read: SkillRow, now: SkillRow): void {
     throw new RegistryError('conflict', `${now.full_name} is hidden, and is forked again once it is shown.`)
   if (now.visibility !== read.visibility)
     throw new RegistryError('conflict', `${now.full_name} has changed since you asked. Look at it again.`)
+}
+
+/** What would have to wait is published by its new owner, who then hears that it does. */
+function refuseWithheld(error: unknown): never {
+  if (!(error instanceof Withheld)) throw error
+  const { full_name } = error.published.skill
+  const advice = 'Download it and publish it under your name, and an administrator will look at it.'
+  throw new RegistryError('conflict', `The scan of ${full_name} has it wait for an administrator. ${advice}`)
 }
 
 async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {

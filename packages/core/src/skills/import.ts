@@ -3,8 +3,13 @@ import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import { scanInThread } from '../scan/scan-package.ts'
+import { holdVersion } from '../security/hold-version.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { inspectPackage, type Inspection } from './inspect.ts'
 import { readPackageFields, type PackageFields } from './package-fields.ts'
-import { publishVersion } from './publish-version.ts'
+import { Withheld, publishVersion, type Publication } from './publish-version.ts'
 import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
 
 /** A version from elsewhere, with what its source says of it. */
@@ -25,13 +30,15 @@ export interface ImportedVersion {
   readonly publishedAt?: number
 }
 
-/** A version that is there now. */
+/** A version that is there now, or that waits. */
 export interface Imported {
   readonly fullName: string
   readonly version: string
   /** False where the very same was there already. */
   readonly created: boolean
   readonly warnings: readonly Warning[]
+  /** Where the policy on scans has it wait for an administrator: under this id. */
+  readonly heldId?: string
   readonly error?: undefined
 }
 
@@ -50,7 +57,7 @@ export async function importVersions(
   items: readonly ImportedVersion[],
   caller: Caller,
 ): Promise<ImportOutcome[]> {
-  const prepared = await prepareAll(items)
+  const prepared = await prepareAll(context, items)
   // All at once, so that they share commits; the writer keeps their order.
   return Promise.all(
     prepared.map((item) => (item instanceof RegistryError ? { error: item } : store(context, item, caller))),
@@ -68,14 +75,18 @@ interface Prepared {
   readonly item: ImportedVersion
   readonly fields: PackageFields
   readonly content: PackedContent
+  readonly inspection: Inspection | undefined
 }
 
 /** What is compressed on other threads meanwhile is waited for at the end. */
-async function prepareAll(items: readonly ImportedVersion[]): Promise<(Prepared | RegistryError)[]> {
+async function prepareAll(context: Context, items: readonly ImportedVersion[]): Promise<(Prepared | RegistryError)[]> {
   const prepared: Promise<Prepared | RegistryError>[] = []
   let startedMs = performance.now()
   for (const item of items) {
-    prepared.push(prepare(item).catch(toRefusal))
+    const one = prepare(context, item).catch(toRefusal)
+    prepared.push(one)
+    // A small one is ready in this turn of the loop, what goes on in other threads is not.
+    await Promise.race([one, setImmediate()])
     if (performance.now() - startedMs < sliceMs) continue
     await setImmediate()
     startedMs = performance.now()
@@ -83,7 +94,7 @@ async function prepareAll(items: readonly ImportedVersion[]): Promise<(Prepared 
   return Promise.all(prepared)
 }
 
-async function prepare(item: ImportedVersion): Promise<Prepared> {
+async function prepare(context: Context, item: ImportedVersion): Promise<Prepared> {
   const { skillMd, files = [], name, displayName, version, license, category } = item
   checkPackage({ skillMd, files })
   // A number that is none of ours says nothing; the next patch is taken.
@@ -95,28 +106,73 @@ async function prepare(item: ImportedVersion): Promise<Prepared> {
     category,
   }
   const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
-  return { item, fields, content: await packContent({ skillMd, files }) }
+  const content = await packContent({ skillMd, files })
+  const inspection = (await isThere(context, item, fields.name, content.digest))
+    ? undefined
+    : await inspectPackage(content, context.clock.now(), scanInThread)
+  return { item, fields, content, inspection }
 }
 
-async function store(context: Context, { item, fields, content }: Prepared, caller: Caller): Promise<ImportOutcome> {
+/** Whether this part of the history was imported before; versions never change and never go. */
+async function isThere(
+  { database }: Context,
+  { owner, publishedAt }: ImportedVersion,
+  name: string,
+  digest: string,
+): Promise<boolean> {
+  const found = await selectImported(database.read, `${owner}/${name}`, digest)
+  return found.some(({ published_at }) => publishedAt === undefined || published_at === publishedAt)
+}
+
+const selectImported = keepCompiled<{ published_at: number }>((db) =>
+  db
+    .selectFrom('skills')
+    .innerJoin('versions', 'versions.skill_id', 'skills.id')
+    .select('versions.published_at')
+    .where('skills.full_name', '=', '')
+    .where('versions.digest', '=', ''),
+)
+
+async function store(context: Context, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
+  const { write } = context.database.writer
   try {
-    return await context.database.writer.write(async (trx) => {
-      const owner = await ensureNamespace(trx, item.owner, context.clock.now())
-      const publication = {
-        owner,
-        publisher: owner,
-        fields,
-        content,
-        settings: { category: item.category && fields.metadata.category, repository: item.repository },
-        changelog: item.changelog ?? '',
-        publishedAt: item.publishedAt,
-        imported: true,
-      }
-      const { skill, version, created } = await publishVersion(context, trx, publication, caller)
-      return { fullName: skill.full_name, version: version.version, created, warnings: fields.warnings }
+    return await write(async (trx) => {
+      const publication = await toPublication(context, trx, prepared)
+      const { skill, version, created, warnings } = await publishVersion(context, trx, publication, caller)
+      return { fullName: skill.full_name, version: version.version, created, warnings }
     })
   } catch (error) {
-    return { error: toRefusal(error) }
+    const { inspection } = prepared
+    if (!(error instanceof Withheld) || !inspection) return { error: toRefusal(error) }
+    const { version, warnings } = error.published
+    return hold(inspection, version.version, warnings).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
+  }
+
+  async function hold(inspection: Inspection, version: string, warnings: readonly Warning[]): Promise<Imported> {
+    const held = await write(async (trx) => {
+      const publication = await toPublication(context, trx, prepared)
+      return holdVersion(context, trx, { publication: { ...publication, inspection }, version }, caller)
+    })
+    return { fullName: held.fullName, version, created: false, warnings, heldId: held.id }
+  }
+}
+
+async function toPublication(
+  context: Context,
+  trx: WriteTransaction,
+  { item, fields, content, inspection }: Prepared,
+): Promise<Publication> {
+  const owner = await ensureNamespace(trx, item.owner, context.clock.now())
+  return {
+    owner,
+    publisher: owner,
+    fields,
+    content,
+    inspection,
+    settings: { category: item.category && fields.metadata.category, repository: item.repository },
+    changelog: item.changelog ?? '',
+    publishedAt: item.publishedAt,
+    imported: true,
   }
 }
 

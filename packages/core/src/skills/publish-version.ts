@@ -1,13 +1,15 @@
-import type { EventData, Warning } from '@skillstead/protocol'
+import type { EventData, Security, Warning } from '@skillstead/protocol'
+import { showAccess, type ShownAccess } from '../access/stored-access.ts'
 import { recordAudit } from '../audit.ts'
 import { putBlobs } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { scorePackage } from '../scan/score-package.ts'
+import { toAction, toScanRefusal, toScanWarnings } from '../security/policy.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { chooseVersion } from './choose-version.ts'
 import { newId } from '../ids.ts'
+import { recordInspection, type Inspection } from './inspect.ts'
 import { withoutNul, type PackageFields } from './package-fields.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { findTarget, insertSkill } from './skill-rows.ts'
@@ -21,6 +23,8 @@ export interface Publication {
   readonly publisher: Pick<UserRow, 'id' | 'username'>
   readonly fields: PackageFields
   readonly content: PackedContent
+  /** Left out only where the very content is known to be there already. */
+  readonly inspection?: Inspection | undefined
   readonly settings: SkillSettings
   readonly changelog: string
   /** Milliseconds since 1970; now where it is not said. */
@@ -28,6 +32,8 @@ export interface Publication {
   readonly forkedFrom?: { readonly fullName: string; readonly version: string }
   /** Part of a history that is imported: its number counts only where it is higher than what is there. */
   readonly imported?: boolean
+  /** An administrator looked at it: the policy on scans has nothing more to say. */
+  readonly released?: boolean
 }
 
 export interface Published {
@@ -35,11 +41,27 @@ export interface Published {
   readonly version: VersionRow
   readonly created: boolean
   readonly warnings: readonly Warning[]
+  /** That of the version, where it was just made. */
+  readonly scan?: Security
+}
+
+/**
+ * Thrown out of a transaction to undo it: the policy on scans has the version wait for an administrator. `published` is
+ * what would have come of it.
+ */
+export class Withheld extends Error {
+  readonly published: Published
+
+  constructor(published: Published) {
+    super('The policy on scans holds this version back.')
+    this.published = published
+  }
 }
 
 /**
  * Stores a version within a transaction: the skill where it is new, the version where its content is, and what the
- * request says of the skill in any case. Throws `version_exists`, `name_taken` and `taken_down`.
+ * request says of the skill in any case. Throws `version_exists`, `name_taken` and `taken_down`, `invalid_skill` where
+ * the policy on scans refuses the version, {@link Withheld} where it has to wait.
  */
 export async function publishVersion(
   context: Context,
@@ -47,14 +69,15 @@ export async function publishVersion(
   publication: Publication,
   caller: Caller,
 ): Promise<Published> {
-  const { fields, settings } = publication
+  const { fields, settings, inspection } = publication
+  const warnings = inspection ? [...fields.warnings, ...toScanWarnings(inspection.scan)] : fields.warnings
   const now = context.clock.now()
   const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
   const choice = await chooseVersion(trx, before, publication)
   // Part of a history that is here already says nothing new: an old one would bring back its old category, and the
   // next take it away again, a change of the log each time.
   if (choice.existing && publication.imported) {
-    return { skill: before!, version: choice.existing, created: false, warnings: fields.warnings }
+    return { skill: before!, version: choice.existing, created: false, warnings }
   }
   const skillId = before?.id ?? (await insertSkill(trx, publication, now))
   const changed = before !== undefined && (await applySettings(trx, before, settings))
@@ -62,16 +85,28 @@ export async function publishVersion(
 
   if (choice.existing) {
     const skill = changed ? await refreshSkill(trx, { ...change, deed: { type: 'skill' } }) : before!
-    return { skill, version: choice.existing, created: false, warnings: fields.warnings }
+    return { skill, version: choice.existing, created: false, warnings }
   }
+  if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
+  const action = publication.released ? 'warn' : toAction(context.scanPolicy, inspection.scan)
+  if (action === 'refuse') throw toScanRefusal(inspection.scan)
   const version = await insertVersion(trx, skillId, choice.number, publication, now)
+  const recorded = await recordInspection(trx, {
+    dialect: context.database.dialect,
+    skillId,
+    versionId: version.id,
+    inspection,
+    at: now,
+  })
   if (before?.stub)
     await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
   const skill = await refreshSkill(trx, {
     ...change,
     deed: { type: 'version', versionId: version.id },
-    known: [version.id, { metadata: fields.metadata, files: publication.content.files }],
+    known: [version.id, { metadata: fields.metadata, files: publication.content.files, ...recorded }],
   })
+  const published = { skill, version, created: true, warnings, scan: inspection.scan }
+  if (action === 'hold') throw new Withheld(published)
   await recordAudit(trx, {
     caller,
     action: 'skill.publish',
@@ -79,22 +114,22 @@ export async function publishVersion(
     at: now,
     data: { digest: version.digest },
   })
-  const data = () => toEventData(skill, version, publication, now)
+  const data = async () => toEventData(skill, version, { ...publication, inspection }, await showAccess(trx, version))
   await context.events.emit(trx, { event: 'skill.published', skill, data })
-  return { skill, version, created: true, warnings: fields.warnings }
+  return published
 }
 
 function toEventData(
   { id, name, full_name: fullName }: SkillRow,
   { version }: VersionRow,
-  { fields, content, publisher }: Publication,
-  now: number,
+  { fields, inspection, publisher }: Publication & { inspection: Inspection },
+  { widens }: ShownAccess,
 ): EventData<'skill.published'> {
   const { description } = fields.metadata
-  const securityScore = scorePackage(content.sources, now)
   return {
-    skill: { id, name, fullName, version, description, securityScore },
+    skill: { id, name, fullName, version, description, securityScore: inspection.scan.score },
     publisher: { id: publisher.id, username: publisher.username },
+    ...(widens && { widens }),
   }
 }
 

@@ -1,39 +1,27 @@
-import {
-  RegistryError,
-  type PublishSkillInput,
-  type SkillDetails,
-  type SkillVersion,
-  type Reply,
-  type Warning,
-} from '@skillstead/protocol'
+import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
 import { attributeVersion } from '../agents/attribute-version.ts'
 import { findCallingAgent } from '../agents/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
-import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
+import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../audit.ts'
-import { readFiles, type FileRow } from './files.ts'
+import { warnOfCopies } from '../copies/warn-of-copies.ts'
+import { holdVersion } from '../security/hold-version.ts'
 import { findMovedSkill } from './find-skill.ts'
+import { inspectPackage } from './inspect.ts'
 import { cleanKeywords, readPackageFields } from './package-fields.ts'
-import { publishVersion } from './publish-version.ts'
+import { Withheld, publishVersion, type Publication } from './publish-version.ts'
+import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
-import { readDocument, showDetails } from './show-details.ts'
 import { packContent, readPackage, type SkillPackage } from './skill-package.ts'
-import { toVersion } from './version-form.ts'
+import { requireWriter } from './writers.ts'
 import { canWrite, isOwner, requireOwner } from './visibility.ts'
-
-export interface PublishAnswer {
-  skill: SkillDetails
-  version: SkillVersion
-  created: boolean
-  warnings: Warning[]
-}
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. A version is also the deed of the agent whose token comes
- * along. Throws `invalid_skill`, `version_exists`, `name_taken`, `forbidden` for another user's name or a wrong token.
+ * along. 202 where the policy on scans has the version wait. Throws `invalid_skill`, `version_exists`, `name_taken`, `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
   context: Context,
@@ -42,32 +30,24 @@ export async function publishSkill(
   options: CallOptions = {},
 ): Promise<Reply<PublishAnswer>> {
   const user = requireAccount(caller)
-  await findCallingAgent(context.database.read, options.agentToken)
+  const agent = await findCallingAgent(context.database.read, options.agentToken)
   const content = await readPackage(input)
   const body = content
-    ? await publishContent(context, input, content, { user, options })
+    ? await publishContent(context, input, content, { user, options, agentId: agent?.id })
     : await updateMetadata(context, input, user)
-  return { status: body.created ? 201 : 200, body }
-}
-
-/** What a transaction leaves behind, from which the answer is made after it. */
-interface Stored {
-  readonly skill: SkillRow
-  /** Read before a dry run ends, after which it is no more. */
-  readonly document: SkillDocumentRow
-  readonly version: VersionRow
-  readonly files: readonly FileRow[]
-  readonly created: boolean
-  readonly warnings: readonly Warning[]
+  return { status: body.held ? 202 : body.created ? 201 : 200, body }
 }
 
 /** Thrown out of a transaction to undo it, with what it would have answered. */
-class DryRun extends Error {
+class Undone extends Error {
   readonly stored: Stored
+  /** The number of the version that has to wait; undefined after a dry run that would not. */
+  readonly withheld: string | undefined
 
-  constructor(stored: Stored) {
-    super('Nothing is stored in a dry run.')
+  constructor(stored: Stored, withheld?: string) {
+    super('Nothing of this is stored.')
     this.stored = stored
+    this.withheld = withheld
   }
 }
 
@@ -75,38 +55,61 @@ async function publishContent(
   context: Context,
   input: PublishSkillInput,
   content: SkillPackage,
-  { user, options }: { user: UserCaller; options: CallOptions },
+  { user, options, agentId }: { user: UserCaller; options: CallOptions; agentId: string | undefined },
 ): Promise<PublishAnswer> {
   const fields = readPackageFields(content.skillMd, input)
   const owner = await getNamespace(context, input, fields.name, user)
   const packed = await packContent(content)
+  const inspection = await inspectPackage(packed, context.clock.now())
+  const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
+  const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
   const publication = {
     owner,
     publisher: { id: user.userId, username: user.username },
-    fields,
+    fields: { ...fields, warnings: [...fields.warnings, ...copyWarnings] },
     content: packed,
+    inspection,
     settings: toSettings(input),
     changelog: input.changelog ?? '',
   }
-  const stored = await endDryRun(
+  const { stored, withheld } = await settle(
     context.database.writer.write(async (trx) => {
-      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input, user)
-      const { skill, version, created } = await publishVersion(context, trx, publication, user)
-      if (created) await attributeVersion(trx, version, { user, options })
-      const [document, files] = [await readDocument(trx, skill.id), await readFiles(trx, version.id)]
-      const published = { skill, document, version, files, created, warnings: fields.warnings }
-      if (input.dryRun) throw new DryRun(published)
-      return published
+      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
+      const { published, isHeld } = await tryPublish(context, trx, publication, user)
+      if (published.created && !isHeld) await attributeVersion(trx, published.version, { user, options })
+      const answered = await readBack(trx, published)
+      if (isHeld || input.dryRun) throw new Undone(answered, isHeld ? published.version.version : undefined)
+      return answered
     }),
   )
-  return toAnswer(context, stored, user)
+  const answer = await toAnswer(context, stored, user)
+  if (withheld === undefined) return answer
+  if (input.dryRun) return { ...answer, created: false, warnings: [...answer.warnings, heldWarning] }
+  const held = await context.database.writer.write((trx) =>
+    holdVersion(context, trx, { publication, version: withheld, agentId }, user),
+  )
+  return { ...answer, created: false, held }
+}
+
+const heldWarning: Warning = {
+  code: 'held',
+  message: 'This version would wait until an administrator releases it.',
+}
+
+async function tryPublish(context: Context, trx: WriteTransaction, publication: Publication, user: UserCaller) {
+  try {
+    return { published: await publishVersion(context, trx, publication, user), isHeld: false }
+  } catch (error) {
+    if (error instanceof Withheld) return { published: error.published, isHeld: true }
+    throw error
+  }
 }
 
 async function updateMetadata(context: Context, input: PublishSkillInput, user: UserCaller): Promise<PublishAnswer> {
   const skill = await getOwnSkill(context, input, user)
-  const stored = await endDryRun(
+  const { stored } = await settle(
     context.database.writer.write(async (trx) => {
-      const before = await requireWriter(trx, skill.full_name, input, user)
+      const before = await requireWriter(trx, skill.full_name, input.visibility, user)
       const now = context.clock.now()
       const settings = toSettings(input)
       const changed = await applySettings(trx, before, settings)
@@ -135,35 +138,19 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
         .orderBy('sort_key', 'desc')
         .executeTakeFirst()
       if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet; send its skillMd.`)
-      const [document, files] = [await readDocument(trx, skill.id), await readFiles(trx, version.id)]
-      const updated = { skill: after, document, version, files, created: false, warnings: [] }
-      if (input.dryRun) throw new DryRun(updated)
+      const updated = await readBack(trx, { skill: after, version, created: false, warnings: [] })
+      if (input.dryRun) throw new Undone(updated)
       return updated
     }),
   )
   return toAnswer(context, stored, user)
 }
 
-/** Asked again within the transaction: a role, the skill or its name may be gone since it was asked first. */
-async function requireWriter(
-  trx: WriteTransaction,
-  fullName: string,
-  input: PublishSkillInput,
-  user: UserCaller,
-): Promise<SkillRow> {
-  const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
-  if (!skill || skill.state === 'withdrawn')
-    throw new RegistryError('not_found', `There is no skill '${fullName}' any more.`)
-  const isVisibilityChange = input.visibility !== undefined && input.visibility !== skill.visibility
-  if (isVisibilityChange || !(await canWrite(trx, skill, user))) requireOwner(skill, user)
-  return skill
-}
-
-async function endDryRun(stored: Promise<Stored>): Promise<Stored> {
+async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 'withheld'>> {
   try {
-    return await stored
+    return { stored: await stored, withheld: undefined }
   } catch (error) {
-    if (error instanceof DryRun) return error.stored
+    if (error instanceof Undone) return error
     throw error
   }
 }
@@ -230,12 +217,6 @@ function toSettings(input: PublishSkillInput): SkillSettings {
     deprecationMessage,
     repository,
   }
-}
-
-async function toAnswer(context: Context, stored: Stored, caller: Caller): Promise<PublishAnswer> {
-  const { skill, document, version, files, created, warnings } = stored
-  const details = await showDetails(context, skill, caller, document)
-  return { skill: details, version: toVersion(version, files), created, warnings: [...warnings] }
 }
 
 function missing(path: string, message: string): RegistryError {

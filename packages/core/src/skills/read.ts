@@ -1,4 +1,5 @@
 import { RegistryError, type Content, type SkillDetails } from '@skillstead/protocol'
+import { showAccess, showAccessOfMany } from '../access/stored-access.ts'
 import { writeZip } from '../archives/write-archive.ts'
 import { getBlob } from '../blobs.ts'
 import { seesPublicOnly, type Caller } from '../caller.ts'
@@ -6,8 +7,9 @@ import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { EncodedJson } from '../encoded-json.ts'
 import { toOffset, toPage } from '../paging.ts'
+import { readScan, readScansOfMany } from '../security/stored-scans.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import { readFiles, readFilesOfMany } from './files.ts'
+import { readFiles, readFilesOfMany, readPackageFiles } from './files.ts'
 import { getSkill } from './find-skill.ts'
 import { toContentType } from './media-types.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
@@ -51,11 +53,13 @@ export async function listVersions(
   const of = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
   const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
-  const files = await readFilesOfMany(
-    context.database.read,
-    rows.map(({ id }) => id),
+  const ids = rows.map(({ id }) => id)
+  const files = await readFilesOfMany(context.database.read, ids)
+  const scans = await readScansOfMany(context.database.read, ids)
+  const uses = await showAccessOfMany(context.database.read, skill.id, ids)
+  const versions = rows.map((row) =>
+    toVersion(row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
   )
-  const versions = rows.map((row) => toVersion(row, files.get(row.id) ?? []))
   return { versions, ...toPage(count, page, limit) }
 }
 
@@ -63,7 +67,9 @@ export async function listVersions(
 export async function showVersion(context: Context, input: { name: string; version: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
-  return toVersion(version, await readFiles(context.database.read, version.id))
+  const { read } = context.database
+  const files = await readFiles(read, version.id)
+  return toVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
 }
 
 /** GET /skills/<name>/skill.md: the document as it was published. */
@@ -89,9 +95,7 @@ export async function readArchiveOf(
   options: CallOptions = {},
 ): Promise<Content> {
   const { skill, version } = await getContent(context, input, caller)
-  const rows = await readFiles(context.database.read, version.id)
-  const files: { path: string; bytes: Uint8Array }[] = []
-  for (const { path, digest } of rows) files.push({ path, bytes: await getBlob(context.database.read, digest) })
+  const files = await readPackageFiles(context.database.read, version.id)
   countDownload(context, skill, caller, options)
   return {
     contentType: 'application/zip',
@@ -152,6 +156,8 @@ export async function getContent(context: Context, input: { name: string; versio
 async function showAtVersion(context: Context, skill: SkillRow, number: string, caller: Caller) {
   const version = await getVersion(context, skill, number)
   const files = await readFiles(context.database.read, version.id)
+  const security = await readScan(context.database.read, version.id)
+  const uses = await showAccess(context.database.read, version)
   const metadata = JSON.parse(version.metadata) as VersionMetadata
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
@@ -159,7 +165,8 @@ async function showAtVersion(context: Context, skill: SkillRow, number: string, 
   // What the owner set stands for the version that speaks for the skill; others say what they said.
   const said = skill.described_by === number ? {} : { displayName, description, license, keywords }
   const details = await showDetails(context, skill, caller)
-  return { ...details, publishedAt, digest, size, files, frontmatter, contract, capabilities, summary, ...said }
+  const content = { digest, size, files, security, ...uses }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
 }
 
 function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {

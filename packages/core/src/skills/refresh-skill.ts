@@ -1,3 +1,4 @@
+import { showAccessAmong } from '../access/stored-access.ts'
 import { changeStanding } from '../reputation/credit.ts'
 import { toIndexText } from '../search/tokenize.ts'
 import type { Dialect } from '../storage/database.ts'
@@ -5,6 +6,8 @@ import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log.ts'
+import { findScan, type StoredScan } from '../security/stored-scans.ts'
+import { isVerifiedAuthor } from '../verification/verified-author.ts'
 import { readFiles } from './files.ts'
 import { findSource } from './show-details.ts'
 import {
@@ -24,7 +27,11 @@ import {
 } from './skill-log.ts'
 
 /** What was done to a skill, so that the public log can tell it. */
-export type SkillDeed = { readonly type: 'version' | 'yank'; readonly versionId: string } | { readonly type: 'skill' }
+export type SkillDeed =
+  | { readonly type: 'version' | 'yank'; readonly versionId: string }
+  | { readonly type: 'skill' }
+  /** What is thought of it changed, and nothing in it did. */
+  | { readonly type: 'judgement' }
 
 export interface SkillChange {
   readonly dialect: Dialect
@@ -50,15 +57,17 @@ export async function refreshSkill(
   const stored = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const versions = await readVersions(trx, skillId)
   const latestRow = versions.find((version) => version.yanked === 0)
-  const latest = latestRow && { row: latestRow, ...(await readContent(trx, latestRow.id, contents)) }
-  const skill = latest
-    ? applyLatest(stored, latest.row, latest.metadata)
-    : { ...stored, latest_version: '', portable: 0 }
+  const uses = latestRow && (await showAccessAmong(trx, versions, [latestRow.id])).get(latestRow.id)!
+  const latest = latestRow && { row: latestRow, uses: uses!, ...(await readContent(trx, latestRow.id, contents)) }
+  const skill = {
+    ...(latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '', portable: 0 }),
+    ...(await judge(trx, stored, latest?.scan)),
+  }
   const holder = await claimShortName(trx, before, skill)
   const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
   const entries = await toEntries(trx, { before, skill: { ...skill, ...source }, versions, contents, deed, holder })
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
-  const row = { ...skill, updated_at: at, revision }
+  const row = { ...skill, updated_at: deed.type === 'judgement' ? stored.updated_at : at, revision }
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
   await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
   await putDocument(trx, row, toDocument(row, latest, versions))
@@ -91,7 +100,11 @@ async function readContent(trx: WriteTransaction, versionId: string, contents: C
   const read = contents.get(versionId)
   if (read) return read
   const row = await trx.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
-  const content = { metadata: JSON.parse(row.metadata) as VersionMetadata, files: await readFiles(trx, versionId) }
+  const content = {
+    metadata: JSON.parse(row.metadata) as VersionMetadata,
+    files: await readFiles(trx, versionId),
+    scan: await findScan(trx, versionId),
+  }
   contents.set(versionId, content)
   return content
 }
@@ -121,6 +134,12 @@ function applyLatest(stored: SkillRow, row: ListedVersion, metadata: VersionMeta
     headings: JSON.stringify(metadata.headings),
     summary: metadata.summary,
   }
+}
+
+/** What the scan of its latest version and the standing of its owner say of a skill. */
+async function judge(trx: WriteTransaction, { owner_id }: SkillRow, scan: StoredScan | undefined) {
+  const verified = scan?.verdict === 'safe' && (await isVerifiedAuthor(trx, owner_id))
+  return { security_score: scan?.score ?? null, verified: Number(verified) }
 }
 
 /** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */
@@ -158,7 +177,8 @@ async function toEntries(trx: WriteTransaction, happening: Happening): Promise<L
     return [toWithdrawnEntry(before), ...(await toAllEntries(trx, happening))]
   }
   if (!was) return toAllEntries(trx, happening)
-  if (deed.type === 'skill') return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
+  if (deed.type === 'skill' || deed.type === 'judgement')
+    return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
   const version = versions.find(({ id }) => id === deed.versionId)!
   if (deed.type === 'yank') return [toYankEntry(skill, version)]
   return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]

@@ -1,7 +1,9 @@
 import type { Skill, SkillDetails } from '@skillstead/protocol'
+import type { ShownAccess } from '../access/stored-access.ts'
 import { toAvatarUrl } from '../avatar-url.ts'
 import { toTimestamp } from '../clock.ts'
 import { EncodedJson } from '../encoded-json.ts'
+import type { StoredScan } from '../security/stored-scans.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { FileRow } from './files.ts'
 
@@ -31,6 +33,8 @@ export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 export interface VersionContent {
   readonly metadata: VersionMetadata
   readonly files: readonly FileRow[]
+  /** Absent where the version was not scanned yet. */
+  readonly scan?: StoredScan | undefined
 }
 
 /** The columns that an item of a list is made from. */
@@ -78,11 +82,11 @@ type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
 /** The public form of a skill without what is spliced in when it is read. */
 export function toDocument(
   skill: SkillRow,
-  latest: ({ row: ListedVersion } & VersionContent) | undefined,
+  latest: ({ row: ListedVersion; uses: ShownAccess } & VersionContent) | undefined,
   versions: readonly ListedVersion[],
 ): string {
   const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
-  const document: Omit<SkillDetails, SplicedField> = {
+  const document: Omit<SkillDetails, SplicedField | 'security'> = {
     ...item,
     displayName: skill.display_name,
     keywords: JSON.parse(skill.keywords) as string[],
@@ -100,14 +104,20 @@ export function toDocument(
     summary: skill.summary,
     contract: latest?.metadata.contract ?? null,
     capabilities: latest?.metadata.capabilities ?? [],
-    security: null,
-    origin: {
-      kind: skill.origin_kind,
-      upstream: skill.origin_upstream,
-      syncedAt: skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at),
-    },
+    access: latest?.uses.access ?? null,
+    widens: latest?.uses.widens ?? null,
+    origin: toOrigin(skill),
   }
-  return JSON.stringify(document)
+  // The report is stored as JSON already.
+  return `{"security":${latest?.scan?.report ?? null},${JSON.stringify(document).slice(1)}`
+}
+
+/** Where a skill comes from: from here, another node or another registry. */
+export function toOrigin(
+  skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>,
+): SkillDetails['origin'] {
+  const syncedAt = skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at)
+  return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }
 
 /**

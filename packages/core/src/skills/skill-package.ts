@@ -1,9 +1,9 @@
-import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
+import { RegistryError, compareFiles, limits, toManifest, type FieldError } from '@skillstead/protocol'
 import type { PublishSkillInput } from '@skillstead/protocol'
 import { ArchiveError, readArchive } from '../archives/read-archive.ts'
 import { checkPaths } from '../archives/file-paths.ts'
 import { createBlob, toDigest, type Blob } from '../blobs.ts'
-import { compareFiles, type FileRow } from './files.ts'
+import type { FileRow } from './files.ts'
 
 /** The content of a version as it came in: SKILL.md and the files beside it. */
 export interface SkillPackage {
@@ -64,15 +64,7 @@ export async function packContent({ skillMd, files }: SkillPackage): Promise<Pac
   const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
   const rows = blobs.map(({ size, digest }, i) => ({ path: all[i]!.path, size, digest }))
   const size = rows.reduce((sum, row) => sum + row.size, 0)
-  return { digest: toManifestDigest(rows), size, files: rows, blobs, sources: all }
-}
-
-/**
- * The digest of a version: SHA-256 over a line `<digest> <size> <path>` for each file, SKILL.md first, then by path.
- * Anybody who has the files or their list can compute it again.
- */
-function toManifestDigest(files: readonly FileRow[]): string {
-  return toDigest(files.map(({ path, size, digest }) => `${digest} ${size} ${path}\n`).join(''))
+  return { digest: toDigest(toManifest(rows)), size, files: rows, blobs, sources: all }
 }
 
 async function readUpload(archive: NonNullable<PublishSkillInput['archive']>): Promise<SkillPackage> {

@@ -1,10 +1,16 @@
-import type { SkillVersion } from '@skillstead/protocol'
+import type { Security, SkillVersion } from '@skillstead/protocol'
+import type { ShownAccess } from '../access/stored-access.ts'
 import { toTimestamp } from '../clock.ts'
 import type { VersionRow } from '../storage/tables.ts'
 import type { FileRow } from './files.ts'
 
 /** The public form of a version. */
-export function toVersion(row: VersionRow, files: readonly FileRow[]): SkillVersion {
+export function toVersion(
+  row: VersionRow,
+  files: readonly FileRow[],
+  security: Security | null,
+  { access, widens }: ShownAccess,
+): SkillVersion {
   return {
     version: row.version,
     publishedAt: toTimestamp(row.published_at),
@@ -14,7 +20,9 @@ export function toVersion(row: VersionRow, files: readonly FileRow[]): SkillVers
     size: row.size,
     files: files.map(({ path, size, digest }) => ({ path, size, digest })),
     portable: row.portable === 1,
-    security: null,
+    security,
+    access,
+    widens,
     publisher: { id: row.publisher_id, username: row.publisher },
   }
 }

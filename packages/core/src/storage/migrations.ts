@@ -5,6 +5,11 @@ import { community } from './migrations/0002-community.ts'
 import { trust } from './migrations/0003-trust.ts'
 import { usage } from './migrations/0004-usage.ts'
 import { webhooks } from './migrations/0005-webhooks.ts'
+import { scans } from './migrations/0006-scans.ts'
+import { copies } from './migrations/0007-copies.ts'
+import { access } from './migrations/0008-access.ts'
+import { transparency } from './migrations/0009-transparency.ts'
+import { provenance } from './migrations/0010-provenance.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema; it runs in a transaction of its own and is never changed once released. */
@@ -14,7 +19,18 @@ export interface Migration {
 }
 
 /** Forward only, in this order. */
-const migrations: readonly Migration[] = [foundation, community, trust, usage, webhooks]
+const migrations: readonly Migration[] = [
+  foundation,
+  community,
+  trust,
+  usage,
+  webhooks,
+  scans,
+  copies,
+  access,
+  transparency,
+  provenance,
+]
 
 /**
  * Brings a database up to the schema that this program knows. Throws when the database was made by a newer program.

@@ -1,5 +1,9 @@
 import type { Generated } from 'kysely'
+import type { AccessTables } from './rows-access.ts'
 import type { CommunityTables } from './rows-community.ts'
+import type { CopyTables } from './rows-copies.ts'
+import type { ScanTables } from './rows-scans.ts'
+import type { TransparencyTables } from './rows-transparency.ts'
 import type { TrustTables } from './rows-trust.ts'
 import type { UsageTables } from './rows-usage.ts'
 import type { WebhookTables } from './rows-webhooks.ts'
@@ -8,7 +12,16 @@ import type { WebhookTables } from './rows-webhooks.ts'
  * One row type a table, the same on both databases: times are milliseconds since 1970, flags 0 or 1, structured values
  * JSON text.
  */
-export interface Tables extends CommunityTables, TrustTables, UsageTables, WebhookTables {
+export interface Tables
+  extends
+    AccessTables,
+    CommunityTables,
+    CopyTables,
+    ScanTables,
+    TrustTables,
+    TransparencyTables,
+    UsageTables,
+    WebhookTables {
   meta: { key: string; value: string }
   users: UserRow
   avatars: { user_id: string; content_type: string; bytes: Uint8Array }
@@ -31,8 +44,8 @@ export interface Tables extends CommunityTables, TrustTables, UsageTables, Webho
   stars: { skill_id: string; user_id: string; created_at: number }
   packs: PackRow
   pack_skills: { pack_id: string; position: number; skill_id: string; pinned_version: string | null; note: string }
-  /** One row: the last number given in each sequence. */
-  heads: { id: 1; change_seq: number; log_seq: number }
+  /** One row: the last number given in each sequence, and the roots that the log's tree grows from, side by side. */
+  heads: { id: 1; change_seq: number; log_seq: number; frontier: Generated<Uint8Array> }
   changes: { seq: number; kind: ChangeKind; subject: string; at: number }
   log: LogRow
   outbox: OutboxRow
@@ -186,6 +199,8 @@ export interface PackRow {
 
 interface LogRow {
   seq: number
+  /** The leaf of the Merkle tree: SHA-256 of a zero byte and the entry. */
+  hash: Uint8Array
   type: string
   at: number
   subject: string

@@ -1,19 +1,21 @@
 import { RegistryError, type Content } from '@skillstead/protocol'
 import { findBlob } from '../blobs.ts'
 import type { Context } from '../context.ts'
+import { findPublicManifest } from './manifests.ts'
 
 /**
- * GET /blobs/<digest>: a file of a public version by its digest. Throws `taken_down` where only skills under a takedown
- * have it, `not_found` for everything else.
+ * GET /blobs/<digest>: a file of a public version by its digest, or a version's list of files by the version's. Throws
+ * `taken_down` where only skills under a takedown have it, `not_found` for everything else.
  */
 export async function readBlob(context: Context, input: { digest: string }): Promise<Content> {
-  const bytes = await findPublicBlob(context, input.digest)
-  if (!bytes) throw await toRefusal(context, input.digest)
+  const { digest } = input
+  const bytes = await findPublicBlob(context, digest, await findPublicSize(context, digest, 'live'))
+  if (!bytes) throw await toRefusal(context, digest)
   return {
     contentType: 'application/octet-stream',
     body: bytes,
-    etag: `"${input.digest}"`,
-    filename: input.digest.slice(7),
+    etag: `"${digest}"`,
+    filename: digest.slice(7),
   }
 }
 
@@ -44,19 +46,24 @@ type Line =
 async function toLine(context: Context, digest: string, bytesLeft: number): Promise<Line> {
   const size = await findPublicSize(context, digest, 'live')
   if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
-  const bytes = size === undefined ? undefined : await findBlob(context.database.read, digest)
+  const bytes = await findPublicBlob(context, digest, size)
   if (!bytes) return { digest, missing: true }
   return { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
 }
 
-async function findPublicBlob(context: Context, digest: string): Promise<Uint8Array | undefined> {
-  const size = await findPublicSize(context, digest, 'live')
-  return size === undefined ? undefined : findBlob(context.database.read, digest)
+async function findPublicBlob(
+  context: Context,
+  digest: string,
+  size: number | undefined,
+): Promise<Uint8Array | undefined> {
+  return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
 }
 
 async function toRefusal(context: Context, digest: string): Promise<RegistryError> {
-  if ((await findPublicSize(context, digest, 'taken_down')) === undefined)
-    return new RegistryError('not_found', 'No public version has a file of this digest.')
+  const isTakenDown =
+    (await findPublicSize(context, digest, 'taken_down')) !== undefined ||
+    (await findPublicManifest(context, digest, 'taken_down')) !== undefined
+  if (!isTakenDown) return new RegistryError('not_found', 'No public version has this digest, or a file of it.')
   return new RegistryError('taken_down', 'The content of this digest is under a takedown.')
 }
 

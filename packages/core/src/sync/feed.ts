@@ -2,6 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 import { EncodedJson } from '../encoded-json.ts'
+import { signCheckpoint } from '../transparency/checkpoint.ts'
+import { readTreeHead } from '../transparency/tree.ts'
 
 /** A long poll looks at the change sequence; anything of this process or others that commits ends it. */
 const lookMs = 50
@@ -20,12 +22,15 @@ export async function readFeed(
   input: { since: number; limit: number; wait: number },
 ): Promise<EncodedJson> {
   await waitForEntries(context, input.since, input.wait)
-  const { head } = await readHead(context)
+  const tree = await readTreeHead(context.database.read)
+  const head = tree.size
   const { entries, next } = await readPage(context, input, head)
   const { origin, epoch } = context
-  const end = JSON.stringify({ origin, epoch, next, head, checkpoint: null })
+  // Of the very tree that the page was read from, so that it speaks for every entry in it.
+  const { text: checkpoint, tag } = await signCheckpoint(context, tree)
+  const end = JSON.stringify({ origin, epoch, next, head, checkpoint })
   const text = `{"entries":[${entries.join(',')}],${end.slice(1)}`
-  return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${head}"`)
+  return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${tag}"`)
 }
 
 async function readPage(context: Context, input: { since: number; limit: number }, head: number) {

@@ -51,8 +51,9 @@ async function check(context: Context, id: string, isLast: boolean): Promise<str
     const pending = await findPending(trx, id)
     if (!pending) return
     const at = context.clock.now()
-    if (missing === undefined) await settleVerification(trx, pending, { status: 'verified', note: '', at })
-    else if (isLast) await settleVerification(trx, pending, { status: 'rejected', note: `Given up. ${missing}`, at })
+    if (missing === undefined) await settleVerification(context, trx, pending, { status: 'verified', note: '', at })
+    else if (isLast)
+      await settleVerification(context, trx, pending, { status: 'rejected', note: `Given up. ${missing}`, at })
     else await trx.updateTable('verifications').set({ note: missing, checked_at: at }).where('id', '=', id).execute()
   })
   return missing

@@ -36,7 +36,7 @@ export async function decideVerification(
     if (!found) throw new RegistryError('not_found', 'There is no such verification.')
     const { username, ...row } = found
     if (!decisions[row.method][row.status].includes(status)) throw refuse(row, status)
-    const settled = await settleVerification(trx, row, { status, note, at })
+    const settled = await settleVerification(context, trx, row, { status, note, at })
     const data = { id, method: row.method, from: row.status }
     await recordAudit(trx, { caller, action: `verification.${status}`, subject: username, at, data })
     return toListedVerification({ ...settled, username })

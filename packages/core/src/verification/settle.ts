@@ -1,9 +1,12 @@
+import type { Context } from '../context.ts'
 import { refreshStanding } from '../reputation/standings.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { refreshVerifiedSkills } from './refresh-verified.ts'
 
 /** Ends a verification, or takes one back, with everything that depends on it. */
 export async function settleVerification(
+  context: Context,
   trx: WriteTransaction,
   row: VerificationRow,
   outcome: { status: 'verified' | 'rejected'; note: string; at: number },
@@ -13,6 +16,7 @@ export async function settleVerification(
   await trx.updateTable('verifications').set(change).where('id', '=', row.id).execute()
   if (status === 'verified' || row.status === 'verified') {
     await refreshStanding(trx, row.user_id, at)
+    await refreshVerifiedSkills(context, trx, row.user_id)
   }
   return { ...row, ...change }
 }

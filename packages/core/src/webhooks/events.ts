@@ -15,7 +15,7 @@ export const pingTopic = 'webhook.ping'
 interface Happening<Name extends EventName = EventName> {
   readonly event: Name
   /** Made only where somebody subscribes. */
-  readonly data: () => EventData<Name>
+  readonly data: () => EventData<Name> | Promise<EventData<Name>>
   /** The user whose matter it is, who alone is told; where it is not said, everybody is who may see the skill. */
   readonly ownerId?: string
   /** The skill that it is about, as it is now. */
@@ -38,7 +38,7 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
       const subscribers = all.filter((each) => isAbout(each, skill?.full_name))
       const told = skill && ownerId === undefined ? await keepReaders(trx, skill, subscribers) : subscribers
       if (told.length === 0) return
-      await outbox.enqueue(trx, ...toDeliveries(told, event, data(), clock.now()))
+      await outbox.enqueue(trx, ...toDeliveries(told, event, await data(), clock.now()))
     },
   }
 }

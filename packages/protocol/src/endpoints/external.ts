@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { ExternalSkill, SarifLog, ScanReport, Trending, externalRegistries, periods } from '../schemas/external.ts'
+import { ExternalSkill, Trending, externalRegistries, periods } from '../schemas/external.ts'
+import { SarifLog, ScanReport } from '../schemas/security.ts'
 import {
   Flag,
   NoContent,

@@ -18,6 +18,10 @@ import {
   text,
   wholeNumber,
 } from '../schemas/fields.ts'
+import { SkillDiff } from '../schemas/access.ts'
+import { Provenance } from '../schemas/provenance.ts'
+import { HeldVersion } from '../schemas/held.ts'
+import { Similarity } from '../schemas/similarity.ts'
 import { SearchResult, SkillDetails, SkillVersion, Visibility, Warning, skillSorts } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
@@ -66,11 +70,13 @@ const PublishInput = v.strictObject({
   ),
 })
 
-const PublishOutput = v.object({
+export const PublishOutput = v.object({
   skill: SkillDetails,
   version: SkillVersion,
   created: v.boolean(),
   warnings: v.array(Warning),
+  /** What is kept back until an administrator releases it; `skill` and `version` are then as they would be. */
+  held: v.optional(HeldVersion),
 })
 
 /** Skills (specification 4.1 and the contract's additions): finding, reading, publishing, ownership. */
@@ -122,7 +128,8 @@ export const skillEndpoints = {
     auth: 'key',
     scope: 'publish',
     tag: 'Skills',
-    status: [201, 200],
+    // 202: an administrator has to release it first.
+    status: [201, 200, 202],
     summary: 'Publish a new skill or version, or update the metadata of a skill',
     uploads: ['application/zip', 'application/gzip'],
     bodyBytesMax: limits.bodyBytesMax,
@@ -223,7 +230,7 @@ export const skillEndpoints = {
     tag: 'Skills',
     summary: 'Compare two versions of a skill',
     input: v.object({ ...name, from: Version, to: Version }),
-    output: v.record(v.string(), v.unknown()),
+    output: SkillDiff,
   },
   getSimilarity: {
     method: 'GET',
@@ -232,7 +239,7 @@ export const skillEndpoints = {
     tag: 'Skills',
     summary: 'Show which other skills resemble this one',
     input: v.object(name),
-    output: v.record(v.string(), v.unknown()),
+    output: Similarity,
   },
   getProvenance: {
     method: 'GET',
@@ -241,7 +248,7 @@ export const skillEndpoints = {
     tag: 'Skills',
     summary: 'Show who published a version and when, with the proof that the log holds it',
     input: versioned,
-    output: v.record(v.string(), v.unknown()),
+    output: Provenance,
   },
 } as const satisfies Endpoints
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Widens } from './access.ts'
 import { Count, Id, Timestamp } from './fields.ts'
 import { Skill } from './skill.ts'
 
@@ -66,6 +67,8 @@ export const HeartbeatResult = v.object({
       message: v.string(),
       /** The full name of a skill to take instead. */
       replacement: v.nullable(v.string()),
+      /** What the latest version uses that the installed one does not; null where that is nothing, or not known. */
+      widens: v.nullable(Widens),
     }),
   ),
   /** The names that mean nothing here, or nothing that the caller may see. */

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
+import { Access, Widens } from './access.ts'
 import { Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
+import { Security } from './security.ts'
 
 const Author = v.object({ id: Id, username: v.string(), avatarUrl: v.string() })
 
@@ -51,13 +53,6 @@ export type Visibility = v.InferOutput<typeof Visibility>
 
 const File = v.object({ path: v.string(), size: Count, digest: Digest })
 
-/** What a scan found; the rules and their findings are specified with the scanner. */
-const Security = v.object({
-  score: v.number(),
-  verdict: v.picklist(['safe', 'caution', 'dangerous']),
-  findings: v.array(v.record(v.string(), v.unknown())),
-})
-
 const VersionSummary = v.object({
   version: Version,
   publishedAt: Timestamp,
@@ -72,6 +67,8 @@ export const SkillVersion = v.object({
   files: v.array(File),
   portable: v.boolean(),
   security: v.nullable(Security),
+  access: Access,
+  widens: v.nullable(Widens),
   publisher: v.object({ id: Id, username: v.string() }),
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
@@ -96,6 +93,8 @@ export const SkillDetails = v.object({
   summary: v.string(),
   contract: v.nullable(v.object({ inputs: v.unknown(), outputs: v.unknown() })),
   capabilities: v.array(v.string()),
+  access: v.nullable(Access),
+  widens: v.nullable(Widens),
   security: v.nullable(Security),
   origin: v.object({
     kind: v.picklist(['local', 'mirror', 'external']),

@@ -31,29 +31,29 @@ describe('the verification of authors from the command line', () => {
   })
 
   it('is listed on one line each, whatever its author wrote', async () => {
-    const { stdout } = await skillstead(['verify', 'list', '--status', 'pending', ...place])
+    const { stdout } = await skillstead(['verifications', 'list', '--status', 'pending', ...place])
     expect(stdout).toBe(`${id}  pending  alice  manual  I am [2JAlice.\n1 of 1.\n`)
-    expect((await skillstead(['verify', 'list', '--status', 'rejected', ...place])).stdout).toBe('0 of 0.\n')
-    const { verifications } = await skillsteadJson<{ verifications: object[] }>(['verify', 'list', ...place])
+    expect((await skillstead(['verifications', 'list', '--status', 'rejected', ...place])).stdout).toBe('0 of 0.\n')
+    const { verifications } = await skillsteadJson<{ verifications: object[] }>(['verifications', 'list', ...place])
     expect(verifications).toMatchObject([{ id, username: 'alice', proof: 'I am\n\u001b[2JAlice.' }])
   })
 
   it('is decided, and taken back', async () => {
-    const decided = await skillsteadJson(['verify', 'decide', id, 'verified', '--note', 'We met.', ...place])
+    const decided = await skillsteadJson(['verifications', 'decide', id, 'verified', '--note', 'We met.', ...place])
     expect(decided).toMatchObject({ id, status: 'verified', note: 'We met.' })
     expect((await alice.getMe()).verified).toEqual(['manual'])
-    const again = await skillstead(['verify', 'decide', id, 'verified', ...place])
+    const again = await skillstead(['verifications', 'decide', id, 'verified', ...place])
     expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toContain('cannot become verified')
-    const back = await skillstead(['verify', 'decide', id, 'rejected', '--data', data])
+    const back = await skillstead(['verifications', 'decide', id, 'rejected', '--data', data])
     expect(back.stdout).toBe('The manual verification of alice is rejected.\n')
     expect((await alice.getMe()).verified).toEqual([])
   })
 
   it.each([
-    [['verify', 'decide', 'x', 'maybe'], "'maybe' is no decision; there are verified, rejected."],
-    [['verify', 'decide', 'x'], 'DECISION is missing'],
-    [['verify', 'list', '--status', 'open'], "'open' is no status; there are pending, verified, rejected."],
+    [['verifications', 'decide', 'x', 'maybe'], "'maybe' is no decision; there are verified, rejected."],
+    [['verifications', 'decide', 'x'], 'DECISION is missing'],
+    [['verifications', 'list', '--status', 'open'], "'open' is no status; there are pending, verified, rejected."],
     [['serve', '--allow-networks', '10.0.0.0/8,example.com'], "'example.com' is no network"],
     [['serve', '--allow-networks', '10.0.0.0/33'], "'10.0.0.0/33' is no network"],
     [['serve', '--ca', 'missing.pem'], "'missing.pem' cannot be read."],
@@ -64,7 +64,9 @@ describe('the verification of authors from the command line', () => {
     const { code, stdout, stderr } = await skillstead([...args, ...where], { cwd })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)
-    expect((await skillstead(['verify', 'list', '--data', 'made'], { cwd })).stderr).toContain('There is no registry')
+    expect((await skillstead(['verifications', 'list', '--data', 'made'], { cwd })).stderr).toContain(
+      'There is no registry',
+    )
   })
 
   it('takes no file of certificates that holds none', async () => {

@@ -1,0 +1,28 @@
+// Checks a provenance record and the files beside a SKILL.md with nothing but the public key of a node: no network, and
+// the same code in a browser. `skillstead verify NAME --save record.json` keeps a record, `skillstead key` prints the key.
+//   node --conditions=source examples/verify-offline.ts record.json node.key path/to/skill
+import { readFileSync, readdirSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { verifyProvenance } from '@skillstead/client'
+
+const [recordFile, keyFile, folder] = process.argv.slice(2)
+if (!recordFile || !keyFile || !folder)
+  throw new Error('Give a record, a file with the key, and the folder of a skill.')
+
+const record: unknown = JSON.parse(readFileSync(recordFile, 'utf8'))
+const keys = readFileSync(keyFile, 'utf8').trim().split('\n')
+const content = readdirSync(folder, { recursive: true, withFileTypes: true })
+  .filter((entry) => !entry.isDirectory())
+  .map(({ parentPath, name }) => join(parentPath, name))
+  .map((path) => ({ path: relative(folder, path).replaceAll(sep, '/'), bytes: readFileSync(path) }))
+
+const report = verifyProvenance(record, { keys, content })
+if (report.ok) {
+  const { skill, version, publisher, publishedAt, log } = report.provenance
+  console.log(`${skill.fullName}@${version} was published by ${publisher.username} on ${publishedAt.slice(0, 10)}`)
+  console.log(log ? `the log of ${log.origin} holds it at ${log.index}` : 'it is not public, and in no log')
+  console.log(`all ${content.length} files are what was published`)
+} else {
+  for (const { part, message } of report.problems) console.log(`${part}: ${message}`)
+  process.exitCode = 1
+}

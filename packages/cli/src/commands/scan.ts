@@ -1,0 +1,113 @@
+import { allRules, scanPackage, toDigest, toSarif } from '@skillstead/core'
+import { toManifest, type ScanFinding, type Security } from '@skillstead/protocol'
+import { choice, text, type Command } from '../command.ts'
+import { isUnreadable } from '../import/records.ts'
+import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
+import { toOneLine, type Output } from '../output.ts'
+import { openSamples, type Sample } from '../scan/samples.ts'
+
+const formats = ['text', 'json', 'sarif'] as const
+type Format = (typeof formats)[number]
+const failingVerdicts = ['caution', 'dangerous'] as const
+
+/** What a scan of many samples came to. */
+interface ScanTotals {
+  readonly samples: number
+  /** What could not be read. */
+  readonly unreadable: number
+  /** Those of a verdict that the caller wants to hear of. */
+  readonly failing: number
+}
+
+/** `skillstead scan PATH|URL|-`: what is dangerous in skills, and where, without a registry. */
+export const scan: Command<ScanTotals> = {
+  summary: 'Scans skills for what no skill should ask of an agent. Needs no registry, and no network for what is here.',
+  words: ['PATH|URL|-'],
+  options: {
+    format: { value: 'FORMAT', help: 'text, json (a line for each skill) or sarif' },
+    'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 where a skill is that, or worse' },
+    ...outgoingOptions,
+  },
+  async run(given, output) {
+    const [place] = given.words as [string]
+    const format = output.json ? 'json' : (choice(text(given, 'format'), formats, 'format') ?? 'text')
+    const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict')
+    const printer = printers[format]
+    const totals = { samples: 0, unreadable: 0, failing: 0 }
+    printer.begin?.()
+    for await (const sample of openSamples(place, toOutgoing(given))) {
+      if (isUnreadable(sample)) {
+        totals.unreadable += 1
+        tellUnreadable(sample.id, sample.reason, output)
+        continue
+      }
+      const report = await scanPackage(sample.files, Date.now())
+      printer.print(sample, report, totals.samples)
+      totals.samples += 1
+      if (isFailing(report.verdict, failOn)) totals.failing += 1
+    }
+    printer.end?.()
+    if (totals.samples + totals.unreadable === 0) throw new Error(`${place} holds no skills.`)
+    return totals
+  },
+  // Each skill is printed as it is scanned: there may be any number of them.
+  show: () => [],
+  printsItself: true,
+  hasFailed: ({ failing, unreadable }) => failing > 0 || unreadable > 0,
+}
+
+interface Printer {
+  begin?(): void
+  print(sample: Sample, report: Security, index: number): void
+  end?(): void
+}
+
+const printers: Record<Format, Printer> = {
+  text: { print: ({ id }, report) => toLines(id, report).forEach((line) => console.log(line)) },
+  json: {
+    print({ id }, { score, verdict, risk, findings, cut, rulesVersion }) {
+      console.log(JSON.stringify({ id, score, verdict, risk, findings, cut, rulesVersion }))
+    },
+  },
+  sarif: {
+    begin: () => console.log('{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":['),
+    print: (sample, report, index) => console.log(`${index > 0 ? ',' : ''}${JSON.stringify(toRun(sample, report))}`),
+    end: () => console.log(']}'),
+  },
+}
+
+function toRun({ id, files }: Sample, report: Security) {
+  const listed = files.map(({ path, bytes }) => ({ path, size: bytes.length, digest: toDigest(bytes) }))
+  return toSarif({ ...report, digest: toDigest(toManifest(listed)), source: id }).runs[0]
+}
+
+function toLines(id: string, { verdict, risk, score, findings, cut }: Security): string[] {
+  return [
+    `${toOneLine(id)}: ${verdict}, ${score} of 100, risk ${risk}`,
+    ...findings.flatMap(toFindingLines),
+    ...cut.map(({ path, reason }) => `  ${toOneLine(path)}: not all of it: ${toOneLine(reason)}`),
+  ]
+}
+
+const reasons: ReadonlyMap<string, string> = new Map(allRules.map(({ id, why }) => [id, why]))
+
+function toFindingLines(finding: ScanFinding): string[] {
+  const { ruleId, path, line, column, severity, title, excerpt, remediation, suppressed } = finding
+  return [
+    `  ${toOneLine(path)}:${line}:${column}  ${severity}  ${title}`,
+    `      found: ${toOneLine(excerpt)}`,
+    `      why:   ${reasons.get(ruleId) ?? ''}`,
+    `      mend:  ${remediation}`,
+    ...(suppressed ? [`      the author says: ${toOneLine(suppressed.reason)}`] : []),
+  ]
+}
+
+function isFailing(verdict: Security['verdict'], failOn: (typeof failingVerdicts)[number] | undefined): boolean {
+  return failOn !== undefined && (verdict === 'dangerous' || verdict === failOn)
+}
+
+function tellUnreadable(id: string, reason: string, { json }: Output): void {
+  console.error(
+    json ? JSON.stringify({ id, error: { code: 'unreadable', detail: reason } }) : `${toOneLine(id)}: ${reason}`,
+  )
+}

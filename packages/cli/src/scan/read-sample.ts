@@ -1,0 +1,28 @@
+import * as v from 'valibot'
+import type { Unreadable } from '../import/records.ts'
+import type { Sample } from './samples.ts'
+
+/** A record of samples, `{ id, files }`, or of a corpus, whose SKILL.md stands apart. What else it holds does not matter. */
+const Record = v.object({
+  id: v.pipe(v.string(), v.minLength(1)),
+  skillMd: v.nullish(v.string()),
+  skillMdB64: v.nullish(v.string()),
+  files: v.nullish(v.array(v.object({ path: v.pipe(v.string(), v.minLength(1)), text: v.nullish(v.string()) }))),
+})
+
+/** The sample in a record; files whose content the record does not hold are left out. */
+export function readSample(value: unknown, number: number): Sample | Unreadable {
+  const parsed = v.safeParse(Record, value)
+  if (!parsed.success) {
+    const field = v.getDotPath(parsed.issues[0])
+    const reason = field ? `The record's \`${field}\` is missing or of the wrong type.` : 'The line is no JSON object.'
+    return { id: `line ${number}`, reason }
+  }
+  const { id, skillMd, skillMdB64, files } = parsed.output
+  const own = skillMdB64 ? Buffer.from(skillMdB64, 'base64') : skillMd == null ? undefined : Buffer.from(skillMd)
+  const all = [
+    ...(own ? [{ path: 'SKILL.md', bytes: own }] : []),
+    ...(files ?? []).flatMap(({ path, text }) => (text == null ? [] : [{ path, bytes: Buffer.from(text) }])),
+  ]
+  return all.length > 0 ? { id, files: all } : { id, reason: 'The record holds no text.' }
+}

@@ -1,0 +1,70 @@
+import { existsSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { readExternalText, type OutgoingOptions } from '@skillstead/core'
+import { limits } from '@skillstead/protocol'
+import { isSkillMd, openFolder } from '../import/folder.ts'
+import { readObjects } from '../import/ndjson.ts'
+import { isUnreadable, type Source, type Unreadable } from '../import/records.ts'
+import { openZip } from '../import/zip.ts'
+import { readSample } from './read-sample.ts'
+
+/** A skill, or a part of one, to be scanned. */
+export interface Sample {
+  /** How the source calls it. */
+  readonly id: string
+  /** SKILL.md first, where there is one. */
+  readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
+}
+
+/**
+ * What is at a path or an address: a folder of skills, an archive, records, one file, or standard input. One after the
+ * other, so that a large source takes no more memory than a small one. Throws what cannot be read at all.
+ */
+export function openSamples(place: string, outgoing: OutgoingOptions): AsyncIterable<Sample | Unreadable> {
+  if (place === '-') return readInput()
+  if (/^https?:\/\//i.test(place)) return readAddress(place, outgoing)
+  if (!existsSync(place)) throw new Error(`There is nothing at ${place}.`)
+  if (statSync(place).isDirectory()) return fromSource(openFolder(place))
+  if (/\.zip$/i.test(place)) return fromSource(openZip(place))
+  if (/\.(tgz|tar\.gz)$/i.test(place)) return fromSource(openZip(place, 'tar.gz'))
+  if (/\.(ndjson|jsonl)(\.gz)?$/i.test(place)) return readRecords(place)
+  return readOne(place)
+}
+
+async function* fromSource({ items }: Source): AsyncGenerator<Sample | Unreadable> {
+  for await (const item of items) {
+    if (isUnreadable(item)) yield item
+    else yield { id: item.id, files: [{ path: 'SKILL.md', bytes: Buffer.from(item.skillMd) }, ...item.files] }
+  }
+}
+
+async function* readRecords(file: string): AsyncGenerator<Sample | Unreadable> {
+  for await (const { number, value, reason } of readObjects(file, 'scanned')) {
+    yield reason === undefined ? readSample(value, number) : { id: `line ${number}`, reason }
+  }
+}
+
+async function* readOne(file: string): AsyncGenerator<Sample | Unreadable> {
+  if (statSync(file).size > limits.fileBytesMax) throw tooLarge(file)
+  const name = basename(file)
+  yield { id: file, files: [{ path: isSkillMd(name) ? 'SKILL.md' : name, bytes: await readFile(file) }] }
+}
+
+async function* readInput(): AsyncGenerator<Sample> {
+  const bytes = await buffer(process.stdin)
+  if (bytes.length > limits.fileBytesMax) throw tooLarge('Standard input')
+  yield { id: '-', files: [{ path: 'SKILL.md', bytes }] }
+}
+
+async function* readAddress(url: string, outgoing: OutgoingOptions): AsyncGenerator<Sample> {
+  const { address, text } = await readExternalText(url, outgoing)
+  yield { id: address, files: [{ path: 'SKILL.md', bytes: Buffer.from(text) }] }
+}
+
+function tooLarge(what: string): Error {
+  return new Error(
+    `${what} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB, which is more than a file of a skill may have.`,
+  )
+}

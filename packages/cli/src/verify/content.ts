@@ -1,0 +1,59 @@
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ContentFile } from '@skillstead/client'
+import { readZip } from '@skillstead/core'
+import { limits } from '@skillstead/protocol'
+
+const bounds = {
+  filesMax: limits.versionFilesMax,
+  fileBytesMax: limits.fileBytesMax,
+  versionBytesMax: limits.versionBytesMax,
+}
+/** What is left out of a folder: what version control and file managers put into it, and no version needs. */
+const skipped: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
+
+/** The files of a version as they lie on a disk: a folder, a zip, or a SKILL.md alone. */
+export async function readContentAt(path: string): Promise<ContentFile[]> {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) throw new Error(`There is nothing at ${path}.`)
+  if (stats.isDirectory()) return readFolder(path)
+  const bytes = new Uint8Array(readFileSync(path))
+  return /\.zip$/i.test(path) ? stripFolder(await readZipContent(bytes)) : [{ path: 'SKILL.md', bytes }]
+}
+
+/** Every file of a zip as it is named there: nothing is left out that somebody could have put in. */
+export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> {
+  const problems: { path: string; message: string }[] = []
+  const files = await readZip(bytes, { limits: bounds, keep: (name) => name, problems })
+  if (problems.length > 0) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join(' '))
+  return files
+}
+
+/** Links are refused rather than passed over: whoever reads the folder would follow them. */
+function readFolder(folder: string): ContentFile[] {
+  const files: ContentFile[] = []
+  for (const path of listFolder(folder, '')) {
+    if (files.length >= bounds.filesMax) throw new Error(`${folder} has more than ${bounds.filesMax} files.`)
+    const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path.normalize('NFC')
+    files.push({ path: name, bytes: new Uint8Array(readFileSync(join(folder, path))) })
+  }
+  return files
+}
+
+function* listFolder(folder: string, prefix: string): Generator<string> {
+  for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
+    if (skipped.has(entry.name)) continue
+    const path = prefix + entry.name
+    if (entry.isDirectory()) yield* listFolder(folder, `${path}/`)
+    else if (entry.isFile()) yield path
+    else throw new Error(`${join(folder, path)} is no plain file, which no version holds.`)
+  }
+}
+
+/** Some archives have one folder around everything. */
+function stripFolder(files: readonly ContentFile[]): ContentFile[] {
+  const [first] = files
+  const folder = first?.path.slice(0, first.path.indexOf('/') + 1) ?? ''
+  if (folder === '' || !files.every(({ path }) => path.startsWith(folder))) return [...files]
+  return files.map(({ path, bytes }) => ({ path: path.slice(folder.length), bytes }))
+}

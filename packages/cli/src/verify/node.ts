@@ -1,0 +1,30 @@
+import { createClient } from '@skillstead/client'
+import { localApi, systemCaller } from '@skillstead/core'
+import type { Content, RegistryApi } from '@skillstead/protocol'
+import { UsageError, text, type Arguments } from '../command.ts'
+import { withRegistry } from '../place.ts'
+import { parseKeys } from './given-keys.ts'
+
+/** As `withApi`, with the API key in `--api-key`, and without counting what is read as a download where it can be told. */
+export async function withNode<T>(given: Arguments, work: (api: RegistryApi) => Promise<T>): Promise<T> {
+  const url = text(given, 'url')
+  if (url === undefined)
+    return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false })))
+  if (!URL.canParse(url)) throw new UsageError(`'${url}' is not an address.`)
+  return work(createClient({ baseUrl: url, apiKey: text(given, 'api-key'), client: 'skillstead' }))
+}
+
+/** The verifier keys that a node says it has, the current one first. */
+export async function readKeys(api: RegistryApi): Promise<string[]> {
+  const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
+  if (keys.length === 0) throw new Error('The node names no key.')
+  return keys
+}
+
+/** All the bytes of a content. */
+export async function readBytes({ body }: Content): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

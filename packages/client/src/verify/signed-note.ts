@@ -1,0 +1,91 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { fromBase64 } from './bytes.ts'
+import { VerificationError, type VerifiedPart } from './verification-error.ts'
+import { parseVerifierKey } from './verifier-key.ts'
+
+/** A signed note (C2SP `signed-note`) taken apart. */
+interface SignedNote {
+  /** What is signed, with the line break at its end. */
+  readonly text: string
+  /** The signature lines. */
+  readonly signatures: string
+}
+
+/** A key that signed, as people compare it. */
+export interface Signer {
+  readonly name: string
+  readonly hash: string
+}
+
+interface SignatureLine extends Signer {
+  readonly signature: Uint8Array
+}
+
+const linesMax = 16
+
+/** Divides a note at its last empty line. Undefined where there is none. */
+export function splitNote(note: string): SignedNote | undefined {
+  const end = note.lastIndexOf('\n\n')
+  return end === -1 ? undefined : { text: note.slice(0, end + 1), signatures: note.slice(end + 2) }
+}
+
+/**
+ * Those of the given keys that signed a text. Lines of other keys are passed over, as the format wants it; a line of a
+ * given key that does not verify is refused whatever the others say.
+ *
+ * @throws {VerificationError} of `part`, where no given key signed.
+ */
+export function verifySignatures(
+  note: SignedNote,
+  keys: readonly string[],
+  part: VerifiedPart,
+  what: string,
+): Signer[] {
+  const lines = parseLines(note.signatures)
+  if (!lines) throw new VerificationError(part, `The signature of ${what} is not in the form of a signed note.`)
+  const known = keys.map(parseVerifierKey)
+  const message = utf8ToBytes(note.text)
+  const signers: Signer[] = []
+  for (const { name, hash, signature } of lines) {
+    const key = known.find((one) => one.name === name && one.hash === hash)
+    if (!key) continue
+    if (!isSignature(signature, message, key.publicKey)) {
+      const sentence = `The signature of ${what} by the key ${name}+${hash} does not match: one of them was altered.`
+      throw new VerificationError(part, sentence)
+    }
+    signers.push({ name, hash })
+  }
+  if (signers.length > 0) return signers
+  const [signed, given] = [listKeys(lines), listKeys(known) || 'none']
+  throw new VerificationError(part, `The signature of ${what} is by the key ${signed}, which is not given: ${given}.`)
+}
+
+function parseLines(signatures: string): SignatureLine[] | undefined {
+  if (!signatures.endsWith('\n')) return undefined
+  const lines = signatures
+    .slice(0, -1)
+    .split('\n', linesMax + 1)
+    .map(parseLine)
+  return lines.length <= linesMax && lines.every((line) => line !== undefined) ? lines : undefined
+}
+
+function parseLine(line: string): SignatureLine | undefined {
+  const [, name, encoded] = /^\u2014 ([^\s+\p{C}]+) (\S+)$/u.exec(line) ?? []
+  const bytes = encoded === undefined ? undefined : fromBase64(encoded)
+  if (name === undefined || bytes === undefined || bytes.length < 5) return undefined
+  return { name, hash: bytesToHex(bytes.subarray(0, 4)), signature: bytes.subarray(4) }
+}
+
+function isSignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  try {
+    // As RFC 8032 has it: what only laxer rules take would let one text have several signatures.
+    return ed25519.verify(signature, message, publicKey, { zip215: false })
+  } catch {
+    return false
+  }
+}
+
+function listKeys(keys: readonly Signer[]): string {
+  return keys.map(({ name, hash }) => `${name}+${hash}`).join(', ')
+}

@@ -1,0 +1,39 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { fromBase64 } from './bytes.ts'
+import { VerificationError } from './verification-error.ts'
+
+/** A public key that verifies signed notes (C2SP `signed-note`). */
+export interface VerifierKey {
+  /** The name of the node that signs. */
+  readonly name: string
+  /** The first four bytes of SHA-256 over name, line break, algorithm and key, in hexadecimal. */
+  readonly hash: string
+  readonly publicKey: Uint8Array
+}
+
+/** Ed25519, as signed notes number it. */
+const algorithm = 0x01
+const keyBytes = 32
+
+/**
+ * Reads a verifier key, as `skillstead key` prints it: `<name>+<hash>+<base64 of the algorithm and the key>`.
+ *
+ * @throws {VerificationError} for what is no such key, or was altered: the hash is part of it.
+ */
+export function parseVerifierKey(text: string): VerifierKey {
+  const [, name, hash, encoded] = /^([^\s+\p{C}]+)\+([0-9a-f]{8})\+(\S+)$/u.exec(text) ?? []
+  const bytes = encoded === undefined ? undefined : fromBase64(encoded)
+  if (name === undefined || hash === undefined || bytes === undefined)
+    throw new VerificationError('key', `'${shorten(text)}' is no verifier key, which reads NAME+HASH+BASE64.`)
+  if (bytes.length !== keyBytes + 1 || bytes[0] !== algorithm)
+    throw new VerificationError('key', `The key ${name}+${hash} is no Ed25519 key.`)
+  const actual = bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), bytes)).subarray(0, 4))
+  if (actual !== hash)
+    throw new VerificationError('key', `The key of ${name} has the hash ${actual} and not ${hash}; it was altered.`)
+  return { name, hash, publicKey: bytes.subarray(1) }
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

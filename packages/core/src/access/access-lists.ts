@@ -1,0 +1,69 @@
+import { createHash, type Hash } from 'node:crypto'
+import { accessKinds, type Access, type AccessKind } from '@skillstead/protocol'
+
+/** A list holds so many things; what is over is counted, and told by its digest. */
+const itemsShownMax = 100
+/** And so many are kept apart while they are gathered. */
+const itemsKeptMax = 2000
+const itemCharactersMax = 100
+const cutsMax = 20
+
+/** The lists of what a version uses, while they are gathered. */
+export class AccessLists {
+  readonly #lists = new Map<AccessKind, Set<string>>(accessKinds.map((kind) => [kind, new Set()]))
+  readonly #dropped = new Map<AccessKind, Hash>()
+  readonly #cuts: string[] = []
+
+  /** Adds a thing; one that is too long is cut. Control characters do not come in. */
+  add(kind: AccessKind, item: string): void {
+    const list = this.#lists.get(kind)!
+    if (list.has(item)) return
+    const clean = cleanItem(item)
+    if (clean === '' || list.has(clean)) return
+    if (list.size < itemsKeptMax) list.add(clean)
+    else {
+      if (!this.#dropped.has(kind)) this.#dropped.set(kind, createHash('sha256'))
+      this.#dropped.get(kind)!.update(`${clean}\n`)
+    }
+  }
+
+  /**
+   * Tells of what was not read. The digest of it belongs to the sentence, so that two versions of which something else
+   * was left out never look alike.
+   */
+  addCut(what: string, left: Uint8Array | string): void {
+    this.#cuts.push(`${cleanItem(what)} (sha256:${createHash('sha256').update(left).digest('hex').slice(0, 12)})`)
+  }
+
+  toAccess(): Access {
+    const lists = accessKinds.map((kind) => [kind, this.#toList(kind)] as const)
+    const cut = this.#cuts.slice(0, cutsMax)
+    const more = this.#cuts.slice(cutsMax)
+    if (more.length > 0) {
+      const digest = createHash('sha256').update(more.join('\n')).digest('hex').slice(0, 12)
+      cut.push(`${more.length} more parts were not read (sha256:${digest})`)
+    }
+    return { ...(Object.fromEntries(lists) as Record<AccessKind, string[]>), cut: cut.toSorted() }
+  }
+
+  #toList(kind: AccessKind): string[] {
+    const sorted = [...this.#lists.get(kind)!].toSorted()
+    const dropped = this.#dropped.get(kind)
+    if (sorted.length <= itemsShownMax && !dropped) return sorted
+    const rest = sorted.slice(itemsShownMax)
+    const more = dropped ? `more than ${rest.length}` : String(rest.length)
+    this.addCut(`${kind}: ${more} more are not listed`, `${rest.join('\n')}\n${dropped?.digest('hex') ?? ''}`)
+    return sorted.slice(0, itemsShownMax)
+  }
+}
+
+// oxlint-disable-next-line no-control-regex
+const unclean = /[\p{C}\s]+/gu
+
+/** In lists that agents read, a thing is one line, without what cannot be seen. */
+function cleanItem(item: string): string {
+  const text = item.length > itemCharactersMax ? item.slice(0, itemCharactersMax) : item
+  return plain.test(text) ? text.trim() : text.toWellFormed().replace(unclean, ' ').trim()
+}
+
+const plain = /^[ -~]*$/

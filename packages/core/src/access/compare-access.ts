@@ -1,0 +1,34 @@
+import { accessKinds, parseVersion, type Access, type Widens } from '@skillstead/protocol'
+
+const lists = [...accessKinds, 'cut'] as const
+
+/** What `access` has that `other` has not. */
+export function subtractAccess(access: Access, other: Access): Access {
+  const entries = lists.map((kind) => {
+    const had = new Set(other[kind])
+    return [kind, access[kind].filter((item) => !had.has(item))] as const
+  })
+  return Object.fromEntries(entries) as Access
+}
+
+/** Whether there is anything in it; what could not be read may be anything. */
+export function addsAccess(access: Access): boolean {
+  return lists.some((kind) => access[kind].length > 0)
+}
+
+/** A version with what it uses. */
+export interface VersionAccess {
+  readonly version: string
+  readonly access: Access
+}
+
+/** What the later of two versions uses that the earlier does not; null where that is nothing. */
+export function findWidening(earlier: VersionAccess, later: VersionAccess): Widens | null {
+  const added = subtractAccess(later.access, earlier.access)
+  return addsAccess(added) ? { since: earlier.version, patch: isPatch(earlier.version, later.version), added } : null
+}
+
+function isPatch(from: string, to: string): boolean {
+  const [before, after] = [parseVersion(from), parseVersion(to)]
+  return before !== undefined && after !== undefined && before[0] === after[0] && before[1] === after[1]
+}

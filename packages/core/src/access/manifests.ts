@@ -1,0 +1,106 @@
+import type { AccessLists } from './access-lists.ts'
+import { addVariable } from './environment.ts'
+import { readAddresses } from './hosts.ts'
+import { addPackage } from './packages.ts'
+import { readWords, type Scope } from './read-shell.ts'
+
+/** The dependencies of a package.json. */
+export function readPackageJson(text: string, lists: AccessLists): void {
+  const json = parseJson(text, lists)
+  if (!isObject(json)) return
+  for (const field of ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']) {
+    const packages = json[field]
+    if (isObject(packages)) for (const name of Object.keys(packages)) addPackage(lists, 'npm', name)
+  }
+}
+
+/** The lines of a requirements.txt. */
+export function readRequirements(text: string, lists: AccessLists): void {
+  for (const line of text.split('\n', linesMax)) {
+    const requirement = line
+      .slice(0, lineCharactersMax)
+      .replace(/\s#.*$/, '')
+      .trim()
+    if (requirement !== '' && !/^[#-]/.test(requirement)) addPackage(lists, 'pypi', requirement)
+    readAddresses(requirement, lists)
+  }
+}
+
+/** The arrays of dependencies in a pyproject.toml, or in what a script says of itself (PEP 723). */
+export function readPyproject(text: string, lists: AccessLists): void {
+  for (const { 1: list } of text.matchAll(
+    /^[ #]{0,3}(?:dependencies|dev|test|optional)\s{0,4}=\s{0,4}\[([^\]]{0,8000})/gm,
+  )) {
+    for (const { 2: requirement } of list!.matchAll(/(["'])([^"'\n]{1,200})\1/g))
+      addPackage(lists, 'pypi', requirement!)
+  }
+}
+
+/** The dependencies that a Python script says of itself: `# /// script` and the lines of comment after it. */
+export function readInlineMetadata(text: string, lists: AccessLists): void {
+  const begin = text.indexOf('# /// script')
+  if (begin === -1) return
+  const end = text.indexOf('\n# ///', begin + 1)
+  // An extra within brackets would end the list too soon.
+  const block = text.slice(begin, end === -1 ? begin + 4000 : end).replace(/(?<=[\w])\[[\w, -]{0,80}\]/g, '')
+  readPyproject(block, lists)
+}
+
+/** Servers of tools in the configuration of an agent host: what each runs, with which variables, or where it is. */
+export function readServers(text: string, lists: AccessLists, scope: Scope): void {
+  const json = parseJson(text, lists)
+  if (isObject(json)) visit(json, 0)
+
+  function visit(value: Record<string, unknown>, depth: number): void {
+    const { command, args, env, url, serverUrl } = value
+    if (typeof command === 'string') {
+      const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : []
+      readWords([...command.split(/\s+/), ...words.slice(0, 50)], lists, scope)
+    }
+    if (isObject(env)) for (const name of Object.keys(env).slice(0, 100)) addVariable(lists, name)
+    for (const address of [url, serverUrl]) if (typeof address === 'string') readAddresses(address, lists)
+    if (depth === depthMax) return
+    for (const child of Object.values(value)) {
+      for (const one of Array.isArray(child) ? child.slice(0, 200) : [child]) if (isObject(one)) visit(one, depth + 1)
+    }
+  }
+}
+
+const linesMax = 5000
+const lineCharactersMax = 400
+const depthMax = 6
+const jsonDepthMax = 64
+
+function parseJson(text: string, lists: AccessLists): unknown {
+  if (nestsDeep(text)) return lists.addCut('JSON that nests too deep was not read', text)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Asked before V8 parses it: of 13,000 levels some of its releases (in Node 26.10) corrupt the memory of the process. */
+function nestsDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') at = findStringEnd(text, at)
+    else if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') depth--
+    if (depth > jsonDepthMax) return true
+  }
+  return false
+}
+
+function findStringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '"') return at
+  }
+  return text.length
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

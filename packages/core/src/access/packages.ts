@@ -1,0 +1,126 @@
+import type { AccessLists } from './access-lists.ts'
+
+/** How a package manager is told to install or run packages. */
+interface Manager {
+  readonly registry: string
+  /** Words of the command, in their order, before the packages; options may stand between. */
+  readonly words: readonly string[]
+  /** Only the first word after them is a package; the rest are its arguments. */
+  readonly one?: true
+}
+
+const many = (registry: string, ...lines: string[]): Manager[] =>
+  lines.map((line) => ({ registry, words: line.split(' ').slice(1) }))
+const one = (registry: string, ...lines: string[]): Manager[] =>
+  many(registry, ...lines).map((manager) => ({ ...manager, one: true }))
+
+const managers: Readonly<Record<string, readonly Manager[]>> = {
+  npm: [...many('npm', 'npm install', 'npm i', 'npm add', 'npm ci'), ...one('npm', 'npm exec', 'npm x', 'npm create')],
+  pnpm: [...many('npm', 'pnpm add', 'pnpm install', 'pnpm i'), ...one('npm', 'pnpm dlx', 'pnpm create')],
+  yarn: [...many('npm', 'yarn global add', 'yarn add'), ...one('npm', 'yarn dlx', 'yarn create')],
+  bun: [...many('npm', 'bun add', 'bun install', 'bun i'), ...one('npm', 'bun x', 'bun create')],
+  npx: one('npm', 'npx'),
+  bunx: one('npm', 'bunx'),
+  pip: many('pypi', 'pip install'),
+  pip3: many('pypi', 'pip3 install'),
+  python: many('pypi', 'python -m pip install'),
+  python3: many('pypi', 'python3 -m pip install'),
+  pipx: [...many('pypi', 'pipx install'), ...one('pypi', 'pipx run')],
+  uv: [...many('pypi', 'uv pip install', 'uv tool install', 'uv add'), ...one('pypi', 'uv tool run')],
+  uvx: one('pypi', 'uvx'),
+  poetry: many('pypi', 'poetry add'),
+  conda: many('conda', 'conda install'),
+  mamba: many('conda', 'mamba install'),
+  brew: many('brew', 'brew install', 'brew reinstall', 'brew tap'),
+  apt: many('apt', 'apt install'),
+  'apt-get': many('apt', 'apt-get install'),
+  dnf: many('rpm', 'dnf install'),
+  yum: many('rpm', 'yum install'),
+  apk: many('apk', 'apk add'),
+  pacman: many('pacman', 'pacman -S', 'pacman -Sy', 'pacman -Syu'),
+  choco: many('choco', 'choco install'),
+  scoop: many('scoop', 'scoop install'),
+  winget: many('winget', 'winget install'),
+  cargo: many('cargo', 'cargo install', 'cargo add', 'cargo binstall'),
+  gem: many('gem', 'gem install'),
+  bundle: many('gem', 'bundle add'),
+  go: [...many('go', 'go install', 'go get'), ...one('go', 'go run')],
+  dotnet: many('nuget', 'dotnet tool install', 'dotnet add package'),
+  composer: many('composer', 'composer require'),
+  docker: [...one('docker', 'docker run', 'docker pull')],
+  podman: [...one('docker', 'podman run', 'podman pull')],
+  clawhub: many('clawhub', 'clawhub install'),
+}
+
+/** The packages that a command installs or runs. */
+export function readInstall(program: string, args: readonly string[], lists: AccessLists): void {
+  for (const manager of managers[program] ?? []) {
+    const after = skipWords(args, manager.words)
+    if (after === undefined) continue
+    readPackages(manager, args.slice(after), lists)
+    return
+  }
+}
+
+/** Where the packages begin; undefined where the command is another one. */
+function skipWords(args: readonly string[], words: readonly string[]): number | undefined {
+  let at = 0
+  for (const word of words) {
+    while (args[at] !== undefined && args[at] !== word && args[at]!.startsWith('-') && !word.startsWith('-')) at++
+    if (args[at] !== word) return undefined
+    at++
+  }
+  return at
+}
+
+/** Options that name a package themselves, and those whose next word is none. */
+const packageOptions: ReadonlySet<string> = new Set(['-p', '--package', '--with', '--from', '--spec'])
+const otherOptions: ReadonlySet<string> = new Set([
+  ...(['-r', '-c', '-e', '-i', '-t', '-v', '-w', '-u', '-n', '-f', '--requirement', '--constraint'] as const),
+  ...(['--index-url', '--extra-index-url', '--target', '--prefix', '--registry', '--filter', '--name'] as const),
+  ...(['--version', '--git', '--python', '--features', '--channel', '--volume', '--env', '--network'] as const),
+  ...(['--platform', '--entrypoint', '--mount', '--workdir', '--user', '--publish', '--branch', '--tag'] as const),
+])
+
+function readPackages({ registry, one: isOne }: Manager, args: readonly string[], lists: AccessLists): void {
+  let isNamed = false
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!
+    const [option, value] = arg.startsWith('-') ? (arg.split('=', 2) as [string, string?]) : ['', undefined]
+    if (packageOptions.has(option) && !(registry === 'docker')) {
+      isNamed = addPackage(lists, registry, value ?? args[++at] ?? '') || isNamed
+    } else if (otherOptions.has(option) || (registry === 'docker' && option === '-p')) at += value === undefined ? 1 : 0
+    else if (option !== '') continue
+    else {
+      // With a package named by an option, the first word is a program of it.
+      if (!(isOne && isNamed)) addPackage(lists, registry, arg)
+      if (isOne) return
+    }
+  }
+}
+
+const names: Readonly<Record<string, RegExp>> = {
+  npm: /^(@[a-z0-9][\w.-]{0,80}\/[a-z0-9][\w.-]{0,80}|[a-z0-9][\w.-]{0,80})(?:@[\w.^~*<>=|-]{0,40})?$/i,
+  pypi: /^([a-z0-9](?:[\w.-]{0,80}[a-z0-9])?)(?:\[[\w, -]{0,80}\])?(?:@[\w.]{1,40})?(?:\s{0,3}(?:[=<>!~;@].*)?)?$/is,
+  go: /^([a-z0-9][\w.-]{0,60}\.[a-z]{2,10}(?:\/[\w.~-]{1,80}){1,8})(?:@[\w.+-]{1,60})?$/i,
+  docker: /^((?:[\w.-]{1,60}(?::\d{1,5})?\/){0,4}[a-z0-9][\w.-]{0,80})(?::[\w.-]{1,60})?(?:@sha256:[0-9a-f]{64})?$/,
+  brew: /^((?:[\w.-]{1,60}\/){0,2}[a-z0-9][\w.+-]{0,60}(?:@[\d.]{1,10})?)$/i,
+  other: /^((?:[\w.-]{1,60}\/){0,1}[a-z0-9@][\w.+-]{0,80}?)(?:[=@][\w.^~*+-]{1,40})?$/i,
+}
+/** Words of a sentence that goes on after a command. What anybody can register as a package is not among them. */
+const noPackage = /^(?:and|or|if|for|to|with|from|via|then|package-?name)$/i
+
+/** Adds a package; what is no name of one is left out. Tells whether it was one. */
+export function addPackage(lists: AccessLists, registry: string, text: string): boolean {
+  const name = (names[registry] ?? names.other!).exec(text)?.[1]
+  if (name === undefined || noPackage.test(name) || localFile.test(name)) return false
+  lists.add('packages', `${registry}:${registry === 'pypi' ? toPypiName(name) : name}`)
+  return true
+}
+
+const localFile = /^\.|\.(?:whl|tgz|gz|zip|deb|rpm|txt|gem)$/i
+
+/** Names on PyPI that differ in case or in their marks between words are one (PEP 503). */
+function toPypiName(name: string): string {
+  return name.toLowerCase().replace(/[-_.]+/g, '-')
+}

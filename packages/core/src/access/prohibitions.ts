@@ -1,0 +1,34 @@
+/** Words that forbid what stands with them, and marks that show it as wrong. */
+const forbidding =
+  /\b(?:never|do not|don['’]t|must ?n['’]t|must not|should ?n['’]t|should not|avoid|instead of|rather than|forbidden|prohibited|not allowed|disallow(?:ed|s)?|anti-?pattern|deprecated)\b|❌|🚫|⛔|✗|不要|禁止|切勿|请勿|避免/i
+/** The same words where they forbid nothing. */
+const reminding = /\b(?:do not|don['’]t|never) (?:forget|hesitate|skip|mind)\b/i
+const badExample = /^\W{0,6}(?:❌|✗|🚫|bad\b|wrong\b|incorrect\b|anti-?pattern\b|before\b.{0,20}\bbad\b)/i
+
+/** Whether a line forbids what comes with it or after it. */
+export function isProhibited(line: string): boolean {
+  return (forbidding.test(line) || badExample.test(line)) && !reminding.test(line)
+}
+
+/** The sentences of a line that forbid nothing. */
+export function keepAllowed(line: string): string {
+  if (!isProhibited(line)) return line
+  const sentences = line.split(/(?<=[.!?;。；])\s/)
+  return sentences.length === 1 ? '' : sentences.filter((sentence) => !isProhibited(sentence)).join(' ')
+}
+
+const comment = /^\s{0,40}(?:#|\/\/)\s{0,3}/
+
+/** A block of code without the examples in it that a comment calls wrong: up to a blank line or the next comment. */
+export function dropBadExamples(code: string): string {
+  if (!/❌|✗|🚫|bad\b|wrong\b|incorrect\b|never\b|don['’]t\b|anti-?pattern\b/i.test(code)) return code
+  let isBad = false
+  const kept = code.split('\n').filter((line) => {
+    if (comment.test(line)) isBad = badComment.test(line.replace(comment, ''))
+    else if (line.trim() === '') isBad = false
+    return !isBad
+  })
+  return kept.join('\n')
+}
+
+const badComment = /^(?:❌|✗|🚫|bad\b|wrong\b|incorrect\b|never\b|don['’]t\b|do not\b|avoid\b|anti-?pattern\b)/i

@@ -1,0 +1,79 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Context } from '../context.ts'
+import { putSketch, type SketchedVersion } from './put-sketch.ts'
+import { readDigests, readDocument } from './read-body.ts'
+import { sketchWords } from './sketch.ts'
+
+const topic = 'copies.sketch'
+/** There while versions from before the index wait to be sketched: the id of the last that was. */
+const metaKey = 'copies.sketched'
+const versionsPerRun = 100
+const versionsPerWrite = 10
+const minuteMs = 60_000
+
+/**
+ * Sketches the versions of a database that is older than the index, oldest first, a stride a row of the outbox. Where a
+ * process ends between two, the next goes on from there.
+ */
+export async function scheduleSketches(context: Context): Promise<void> {
+  context.outbox.handle(topic, {
+    retryDelaysMs: [minuteMs, 10 * minuteMs, 60 * minuteMs],
+    handle: () => sketchSome(context),
+    afterwards: async (trx) => {
+      const left = await trx.selectFrom('meta').select('key').where('key', '=', metaKey).executeTakeFirst()
+      if (left) await context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic })
+    },
+  })
+  const waiting = await readCursor(context)
+  if (waiting === undefined) return
+  await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
+}
+
+async function sketchSome(context: Context): Promise<void> {
+  const after = await readCursor(context)
+  if (after === undefined) return
+  const versions = await context.database.read
+    .selectFrom('versions')
+    .select(['id', 'skill_id'])
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(versionsPerRun)
+    .execute()
+  const digests = await readDigests(
+    context,
+    versions.map(({ id }) => id),
+  )
+  for (let i = 0; i < versions.length && !context.closing.aborted; i += versionsPerWrite) {
+    const some: SketchedVersion[] = []
+    for (const { id, skill_id } of versions.slice(i, i + versionsPerWrite)) {
+      const { words } = await readDocument(context, digests.get(id)!)
+      some.push({ skillId: skill_id, versionId: id, sketch: sketchWords(words) })
+      await setImmediate()
+    }
+    await store(context, some)
+  }
+  if (versions.length === 0) await finish(context)
+}
+
+async function readCursor(context: Context): Promise<string | undefined> {
+  const { read } = context.database
+  const row = await read.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
+  return row?.value
+}
+
+async function store(context: Context, versions: readonly SketchedVersion[]): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    for (const version of versions) await putSketch(trx, context.database.dialect, version)
+    await trx
+      .updateTable('meta')
+      .set({ value: versions.at(-1)!.versionId })
+      .where('key', '=', metaKey)
+      .execute()
+  })
+}
+
+async function finish(context: Context): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    await trx.deleteFrom('meta').where('key', '=', metaKey).execute()
+  })
+}

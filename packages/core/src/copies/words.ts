@@ -1,0 +1,87 @@
+/** Longer bodies are compared as far as this, in UTF-16 units, so that enormous ones cannot hold the event loop. */
+export const comparedCharactersMax = 256 * 1024
+
+/** Words of a text as numbers, in order, and where each stands in it. */
+export interface Words {
+  /** Words that are the same once folded have the same number; others almost never do. */
+  readonly hashes: Int32Array
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+}
+
+/** Case and forms of the same character make no difference. */
+export function foldText(text: string): string {
+  return text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
+}
+
+/**
+ * The words of a folded text: runs of letters, digits and marks, and single characters of scripts that put no spaces
+ * between words. The hash of a word is FNV-1a over its UTF-16 units: it is stored in sketches, and never changes.
+ */
+export function splitWords(folded: string): Words {
+  const [hashes, starts, ends] = [0, 0, 0].map(() => new Int32Array(folded.length)) as [
+    Int32Array,
+    Int32Array,
+    Int32Array,
+  ]
+  let count = 0
+  let start = -1
+  let hash = 0
+  let isSingle = false
+
+  function end(at: number): void {
+    if (start < 0) return
+    hashes[count] = hash
+    starts[count] = start
+    ends[count] = at
+    count++
+    start = -1
+  }
+
+  for (let i = 0; i < folded.length;) {
+    const unit = folded.charCodeAt(i)
+    const code = unit >= 0xd800 && unit < 0xdc00 ? folded.codePointAt(i)! : unit
+    const size = code > 0xffff ? 2 : 1
+    const kind = toKind(code)
+    const isMark = kind === kinds.mark || kind === kinds.singleMark
+    const goesOn = start >= 0 && (isSingle ? isMark : kind === kinds.word || kind === kinds.mark)
+    if (!goesOn) {
+      end(i)
+      if (kind !== kinds.none) {
+        start = i
+        hash = fnvBasis
+        isSingle = kind === kinds.single || kind === kinds.singleMark
+      }
+    }
+    if (start >= 0) for (let k = i; k < i + size; k++) hash = Math.imul(hash ^ folded.charCodeAt(k), fnvPrime)
+    i += size
+  }
+  end(folded.length)
+  return { hashes: hashes.slice(0, count), starts: starts.subarray(0, count), ends: ends.subarray(0, count) }
+}
+
+const fnvBasis = 0x811c9dc5 | 0
+const fnvPrime = 0x01000193
+
+const kinds = { unknown: 0, none: 1, word: 2, mark: 3, single: 4, singleMark: 5 } as const
+type Kind = (typeof kinds)[keyof typeof kinds]
+
+const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibetan'
+  .split(' ')
+  .map((script) => `\\p{Script=${script}}`)
+  .join('')
+const singlePattern = new RegExp(`^[${unspaced}]$`, 'u')
+/** What each character is, found out when it is first met: asking a pattern each time would take most of the time. */
+const known = new Uint8Array(0x110000)
+
+function toKind(code: number): Kind {
+  const kind = known[code] as Kind
+  return kind === kinds.unknown ? (known[code] = findKind(String.fromCodePoint(code))) : kind
+}
+
+function findKind(character: string): Kind {
+  const isMark = /^\p{M}$/u.test(character)
+  if (singlePattern.test(character)) return isMark ? kinds.singleMark : kinds.single
+  if (isMark) return kinds.mark
+  return /^[\p{L}\p{N}]$/u.test(character) ? kinds.word : kinds.none
+}

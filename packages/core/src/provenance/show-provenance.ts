@@ -1,0 +1,52 @@
+import { toSignedFields, type Provenance } from '@skillstead/protocol'
+import canonicalize from 'canonicalize'
+import type { Caller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { readVerifiedMethods } from '../reputation/verified-methods.ts'
+import { getContent } from '../skills/read.ts'
+import { toOrigin } from '../skills/skill-document.ts'
+import { signText } from '../transparency/keys.ts'
+import { readForkChain } from './fork-chain.ts'
+import { proveVersion } from './prove-version.ts'
+
+/**
+ * GET /skills/<name>/provenance: who published a version and when, where it comes from, and the proof that the log holds
+ * it, signed, so that all of it can be checked with the node's public key alone.
+ */
+export async function showProvenance(
+  context: Context,
+  input: { name: string; version?: string },
+  caller: Caller,
+): Promise<Provenance> {
+  const { skill, version } = await getContent(context, input, caller)
+  const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
+  const record = {
+    skill: { id: skill.id, fullName: skill.full_name },
+    version: version.version,
+    digest: version.digest,
+    publisher: { id: version.publisher_id, username: version.publisher },
+    publishedAt: toTimestamp(version.published_at),
+    firstPublishedAt: toTimestamp(await readFirstPublished(context, skill.id)),
+    authorVerified: methods.get(skill.owner_id) ?? [],
+    forkChain: await readForkChain(context, skill, caller),
+    origin: toOrigin(skill),
+    log: await proveVersion(context, skill, version),
+  }
+  return { ...record, signature: await signRecord(context, record) }
+}
+
+async function readFirstPublished(context: Context, skillId: string): Promise<number> {
+  const { at } = await context.database.read
+    .selectFrom('versions')
+    .select((eb) => eb.fn.min<number>('published_at').as('at'))
+    .where('skill_id', '=', skillId)
+    .executeTakeFirstOrThrow()
+  return at
+}
+
+/** The text and these lines, an empty line between, are a signed note. Checkpoints begin otherwise: no text is both. */
+async function signRecord(context: Context, record: Omit<Provenance, 'signature'>): Promise<string> {
+  const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
+  return lines.map((line) => `${line}\n`).join('')
+}

@@ -1,0 +1,90 @@
+import { inflateSync, unzipSync } from 'node:zlib'
+import type { Encoded } from './decode.ts'
+
+const runCharactersMin = 20
+/** A run this long goes on behind the end of its line. */
+const wrappedCharactersMin = 40
+const runCharactersMax = 1024 * 1024
+const inflatedBytesMax = 256 * 1024
+/** So many characters decide whether a run is worth decoding. */
+const tasteCharacters = 64
+
+const isInRun = new Uint8Array(128)
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') {
+  isInRun[character.charCodeAt(0)] = 1
+}
+
+/** Texts in base64, also of URLs and wrapped, and in plain hexadecimal digits. */
+export function* findRuns(text: string): Generator<Encoded> {
+  let start = 0
+  for (let at = 0; at <= text.length; at++) {
+    if (isInRun[text.charCodeAt(at)] === 1) continue
+    if (at - start >= runCharactersMin) {
+      const end = at - start >= wrappedCharactersMin ? findWrappedEnd(text, start, at) : at
+      const found = decodeRun(text.slice(start, end))
+      if (found) yield { ...found, start, end, isHidden: true }
+      at = end
+    }
+    start = at + 1
+  }
+}
+
+/** Where the run ends whose first line is known: lines of the same kind follow it without a gap. */
+function findWrappedEnd(text: string, start: number, lineEnd: number): number {
+  let end = lineEnd
+  while (end - start < runCharactersMax) {
+    wrapPattern.lastIndex = end
+    const next = wrapPattern.exec(text)
+    if (!next) return end
+    end = wrapPattern.lastIndex
+  }
+  return end
+}
+
+const wrapPattern =
+  /["']?[ \t]{0,2}\\?\r?\n[ \t]{0,16}["']?[A-Za-z0-9+/_-]{4,512}={0,2}(?=["']?[ \t]*\\?(?:\r?\n|$|["')]))/y
+
+function decodeRun(run: string): { text: string; form: string } | undefined {
+  const compact = run.replace(/[\s"'\\]/g, '')
+  if (/^(?:0x)?[\da-f]+$/i.test(compact)) {
+    const text = compact.length % 2 === 0 ? toText(compact.replace(/^0x/i, ''), 'hex') : undefined
+    if (text) return { text, form: 'hex' }
+  }
+  const text = toText(compact, 'base64')
+  return text === undefined ? undefined : { text, form: 'base64' }
+}
+
+function toText(run: string, encoding: 'base64' | 'hex'): string | undefined {
+  const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
+  if (isDeflated(taste)) return inflate(Buffer.from(run, encoding))
+  const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
+  const decode = (bytes: Buffer) => bytes.toString(isWide ? 'utf16le' : 'utf8')
+  // A character may be cut in two at the end of the taste.
+  if (!isReadable(decode(taste).slice(0, -1))) return undefined
+  const text = decode(Buffer.from(run.slice(0, runCharactersMax), encoding))
+  return isReadable(text) ? text : undefined
+}
+
+function isDeflated([first, second]: Uint8Array): boolean {
+  return (first === 0x1f && second === 0x8b) || (first === 0x78 && [0x01, 0x5e, 0x9c, 0xda].includes(second!))
+}
+
+function inflate(bytes: Buffer): string | undefined {
+  try {
+    const inflated = (bytes[0] === 0x78 ? inflateSync : unzipSync)(bytes, { maxOutputLength: inflatedBytesMax })
+    const text = inflated.toString()
+    return isReadable(text) ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const unreadableShareMax = 0.02
+
+const unreadablePattern = /[\p{Cc}\ufffd]/gu
+
+/** Whether a decoded text is one: hardly a character in it that no text holds. */
+function isReadable(text: string): boolean {
+  const unreadable = text.replace(/[\t\n\r]/g, ' ').match(unreadablePattern)?.length ?? 0
+  return text.length > 0 && unreadable <= text.length * unreadableShareMax && /[a-z]{3}/i.test(text)
+}

@@ -1,0 +1,163 @@
+import { isWithin, type Match } from './match.ts'
+
+export interface Heading {
+  readonly title: string
+  /** 1 for the title of the whole, up to 6, and 7 for a line in bold. */
+  readonly level: number
+}
+
+/** A text by its lines, and where it is Markdown by its headings, fences and comments; all made when first asked for. */
+export class Document {
+  readonly text: string
+  readonly isMarkdown: boolean
+  #starts: Uint32Array | undefined
+  #outline: Outline | undefined
+  #unseen: readonly Match[] | undefined
+
+  constructor(text: string, isMarkdown: boolean) {
+    this.text = text
+    this.isMarkdown = isMarkdown
+  }
+
+  get lineCount(): number {
+    return this.#lineStarts.length
+  }
+
+  /** The line that an offset is in, from 1. */
+  toLine(offset: number): number {
+    const starts = this.#lineStarts
+    let low = 0
+    let high = starts.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (starts[middle]! <= offset) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  lineStart(line: number): number {
+    return this.#lineStarts[line - 1]!
+  }
+
+  /** A line without what ends it, or so much of it; empty where there is none. */
+  line(line: number, charactersMax = 1000): string {
+    const start = this.#lineStarts[line - 1]
+    if (start === undefined) return ''
+    const end = Math.min(this.#lineStarts[line] ?? this.text.length, start + charactersMax)
+    return this.text.slice(start, end).trimEnd()
+  }
+
+  /** The headings that a line stands under, the nearest first. */
+  headings(line: number): Heading[] {
+    const { headings, parents, headingOf } = this.#outlined
+    const all: Heading[] = []
+    for (let index = headingOf[line - 1] ?? -1; index !== -1; index = parents[index]!) all.push(headings[index]!)
+    return all
+  }
+
+  /** The line that opens the fence which a line stands in, or 0. */
+  fence(line: number): number {
+    return this.#outlined.fenceOf[line - 1] ?? 0
+  }
+
+  /** Whether a reader of the rendered page does not see the place: in a comment, or in a part that is not shown. */
+  isUnseen(offset: number): boolean {
+    this.#unseen ??= this.isMarkdown ? findUnseen(this.text).filter(({ start }) => !this.isCode(start)) : []
+    return isWithin(this.#unseen, offset)
+  }
+
+  /** Whether a place is shown as it is written: in a fence, or between backticks on its line. */
+  isCode(offset: number): boolean {
+    const line = this.toLine(offset)
+    if (this.fence(line) > 0) return true
+    const before = this.text.slice(Math.max(this.lineStart(line), offset - 1000), offset)
+    return this.isMarkdown && before.split('`').length % 2 === 0
+  }
+
+  get #lineStarts(): Uint32Array {
+    this.#starts ??= findLineStarts(this.text)
+    return this.#starts
+  }
+
+  get #outlined(): Outline {
+    this.#outline ??= outline(this)
+    return this.#outline
+  }
+}
+
+/** `\n`, `\r\n` and `\r` alike end a line. */
+function findLineStarts(text: string): Uint32Array {
+  const starts = [0]
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1)
+  }
+  return Uint32Array.from(starts)
+}
+
+interface Outline {
+  readonly headings: Heading[]
+  /** The heading that each heading stands under, or -1. */
+  readonly parents: number[]
+  /** The heading of each line, or -1. */
+  readonly headingOf: Int32Array
+  readonly fenceOf: Int32Array
+}
+
+const fencePattern = /^\s{0,12}(?:[-*+>]\s+)?(?<mark>`{3,}|~{3,})/
+const headingPattern = /^\s{0,3}(?<marks>#{1,6})\s+(?<title>\S.{0,200})/
+/** A line in bold alone is read as a heading, under the real one. */
+const boldPattern = /^\s{0,3}(?:\*\*|__)(?<title>[^*_]{1,100})(?:\*\*:?|__:?|:\*\*)\s*$/
+const boldLevel = 7
+
+function outline(document: Document): Outline {
+  const result: Outline = {
+    headings: [],
+    parents: [],
+    headingOf: new Int32Array(document.lineCount).fill(-1),
+    fenceOf: new Int32Array(document.lineCount),
+  }
+  if (!document.isMarkdown) return result
+  let heading = -1
+  let fence = 0
+  let fenceMark = ''
+  for (let line = 1; line <= document.lineCount; line++) {
+    const text = document.line(line, 240)
+    const mark = fencePattern.exec(text)?.groups!.mark
+    if (fence === 0 && mark) [fence, fenceMark] = [line, mark]
+    else if (fence !== 0 && mark?.startsWith(fenceMark)) fence = 0
+    else if (fence === 0) {
+      const found = headingPattern.exec(text) ?? boldPattern.exec(text)
+      if (found) {
+        const level = found.groups!.marks?.length ?? boldLevel
+        while (heading !== -1 && result.headings[heading]!.level >= level) heading = result.parents[heading]!
+        result.headings.push({ title: found.groups!.title!, level })
+        heading = result.parents.push(heading) - 1
+      }
+    }
+    result.headingOf[line - 1] = heading
+    result.fenceOf[line - 1] = fence
+  }
+  return result
+}
+
+const unseenPattern =
+  /<!--|<[a-z]{1,10}\s[^<>]{0,80}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(?:white|#fff\b|#ffffff\b|transparent))[^<>]{0,80}>|^\[(?:\/\/|comment)\]:\s?#\s?(?=\()/gim
+const unseenCharactersMax = 4096
+
+/** HTML comments, elements that are not shown, and Markdown's comments (`[//]: # (...)`), in order and apart. */
+function findUnseen(text: string): Match[] {
+  const spans: Match[] = []
+  let end = 0
+  for (const { 0: opening, index } of text.matchAll(unseenPattern)) {
+    if (index < end) continue
+    const from = index + opening.length
+    const [close, keep] =
+      opening === '<!--' ? ['-->', Infinity] : [opening.startsWith('[') ? '\n' : '</', unseenCharactersMax]
+    const found = text.indexOf(close, from)
+    end = Math.min(found === -1 ? text.length : found + close.length, from + keep)
+    spans.push({ start: index, end })
+  }
+  return spans
+}

@@ -1,0 +1,66 @@
+import type { EngineRuleName } from './engine-rules.ts'
+import { Marks } from './marks.ts'
+import type { FileRole } from './role.ts'
+
+export interface Hidden {
+  readonly rule: EngineRuleName
+  readonly start: number
+  readonly end: number
+}
+
+/** Copies of ASCII that no one sees. The flags of England, Scotland and Wales are made of some, behind a black flag. */
+const tagsPattern = /(?:\udb40[\udc20-\udc7f]){8,}/g
+const zeroWidthPattern = /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}/g
+const bidiPattern = /[\u202a-\u202e\u2066-\u2069]+/g
+const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
+const blackFlag = '\u{1f3f4}'
+
+/** Gaps behind which nobody looks on. */
+const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
+const beginnings = gaps.map((gap) => gap.slice(0, 40))
+const zeroWidths = ['\u200b', '\u200c', '\u200d', '\u2060', '\ufeff'] as const
+const bidiControls = ['\u202a', '\u202b', '\u202d', '\u202e', '\u2066', '\u2067'] as const
+const tagsFirstHalf = '\udb40'
+/** What a text must hold to be looked through. */
+const marks = new Marks([...beginnings, ...zeroWidths, ...bidiControls, tagsFirstHalf])
+const readRoles: ReadonlySet<FileRole> = new Set(['instruction', 'reference'])
+
+/** Characters and gaps that hide a text from its reader, whatever it says. */
+export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
+  const found = marks.in(text)
+  if (found.size === 0) return
+  if (readRoles.has(role) && beginnings.some((mark) => found.has(mark))) yield* findPadding(text)
+  if (found.has(tagsFirstHalf)) yield* findTags(text)
+  if (zeroWidths.some((mark) => found.has(mark))) {
+    for (const { 0: run, index } of text.matchAll(zeroWidthPattern)) {
+      yield { rule: 'zeroWidthRun', start: index, end: index + run.length }
+    }
+  }
+  if (bidiControls.some((mark) => found.has(mark))) yield* findBidi(text)
+}
+
+function* findTags(text: string): Generator<Hidden> {
+  for (const { 0: run, index } of text.matchAll(tagsPattern)) {
+    const isFlag = text.slice(Math.max(0, index - blackFlag.length), index) === blackFlag
+    if (!isFlag) yield { rule: 'tagCharacters', start: index, end: index + run.length }
+  }
+}
+
+/** At the line before the gap: what stands behind it is another place. */
+function* findPadding(text: string): Generator<Hidden> {
+  for (const gap of gaps) {
+    const at = text.indexOf(gap)
+    if (at === -1 || !/\S/.test(text.slice(at))) continue
+    const start = text.lastIndexOf('\n', Math.max(0, at - 1)) + 1
+    yield { rule: 'padding', start, end: at }
+  }
+}
+
+/** Controls of direction have a use beside letters that are written from the right. */
+function* findBidi(text: string): Generator<Hidden> {
+  for (const { 0: found, index } of text.matchAll(bidiPattern)) {
+    if (/^[\u202c\u2069]+$/.test(found)) continue
+    const around = text.slice(Math.max(0, index - 200), index + 200)
+    if (!rightToLeftPattern.test(around)) yield { rule: 'bidiControl', start: index, end: index + found.length }
+  }
+}

@@ -1,0 +1,102 @@
+import type { fileRoles } from '@skillstead/protocol'
+
+export type FileRole = (typeof fileRoles)[number]
+
+const isMarkdownPattern = /\.(?:md|mdx|markdown|mdc)$/i
+
+/** Whether a file is read as Markdown. */
+export function isMarkdown(path: string): boolean {
+  return isMarkdownPattern.test(path)
+}
+
+/** By place: the first that fits. A file that instructions name is used, wherever it lies. */
+const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
+  { path: /(?:^|\/)SKILL\.md$/i, role: 'instruction' },
+  {
+    path: /(?:^|\/)(?:node_modules|vendor|vendored|third[_-]party|site-packages|bower_components)\//i,
+    role: 'vendored',
+  },
+  { path: /(?:\.min\.(?:js|css)|\.bundle\.js|\.map)$/i, role: 'vendored' },
+  { path: /(?:^|\/)(?:licen[cs]e|copying|notice|third[_-]party[\w-]*)(?:\.\w{2,4})?$/i, role: 'vendored' },
+  { path: /(?:^|\/)(?:package-lock\.json|[\w.-]+\.lock|[\w.-]+-lock\.(?:ya?ml|json)|go\.sum)$/i, role: 'data' },
+  { path: /(?:^|\/)(?:tests?|__tests__|specs?|testdata|fixtures?|evals?|__mocks__|mocks)\//i, role: 'test' },
+  { path: /(?:^|\/)(?:test_[\w.-]+|[\w.-]+[._-](?:test|spec)s?)\.\w{1,5}$/i, role: 'test' },
+  // What the tools of agents and of packages run by themselves.
+  {
+    path: /(?:^|\/)(?:package|settings(?:\.local)?|hooks|\.?mcp|plugin|devcontainer|tasks|launch)\.json$/i,
+    role: 'script',
+  },
+  { path: /(?:^|\/)(?:\.github\/workflows\/|\.git\/hooks\/|\.husky\/)/i, role: 'script' },
+  {
+    path: /(?:^|\/)(?:makefile|dockerfile|containerfile|justfile|rakefile|procfile|taskfile\.ya?ml)$/i,
+    role: 'script',
+  },
+  { path: /(?:^|\/)(?:docker-)?compose[\w.-]*\.ya?ml$/i, role: 'script' },
+  { path: /(?:^|\/)(?:pyproject\.toml|requirements[\w.-]*\.txt|\.npmrc|\.pypirc|pip\.conf)$/i, role: 'script' },
+  { path: /(?:^|\/)(?:claude|agents|gemini|\.cursorrules|copilot-instructions)(?:\.md)?$/i, role: 'instruction' },
+  { path: /^(?:commands|agents|prompts|rules)\/[^/]+\.mdc?$/i, role: 'instruction' },
+  { path: /\.(?:md|mdx|markdown|mdc|txt|rst|adoc|html?)$/i, role: 'reference' },
+  {
+    path: /\.(?:json[c5l]?|ya?ml|toml|ini|cfg|xml|xsd|dtd|csv|tsv|svg|css|geojson|ipynb|po|ics|tex|bib|log)$/i,
+    role: 'data',
+  },
+]
+
+const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
+/** What no interpreter reads. */
+const textPlaces = places.slice(-2)
+
+/** What looks like a path of a file in a text. */
+const pathPattern = /[\w./-]{3,200}/g
+
+interface NamedFile {
+  readonly path: string
+  readonly text: string
+}
+
+/**
+ * What each file is for, by its path and by who names it: SKILL.md and the Markdown that it sends the agent to are
+ * instructions; whatever instructions name is no test, data or stranger's any more.
+ */
+export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
+  const roles = new Map(files.map(({ path, text }) => [path, toPlaceRole(path, text)]))
+  if (files.length === 1) return roles
+  const byName = Map.groupBy(files, ({ path }) => path.split('/').at(-1)!.toLowerCase())
+  const queue = new Set(files.filter(({ path }) => roles.get(path) === 'instruction'))
+  for (const { text } of queue) {
+    for (const named of findNamed(text, byName)) {
+      const role = toUsedRole(named.path, roles.get(named.path)!)
+      if (role === 'instruction') queue.add(named)
+      roles.set(named.path, role)
+    }
+  }
+  return roles
+}
+
+function* findNamed(text: string, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
+  const seen = new Set<string>()
+  for (const [mention] of text.matchAll(pathPattern)) {
+    const path = mention
+      .toLowerCase()
+      .replace(/^(?:\.{0,2}\/)+/, '')
+      .replace(/\.$/, '')
+    if (!path.includes('.') || seen.has(path)) continue
+    seen.add(path)
+    for (const file of byName.get(path.split('/').at(-1)!) ?? []) {
+      if (`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) yield file
+    }
+  }
+}
+
+function toPlaceRole(path: string, text: string): FileRole {
+  const place = places.find((each) => each.path.test(path))
+  if (place) return place.role
+  return text.startsWith('#!') || /\.\w{1,8}$/.test(path) ? 'script' : 'reference'
+}
+
+/** A file's role once instructions name it. */
+function toUsedRole(path: string, role: FileRole): FileRole {
+  if (isMarkdown(path) && !licencePattern.test(path)) return 'instruction'
+  if ((role !== 'test' && role !== 'vendored') || licencePattern.test(path)) return role
+  return textPlaces.find((each) => each.path.test(path))?.role ?? 'script'
+}

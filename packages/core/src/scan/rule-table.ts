@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { engineRules } from './engine-rules.ts'
+import type { Combination, Fact, Rule } from './rule.ts'
+import { concealment } from './rules/concealment.ts'
+import * as credentialAccess from './rules/credential-access.ts'
+import { hiddenInstructions } from './rules/hidden-instructions.ts'
+import { instructionOverride } from './rules/instruction-override.ts'
+import * as remoteCode from './rules/remote-code.ts'
+import * as reverseShell from './rules/reverse-shell.ts'
+import * as destruction from './rules/destruction.ts'
+import * as dynamicCode from './rules/dynamic-code.ts'
+import * as collectedAndSent from './rules/collected-and-sent.ts'
+import * as inputCapture from './rules/input-capture.ts'
+import * as embeddedSecrets from './rules/embedded-secrets.ts'
+import * as exfiltration from './rules/exfiltration.ts'
+import * as obfuscation from './rules/obfuscation.ts'
+import * as persistence from './rules/persistence.ts'
+import * as privilege from './rules/privilege.ts'
+import * as fetchedInstructions from './rules/fetched-instructions.ts'
+import * as resourceAbuse from './rules/resource-abuse.ts'
+import * as supplyChain from './rules/supply-chain.ts'
+import * as suspiciousHosts from './rules/suspicious-hosts.ts'
+import { socialEngineering } from './rules/social-engineering.ts'
+import { toolAbuse } from './rules/tool-abuse.ts'
+import { toolOverreach } from './rules/tool-overreach.ts'
+import { permissions } from './rules/permissions.ts'
+import { outsideOrders } from './rules/outside-orders.ts'
+import { dataTheft } from './rules/data-theft.ts'
+import { pressure } from './rules/pressure.ts'
+import { fakePrerequisite } from './rules/fake-prerequisite.ts'
+import { undisclosedBehaviour } from './rules/undisclosed-behaviour.ts'
+import { scannerEvasion } from './rules/scanner-evasion.ts'
+import { agentControl } from './rules/agent-control.ts'
+import { credentialRequests } from './rules/credential-requests.ts'
+import { contextLeakage } from './rules/context-leakage.ts'
+
+/** What a file in `rules/` exports. */
+interface RuleFile {
+  readonly rules?: readonly Rule[]
+  readonly facts?: readonly Fact[]
+  readonly combinations?: readonly Combination[]
+}
+
+/** One line for each file: `import * as hidden from './rules/hidden.ts'` above, `hidden,` here. */
+const files: readonly RuleFile[] = [
+  { rules: instructionOverride },
+  { rules: hiddenInstructions },
+  { rules: concealment },
+  { rules: socialEngineering },
+  { rules: toolAbuse },
+  { rules: toolOverreach },
+  { rules: permissions },
+  { rules: outsideOrders },
+  { rules: dataTheft },
+  { rules: pressure },
+  { rules: fakePrerequisite },
+  { rules: undisclosedBehaviour },
+  { rules: scannerEvasion },
+  { rules: agentControl },
+  { rules: credentialRequests },
+  { rules: contextLeakage },
+  credentialAccess,
+  remoteCode,
+  reverseShell,
+  destruction,
+  dynamicCode,
+  embeddedSecrets,
+  exfiltration,
+  collectedAndSent,
+  inputCapture,
+  obfuscation,
+  persistence,
+  privilege,
+  fetchedInstructions,
+  resourceAbuse,
+  supplyChain,
+  suspiciousHosts,
+]
+
+/** All that is looked for. The ids of rules, facts and combinations are unique among all three. */
+export const rules: readonly Rule[] = files.flatMap((file) => file.rules ?? [])
+export const facts: readonly Fact[] = files.flatMap((file) => file.facts ?? [])
+export const combinations: readonly Combination[] = files.flatMap((file) => file.combinations ?? [])
+
+/** Whatever has findings: rules, combinations and what the engine finds by itself. */
+export const allRules: readonly Omit<Rule, 'patterns'>[] = [...rules, ...combinations, ...Object.values(engineRules)]
+
+/** Raised with every change of the engine that changes a report. */
+const engineVersion = '2'
+
+/** Names the engine and the rules, so that no change of either is forgotten: reports of other versions are made again. */
+export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`
+
+function toJson(): string {
+  const all = [rules, facts, combinations, engineRules]
+  return JSON.stringify(all, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
+}

@@ -1,0 +1,170 @@
+import type { Combination, Fact } from '../rule.ts'
+import { sends, wholeEnvironment } from './sends.ts'
+import { keyFile, keyFileAnchors, shape } from './shapes.ts'
+
+const category = 'exfiltration'
+const references = [
+  'https://attack.mitre.org/techniques/T1041/',
+  'https://attack.mitre.org/techniques/T1119/',
+  'https://cwe.mitre.org/data/definitions/200.html',
+]
+const remediation = 'Remove it. No skill needs to send keys, tokens or .env files to another machine.'
+
+export const facts: readonly Fact[] = [
+  ...sends,
+  {
+    id: 'names-secret-file',
+    patterns: [
+      {
+        anchors: [...keyFileAnchors, '.env'],
+        match: shape`(?:["'~/$}]|home,\s?["'])(?:[\w.~$\{}-]{0,24}[/\\]){0,3}${keyFile}|["'](?:\*\*\/|\/\/|\/|\.\/)?\.env(?:\.\w{1,12})?["']`,
+      },
+      { anchors: ['tfstate'], match: /["'][\w/.]{0,24}\.?tfstate["']/ },
+      {
+        anchors: ['passwd', 'auth.log', '_history'],
+        match: /["'~](?:\/etc\/passwd|\/var\/log\/auth\.log|\/?\.\w{2,5}_history)["']/,
+      },
+      {
+        anchors: ['credentials', 'secrets'],
+        match: /["'~][\w/.~-]{0,30}(?:credentials|secrets)\.(?:json|ya?ml|toml|db)["']/,
+      },
+    ],
+  },
+  {
+    id: 'reads-in-code',
+    patterns: [
+      {
+        anchors: [
+          'open(',
+          'open (',
+          'readfile',
+          'read_text',
+          'read_bytes',
+          'file_get_contents',
+          'file.read',
+          'ioutil',
+          'shutil.copy',
+        ],
+        match:
+          /(?<![\w.])open\s?\(\s?[\w"']|\breadfile(?:sync)?\s?\(|\.read_(?:text|bytes)\s?\(|\bfile_get_contents\s?\(|\bfile\.read\s?\(|\bshutil\.copy2?\s?\(/,
+      },
+    ],
+  },
+  {
+    id: 'reads-whole-environment',
+    patterns: [
+      {
+        anchors: [
+          'environ',
+          'process.env',
+          '$(env',
+          '$(printenv',
+          'printenv',
+          'env |',
+          'env >',
+          'env:',
+          'env.to_h',
+          'getenv()',
+          '$(set',
+        ],
+        match: wholeEnvironment,
+      },
+    ],
+  },
+  {
+    id: 'walks-files',
+    patterns: [
+      {
+        anchors: [
+          'os.walk',
+          'rglob',
+          'glob(',
+          'glob.',
+          'readdirsync',
+          'filepath.walk',
+          'tar ',
+          'zip -r',
+          'zipfile',
+          'make_archive',
+        ],
+        match:
+          /\bos\.walk\s?\(|\.rglob\s?\(|\bfilepath\.walk|\bzipfile\.zipfile\s?\([^\n\uE000]{0,40}["']w|\bmake_archive\s?\(|\btar\s-?\w{0,3}c\w{0,3}\s[^\n\uE000]{0,60}(?:~|\$home|\/home)/,
+      },
+    ],
+  },
+]
+
+export const combinations: readonly Combination[] = [
+  {
+    id: 'secret-file-collected-and-sent',
+    category,
+    severity: 'critical',
+    signal: 'suspicious',
+    title: 'Reads a file of secrets and sends data from the same code',
+    why: 'What is read here can be what is sent there.',
+    remediation,
+    references,
+    all: [['names-secret-file'], ['reads-in-code'], ['sends-data']],
+    within: 90,
+  },
+  {
+    id: 'key-file-read-and-sent',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Reads private keys, and sends something to an address a few lines on',
+    why: 'What is read here can be what is sent there.',
+    remediation,
+    references,
+    all: [
+      [
+        'key-file-read',
+        'credential-sweep',
+        'keychain-dump',
+        'browser-store-read',
+        'wallet-read',
+        'password-file-read',
+        'shell-history-read',
+        'cloud-identity-read',
+      ],
+      ['sends-data', 'sends-to-address'],
+    ],
+    within: 12,
+  },
+  {
+    id: 'secrets-collected-and-sent',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Gathers the secrets of several services and sends data from the same code',
+    why: 'A key belongs to the service that it opens, and to no other.',
+    remediation: 'Send a key to its own service alone.',
+    references,
+    all: [['secrets-listed', 'credential-sweep'], ['sends-data']],
+    within: 'file',
+  },
+  {
+    id: 'environment-collected-and-sent',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Reads the whole environment and sends data from the same code',
+    why: 'The environment holds the tokens of every service that its user works with.',
+    remediation: 'Read the one variable that is needed.',
+    references,
+    all: [['reads-whole-environment'], ['sends-data', 'sends-to-address']],
+    within: 60,
+  },
+  {
+    id: 'files-collected-and-sent',
+    category,
+    severity: 'medium',
+    signal: 'suspicious',
+    title: 'Goes through the files of a folder and sends data from the same code',
+    why: 'A folder of work holds what its owner has not published.',
+    remediation: 'Say what is sent and where, and ask first.',
+    references,
+    all: [['walks-files'], ['reads-in-code'], ['sends-data']],
+    within: 60,
+  },
+]

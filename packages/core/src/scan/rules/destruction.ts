@@ -1,0 +1,126 @@
+import type { Rule } from '../rule.ts'
+
+const category = 'destruction'
+const references = ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/']
+const remediation = 'Name the one folder that the skill made itself, and ask before anything is deleted.'
+
+/** What cannot be had back. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'deletes-everything',
+    category,
+    severity: 'critical',
+    signal: 'suspicious',
+    title: 'Deletes a whole home or system',
+    why: 'It cannot be undone, and goes far beyond any task.',
+    remediation,
+    references,
+    patterns: [
+      {
+        anchors: ['rm -', '"rm"', 'rmtree', 'remove-item', 'rd /s', 'del /', 'rmsync', 'fs.rm'],
+        match:
+          /\brm\s(?:-[\w-]{1,20}\s){0,2}(?:-\w{0,4}(?:r\w{0,2}f|f\w{0,2}r)\w{0,3}|-r\s-f|-f\s-r|--recursive\s--force)\s(?:--no-preserve-root\s)?["']?(?:\/(?:\s?\.)?|~\/?|\$\{?home\}?\/?|\/(?:home|users|etc|usr|var|bin|boot|lib|root|opt|system)\/?)["']?(?=\s?(?:$|[\n\uE000;&|)]|2?>))|--no-preserve-root\b|\bshutil\.rmtree\s?\(\s?(?:["']\/["']|os\.path\.expanduser\(\s?["']~["']\)|path\.home\(\))|\bremove-item\s[^\n\uE000]{0,30}(?:c:\\|\$home|\$env:userprofile)["']?\s[^\n\uE000]{0,20}-recurse|\b(?:rd|rmdir)\s\/s\s\/q\s["']?(?:c:\\|%userprofile%|%systemroot%)["']?(?=\s|$)|\bdel\s\/[fsq]\s(?:\/[fsq]\s){1,2}c:\\/,
+      },
+      {
+        anchors: ['find /', 'find ~'],
+        match: /\bfind\s(?:\/|~|\$home)\s[^\n\uE000]{0,40}(?:-delete\b|-exec\s(?:rm|shred)\b)/,
+      },
+    ],
+  },
+  {
+    id: 'wipes-disk',
+    category,
+    severity: 'critical',
+    signal: 'suspicious',
+    title: 'Overwrites a disk',
+    why: 'What stood on the disk is lost for good.',
+    remediation,
+    references,
+    patterns: [
+      {
+        anchors: [
+          '/dev/',
+          'shred',
+          'wipefs',
+          'format ',
+          'diskpart',
+          'srm ',
+          'wipe ',
+          'sfill',
+          'clear-disk',
+          'cipher /w',
+        ],
+        match:
+          /\bdd\sif=\/dev\/(?:zero|u?random)\sof=["']?(?:\/dev\/(?:sd|nvme|hd|vd|disk|mmcblk|xvd)|\$\{?\w)|(?<!\w)>\s?\/dev\/(?:sd[a-z]|nvme\d|disk\d|hda)\b|\bshred\s[^\n\uE000]{0,30}\/dev\/(?:sd|nvme|disk|hd)|\bformat(?:\.com)?\sc:(?:\s\/|\s?$)|\bclear-disk\b[^\n\uE000]{0,40}-removedata|\bmkfs(?:\.\w{2,5})?\s(?:-\w{1,3}\s){0,2}\/dev\/(?:sda|nvme0n1|disk0)\b|\b(?:srm|wipe)\s-\w{2,5}\s["']?[\w$/~]|\bsfill\s-/,
+      },
+    ],
+  },
+  {
+    id: 'ransom',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Takes away what could bring files back, or asks a ransom for them',
+    why: 'It is what extortion does before and after it encrypts.',
+    remediation: 'Remove it.',
+    references: ['https://attack.mitre.org/techniques/T1486/', 'https://attack.mitre.org/techniques/T1490/'],
+    patterns: [
+      {
+        anchors: ['vssadmin', 'shadowcopy', 'wbadmin', 'bcdedit', 'tmutil', 'win32_shadowcopy'],
+        match:
+          /\bvssadmin(?:\.exe)?\sdelete\sshadows\b|\bwmic\sshadowcopy\sdelete\b|\bwbadmin\sdelete\scatalog\b|\bbcdedit\b[^\n\uE000]{0,40}recoveryenabled\sno\b|\bwin32_shadowcopy\b[^\n\uE000]{0,60}delete/,
+      },
+      {
+        anchors: ['your files have been', 'all your files', 'your files are encrypted'],
+        match:
+          /\b(?:all )?your files (?:have been|are|were) (?:\w{1,12} )?encrypted\b[^\uE000]{0,160}\b(?:bitcoin|btc|monero|xmr|pay|wallet|ransom)\b/,
+      },
+    ],
+  },
+  {
+    id: 'kills-everything',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Ends every program of the user',
+    why: 'Unsaved work is lost, and so is what watches the machine.',
+    remediation: 'End the one process that the skill started, by its number.',
+    references: ['https://attack.mitre.org/techniques/T1489/'],
+    patterns: [
+      {
+        anchors: ['kill', 'taskkill'],
+        match:
+          /\bkill\s-(?:9|kill|sigkill)\s-1\b|\bpkill\s-(?:9|kill|sigkill)\s-u\s|\bkillall\s-(?:9|kill|sigkill)\s(?:bash|sh|zsh|-u)\b/,
+      },
+    ],
+  },
+  {
+    id: 'forceful-change',
+    category,
+    severity: 'medium',
+    signal: 'power',
+    title: 'Deletes or overwrites without a way back',
+    why: 'A wrong name or a wrong folder takes what nobody meant.',
+    remediation: 'Ask before it, and name what it is about.',
+    references: ['https://cwe.mitre.org/data/definitions/732.html'],
+    patterns: [
+      {
+        anchors: [
+          'rm -',
+          'git push',
+          'reset --hard',
+          'drop database',
+          'drop table',
+          'auto-approve',
+          'system prune',
+          'remove-item',
+          'rmtree',
+          'delete namespace',
+          'clean -',
+        ],
+        match:
+          /\brm\s-\w{0,4}(?:rf|fr)\w{0,3}\s["']?[\w$~/.{]|\bgit\spush\s[^\n\uE000]{0,40}(?:--force(?!-with)|-f)\b|\bgit\sreset\s--hard\b|\bdrop\s(?:database|table|schema)\s\w|\bterraform\s(?:destroy|apply)\s[^\n\uE000]{0,30}-auto-approve|\bdocker\ssystem\sprune\s[^\n\uE000]{0,12}-\w{0,2}[af]|\bremove-item\s[^\n\uE000]{0,60}-recurse|\bshutil\.rmtree\s?\(|\bkubectl\sdelete\s(?:namespace|ns|pvc|all)\b|\bgit\sclean\s-\w{0,3}f/,
+      },
+    ],
+  },
+]

@@ -1,0 +1,166 @@
+import type { Combination, Fact, Rule } from '../rule.ts'
+
+const category = 'remote-code'
+const references = [
+  'https://cwe.mitre.org/data/definitions/95.html',
+  'https://cwe.mitre.org/data/definitions/94.html',
+  'https://attack.mitre.org/techniques/T1059/',
+]
+const remediation = 'Read data as data (JSON with a schema), and call what is to be done by name.'
+
+/** Code that comes from elsewhere than the skill. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'runs-answer',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Runs what a server answers',
+    why: 'Whoever holds the server decides at every run what the machine does.',
+    remediation,
+    references,
+    patterns: [
+      {
+        anchors: ['exec', 'eval', 'function(', 'compile', 'loads', 'system'],
+        match:
+          /(?<![.\w])(?:exec|eval|new function|function|compile|os\.system|subprocess\.\w{3,12}|pickle\.loads|marshal\.loads|dill\.loads|vm\.runin\w{3,12}|execsync|instance_eval|yaml\.(?:load|unsafe_load))\s?\(\s?(?:await\s)?\(?[^\n\uE000;]{0,40}\b(?:urlopen\s?\(|requests\.(?:get|post)\s?\(|httpx\.(?:get|post)\s?\(|fetch\s?\(\s?["'h]|axios\.get\s?\(|file_get_contents\s?\(\s?["']https?|open-uri|uri\.open\s?\(|net::http\.get|\.downloadstring\s?\()/,
+      },
+      {
+        anchors: ['eval', 'exec', 'function(', 'loads'],
+        match: {
+          first: /\b(?:requests\.get|httpx\.get|urlopen|axios\.get|fetch)\s?\(\s?[^\n\uE000]{1,80}/,
+          last: /(?<![.\w])(?:exec|eval|new function)\s?\(\s?(?:await\s)?(?:r|res|resp|response|code|payload|body|data|script|text|content|remote\w{0,12}|src|source)(?:\.(?:text|content|data|read\(\)|decode\([^\n)]{0,10}\)|body|text\(\))){0,2}\s?[,)]|\bpickle\.loads\s?\(\s?(?:r|res|resp|response|data|payload|content)\b/,
+          stop: /\uE000\uE000/,
+          withinMax: 240,
+        },
+      },
+      {
+        anchors: ['execsync', 'subprocess', 'os.system', 'check_output'],
+        match: {
+          first:
+            /\b(?:payload|script|code|cmd|command|stage\d?|body)\s?=\s?(?:await\s)?(?:execsync|subprocess\.check_output|requests\.get|urlopen|urllib\.request\.urlopen)\s?\(\s?[^\n\uE000]{0,60}(?:curl|wget|http|url)/,
+          last: /\b(?:execsync|os\.system|subprocess\.\w{3,12}|exec|eval|spawnsync)\s?\(\s?(?:payload|script|code|cmd|command|stage\d?|body)\b/,
+          stop: /\uE000\uE000/,
+          withinMax: 200,
+        },
+      },
+      {
+        anchors: ['.then('],
+        match:
+          /\bfetch\s?\([^\n\uE000]{1,80}\.then\s?\([^\n\uE000]{1,60}\.then\s?\(\s?(?:eval\b|\(?\w{1,10}\)?\s?=>\s?(?:eval|new function|function)\s?\()/,
+      },
+      {
+        anchors: ['import(', 'import ', 'require('],
+        match:
+          /\bimport\s?\(\s?["']https?:\/\/(?!esm\.sh|cdn\.jsdelivr|unpkg|deno\.land|cdn\.skypack|esm\.run|jsr\.io)[\w.-]{4,60}|\bimport\s?\(\s?["']data:text\/javascript/,
+      },
+    ],
+  },
+  {
+    id: 'code-in-data',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Hides a call of the shell in a value or an expression',
+    why: 'Whatever fills the value in runs it.',
+    remediation: 'Remove it.',
+    references,
+    patterns: [
+      {
+        anchors: ['child_process'],
+        match:
+          /["'`:=]\s?(?:return )?(?:global\.)?(?:process\.mainmodule\.)?require\s?\(\s?\\?["']child_process\\?["']\s?\)\.(?:exec|spawn)\w{0,8}\s?\(/,
+      },
+      {
+        anchors: ['import', 'globals', 'subclasses', 'mro', 'popen'],
+        match:
+          /\b(?:__)?import(?:__)?\s?\(\s?\\?["'](?:os|subprocess|pty|socket|urllib\.request|requests)\\?["']\s?\)\.(?:system|popen|call|run|check_output|spawn|getoutput|urlopen|post|get)\s?\(|\bclass(?:__)?\.(?:__)?mro(?:__)?\b[^\n\uE000]{0,40}subclasses|\.(?:__)?globals(?:__)?\b[^\n\uE000]{0,60}\bpopen\s?\(/,
+      },
+    ],
+  },
+  {
+    id: 'runs-argument',
+    category,
+    severity: 'medium',
+    signal: 'power',
+    title: 'Runs a text that is handed to it as code',
+    why: 'Whoever writes the text, or the page that it comes from, runs what they like.',
+    remediation,
+    references: [...references, 'https://cwe.mitre.org/data/definitions/78.html'],
+    patterns: [
+      {
+        anchors: [
+          'eval',
+          'exec',
+          'shell=true',
+          'shell: true',
+          'yaml.load',
+          'pickle.load',
+          'bash -c',
+          'sh -c',
+          'new function',
+        ],
+        match:
+          /(?<![.\w])(?:eval|exec)\s?\(\s?(?:sys\.argv|input\s?\(|\w{1,20}\[|args?\b|user_?input|expr(?:ession)?\b|code\b|request\.|req\.|config\b|rule\b|f["'])|\bshell\s?=\s?true\b|\bshell\s?:\s?true\b|\byaml\.(?:load\s?\((?![^\n\uE000]{0,80}safe)|unsafe_load)|\bpickle\.loads?\s?\(|\b(?:ba)?sh -c\s["']?\$\{?\w|\bnew function\s?\(\s?\w/,
+      },
+    ],
+  },
+]
+
+export const facts: readonly Fact[] = [
+  {
+    id: 'fetches-text',
+    patterns: [
+      {
+        anchors: [
+          'urlopen',
+          'requests.get',
+          'httpx.get',
+          'fetch(',
+          'axios.get',
+          'http.get',
+          'https.get',
+          'urlretrieve',
+          'fetch (',
+        ],
+        match:
+          /\burlopen\s?\(|\brequests\.get\s?\(|\bhttpx\.get\s?\(|\bfetch\s?\(\s?["'`h$u]|\baxios\.get\s?\(|\bhttps?\.get\s?\(|\burlretrieve\s?\(/,
+      },
+    ],
+  },
+  {
+    id: 'runs-text',
+    patterns: [
+      {
+        anchors: [
+          'eval',
+          'exec',
+          'new function',
+          'os.system',
+          'shell=true',
+          'popen',
+          'chmod',
+          'subprocess',
+          'startfile',
+        ],
+        match:
+          /(?<![.\w])(?:eval|exec)\s?\(\s?(?!["'`)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(?:system|popen)\s?\(\s?(?!["'f`])\w|\bshell\s?=\s?true\b|\bexecsync\s?\(\s?(?!["'`])\w|\bsubprocess\.(?:run|popen|call)\s?\(\s?\[?\s?\w{0,16}(?:path|file|dest|tmp|binary|exe)\b|\bos\.startfile\s?\(|\bchmod(?:sync)?\s?\([^\n\uE000]{1,60}0?o?7\d\d/,
+      },
+    ],
+  },
+]
+
+export const combinations: readonly Combination[] = [
+  {
+    id: 'fetched-near-run',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Fetches something and runs a text as code in the same file',
+    why: 'What is fetched can be what is run.',
+    remediation,
+    references,
+    all: [['fetches-text'], ['runs-text']],
+    within: 60,
+  },
+]

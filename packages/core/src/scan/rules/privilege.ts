@@ -1,0 +1,220 @@
+import type { Rule } from '../rule.ts'
+import { publicIp, shape } from './shapes.ts'
+
+const category = 'privilege'
+const references = ['https://attack.mitre.org/tactics/TA0004/', 'https://cwe.mitre.org/data/definitions/250.html']
+const weakening = ['https://attack.mitre.org/techniques/T1562/', 'https://cwe.mitre.org/data/definitions/693.html']
+
+/** Rights beyond a task, and guards taken away. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'open-permissions',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Opens the files of the system to everyone',
+    why: 'Any program on the machine can then change what the system runs.',
+    remediation: 'Give the one file the least rights that its use needs.',
+    references: [...references, 'https://cwe.mitre.org/data/definitions/732.html'],
+    patterns: [
+      {
+        anchors: ['chmod', 'icacls'],
+        match:
+          /\bchmod\s(?:-\w{1,3}\s){0,2}(?:0?777|a\+rwx|a=rwx|ugo\+rwx|o\+w)\s["']?(?:\/(?:etc|usr|bin|sbin|root|home|boot|var|lib|opt|dev)?(?:\/(?:passwd|shadow|sudoers)?)?|~\/?|\$\{?home\}?\/?|~\/\.ssh\S{0,30})["']?(?=\s?(?:$|[\n\uE000;&|),.]|and\b))|\bicacls\s[^\n\uE000]{0,60}\/grant\s["']?everyone:\(?\w{0,8}f\b/,
+      },
+    ],
+  },
+  {
+    id: 'lasting-root',
+    category,
+    severity: 'critical',
+    signal: 'suspicious',
+    title: 'Gives itself or others the rights of root for good',
+    why: 'From then on every program of the user is a program of root.',
+    remediation: 'Ask the user to run the one command that needs it.',
+    references: [...references, 'https://attack.mitre.org/techniques/T1548/'],
+    patterns: [
+      {
+        anchors: ['nopasswd', 'sudoers'],
+        match:
+          /\bnopasswd\s?:\s?all\b[^\n\uE000]{0,60}(?:>>?|tee|sudoers)|\becho\s[^\n\uE000]{0,80}\bnopasswd\s?:|(?:>>?|\btee(?:\s-a)?)\s?["']?\/etc\/sudoers(?:\.d\/[\w-]{1,40})?\b/,
+      },
+      {
+        anchors: ['chmod', 'setuid', 'setcap'],
+        match:
+          /\bchmod\s(?:[ug]?\+s|[2467][0-7]{3})\s["']?(?:\/(?:usr\/)?(?:local\/)?s?bin\/|\/tmp\/|\$|\.\/)|\bchmod\s\w?\+s\s|\bsetcap\scap_(?:setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)/,
+      },
+      {
+        anchors: ['net user', 'net localgroup', 'usermod', 'useradd', 'adduser', 'add-localgroupmember', 'dscl '],
+        match:
+          /\bnet\slocalgroup\s["']?administrators["']?\s[^\n\uE000]{1,40}\/add\b|\bnet\suser\s\S{1,24}\s\S{1,40}\s\/add\b|\buseradd\s[^\n\uE000]{0,60}(?:-o\s-u\s0|-u\s0\s-o|-g\s?(?:0|root|sudo|wheel)\b)|\badd-localgroupmember\b[^\n\uE000]{0,40}administrators/,
+      },
+    ],
+  },
+  {
+    id: 'container-escape',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Opens the host to a container',
+    why: 'A container that sees all of the host is root on it.',
+    remediation: 'Mount the one folder that is needed, without --privileged.',
+    references: ['https://attack.mitre.org/techniques/T1611/', ...references],
+    patterns: [
+      {
+        anchors: ['docker', 'podman', 'nsenter', 'hostpath', 'release_agent'],
+        match:
+          /\b(?:docker|podman)\s(?:run|create)\b[^\n\uE000]{0,160}(?:-v\s?["']?\/:\/|--volume[ =]["']?\/:\/|--mount\s[^\n\uE000]{0,20}(?:source|src)=\/,|--privileged\b[^\n\uE000]{0,60}--(?:pid|net|ipc|userns)[= ]host|--(?:pid|ipc)[= ]host\b[^\n\uE000]{0,60}--privileged)|\bnsenter\s[^\n\uE000]{0,30}(?:-t|--target)[ =]?1\b|\brelease_agent\b[^\n\uE000]{0,60}>/,
+      },
+    ],
+  },
+  {
+    id: 'guard-disabled',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Turns off what protects the machine',
+    why: 'Nothing that a skill does needs a machine without its guards.',
+    remediation: 'Remove it; allow the one thing that is needed by name.',
+    references: weakening,
+    patterns: [
+      {
+        anchors: ['mppreference', 'windefend', 'sense', 'advfirewall', 'amsi', 'enablelua'],
+        match:
+          /\bset-mppreference\s[^\n\uE000]{0,40}-disable\w{1,40}\s(?:\$true|1)|\badd-mppreference\s[^\n\uE000]{0,20}-exclusion(?:path|process|extension)\b|\b(?:sc|net)(?:\.exe)?\s(?:stop|delete|config)\s["']?(?:windefend|sense|wscsvc)\b|\bnetsh\sadvfirewall\sset\s\w{1,20}\sstate\soff\b|\bamsiinitfailed\b[^\n\uE000]{0,60}setvalue|\benablelua\b[^\n\uE000]{0,30}\/d\s0\b/,
+      },
+      {
+        anchors: [
+          'setenforce',
+          'ufw ',
+          'iptables',
+          'firewalld',
+          'apparmor',
+          'csrutil',
+          'spctl',
+          'auditd',
+          'socketfilterfw',
+          'selinux',
+          'crowdstrike',
+          'falcon',
+        ],
+        match:
+          /\bcsrutil\sdisable\b|\bspctl\s--(?:master|global)-disable\b|\bsocketfilterfw\s--setglobalstate\soff\b|\b(?:systemctl\s(?:stop|disable|mask)(?:\s--now)?|service)\s(?:auditd|falcon-sensor|clamav\S{0,10}|rsyslog|osqueryd)\b|\biptables\s-p\s(?:input|forward)\saccept\b[^\n\uE000]{0,40}(?:\n|;|&&)\s?(?:sudo )?iptables\s-f\b/,
+      },
+      {
+        anchors: ['permitrootlogin', 'passwordauthentication', 'permitemptypasswords'],
+        match:
+          /["'](?:\s{0,4})(?:permitrootlogin\syes|permitemptypasswords\syes)["'][^\n\uE000]{0,40}(?:>>|tee)|\bpermitrootlogin yes\b[^\n\uE000]{0,40}(?:>>|tee)|\bpermitemptypasswords\syes\b/,
+      },
+    ],
+  },
+  {
+    id: 'trusted-authority-added',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Leads the traffic of the machine another way',
+    why: 'Whoever stands in the way reads and changes all that the machine sends.',
+    remediation: 'Remove it; set a proxy for the one program that needs it.',
+    references: ['https://attack.mitre.org/techniques/T1557/', 'https://attack.mitre.org/techniques/T1553/004/'],
+    patterns: [
+      {
+        anchors: [
+          'add-trusted-cert',
+          'ca-certificates',
+          'certutil',
+          '_proxy',
+          'node_extra_ca',
+          'base_url',
+          'import-certificate',
+        ],
+        match:
+          /\bexport\s(?:https?|all)_proxy=["']?(?:https?|socks5h?):\/\/(?!localhost|127\.|\$|<|\{|proxy\.(?:example|company|corp)|your|user|10\.|192\.168|host\b|\[)[\w.-]{4,60}:\d|\bset (?:the )?["']?https?_proxy\b[^\n\uE000]{0,60}\bto (?:an? |the )?(?:attacker|our|my|remote|following)\b/,
+      },
+      {
+        anchors: ['anthropic_base_url', 'openai_base_url', 'openai_api_base'],
+        match: shape`\b(?:anthropic|openai)_(?:base_url|api_base)["']?\s?[:=]\s?["']?https?:\/\/(?:${publicIp}|[\w-]{1,40}\.(?:ngrok|trycloudflare|loca\.lt|workers\.dev))`,
+      },
+    ],
+  },
+  {
+    id: 'looks-for-weakness',
+    category,
+    severity: 'medium',
+    signal: 'suspicious',
+    title: 'Searches the machine for a way to more rights',
+    why: 'It is what an intruder does first.',
+    remediation: 'Remove it, unless the skill is for testing machines that the user owns, and says so.',
+    references: ['https://attack.mitre.org/techniques/T1548/001/', 'https://attack.mitre.org/techniques/T1082/'],
+    patterns: [
+      {
+        anchors: ['-perm', 'linpeas', 'winpeas', 'linenum'],
+        match:
+          /\bfind\s\/\s[^\n\uE000]{0,40}-perm\s[-/]?(?:[246]000|u=s|u\+s|g=s)|\b(?:linpeas|linenum)\.sh\b|\bwinpeas(?:any|x64)?\.(?:exe|bat)\b/,
+      },
+    ],
+  },
+  {
+    id: 'elevated-rights',
+    category,
+    severity: 'medium',
+    signal: 'power',
+    title: 'Acts with the rights of root or of the host',
+    why: 'A mistake there reaches the whole machine.',
+    remediation: 'Say what needs it, and let the user run it.',
+    references,
+    patterns: [
+      {
+        anchors: [
+          'sudo ',
+          'docker.sock',
+          '--privileged',
+          'chmod 777',
+          'runas',
+          'chmod -r 777',
+          'securitycontext',
+          'privileged: true',
+        ],
+        match:
+          /(?<![\w-])sudo (?:-\w{1,3}\s)?[\w/~$"]|\/var\/run\/docker\.sock\b|--privileged\b|\bprivileged: true\b|\bchmod\s(?:-r\s)?0?777\s|\b-verb\srunas\b/,
+      },
+    ],
+  },
+  {
+    id: 'checks-disabled',
+    category,
+    severity: 'medium',
+    signal: 'power',
+    title: 'Turns a check of security off',
+    why: 'What the check would have stopped goes through.',
+    remediation: 'Keep the check, and mend what it complains of.',
+    references: [...weakening, 'https://cwe.mitre.org/data/definitions/295.html'],
+    patterns: [
+      {
+        anchors: [
+          'reject_unauthorized',
+          'rejectunauthorized',
+          'verify=false',
+          'verify = false',
+          'cert_none',
+          'strict-ssl',
+          'sslverify',
+          '--insecure',
+          'curl -',
+          'insecureskipverify',
+          'no-check-certificate',
+          'quarantine',
+          'executionpolicy',
+          'setenforce',
+          'ufw disable',
+          'stricthostkey',
+          '--no-verify',
+          'trusted-host',
+          'create_unverified',
+        ],
+        match:
+          /\bnode_tls_reject_unauthorized["']?\]?\s?=\s?["']?0|\brejectunauthorized["']?\s?:\s?false|\bverify\s?=\s?false\b|\bcert_none\b|\bcreate_unverified\w{1,20}|\bstrict-ssl\s(?:=\s)?false\b|\bsslverify\s(?:=\s)?false\b|\bcurl\s(?:-\w{1,6}\s){0,2}(?:-\w{0,4}k\w{0,4}|--insecure)\s|\binsecureskipverify\s?:\s?true|--no-check-certificate\b|\bcom\.apple\.quarantine\b|-(?:executionpolicy|ep)\s(?:bypass|unrestricted)\b|\bset-executionpolicy\s(?:bypass|unrestricted)\b|\bsetenforce\s0\b|\bufw\sdisable\b|\bstricthostkeychecking[= ]no\b|\bgit\s(?:commit|push)\b[^\n\uE000]{0,60}--no-verify\b|--trusted-host\b/,
+      },
+    ],
+  },
+]

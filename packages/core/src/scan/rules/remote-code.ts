@@ -1,0 +1,140 @@
+import type { Rule } from '../rule.ts'
+import { knownInstaller } from './known-installers.ts'
+import { blockStop, fetcher, localHost, runPipe, shape, untrustedHost } from './shapes.ts'
+
+const category = 'remote-code'
+const references = [
+  'https://cwe.mitre.org/data/definitions/494.html',
+  'https://attack.mitre.org/techniques/T1105/',
+  'https://attack.mitre.org/techniques/T1059/',
+]
+const remediation =
+  'Download to a file, pin its version, check its digest, and run it after a look; or use a package manager.'
+
+const pipeAnchors = ['curl', 'wget', 'aria2c', 'fetch', 'iwr', 'irm', 'invoke-', 'lwp-request', 'bitstransfer']
+/** Up to the end of the pipe; the first address on the way decides. */
+const upToPipe = /[^\n\uE000]{0,180}?/
+const beforeAddress = /[^\n\uE000:|]{0,60}/
+const plain = shape`http:\/\/(?!${localHost}|\w{1,12}[.\s]{0,3}["'\s])`
+/** An address that only its maker could be behind, and no second one. */
+const known = shape`${beforeAddress}:\/\/${knownInstaller}(?![^\n\uE000|]{0,160}:\/\/)`
+/** Who names a bare `curl | sh` speaks of the habit. */
+const someAddress = /[^\n\uE000|]{0,160}(?:\w\.[a-z]{2}|:\/\/\w|[\w\]}]\/\w|\$)/
+const substituted =
+  /\b(?:(?:ba|z|da|k)?sh|eval|source|python[\d.]{0,4}|node|perl|ruby)\b[^\n\uE000|;]{0,40}(?:<\(|\$\()\s?(?:curl|wget)\b|(?:^|[\s;&"'])\.\s<\(\s?(?:curl|wget)\b/
+const evaluated =
+  /\b(?:iex|invoke-expression)\b[^\n\uE000]{0,60}\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|downloadstring)\b|\bdownloadstring\b[^\n\uE000]{0,160}\|\s?(?:iex|invoke-expression)\b/
+
+/** A program from the network that runs without anyone having seen it. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'piped-remote-code',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Runs code from the network unseen',
+    why: 'Whoever holds the address decides at every run what the machine does, and nobody sees it first.',
+    remediation,
+    references,
+    patterns: [
+      { anchors: pipeAnchors, match: shape`${fetcher}(?=${someAddress})(?!${known})${upToPipe}${runPipe}` },
+      { anchors: ['curl', 'wget'], match: shape`${substituted}(?!${known})` },
+      { anchors: ['iex', 'invoke-expression'], match: shape`${evaluated}(?!${known})` },
+    ],
+  },
+  {
+    id: 'piped-known-installer',
+    category,
+    severity: 'info',
+    signal: 'power',
+    title: 'Pipes an installer of a known maker into a shell',
+    why: 'The program that is installed has all the rights of its user.',
+    remediation: 'Name the version, or install with a package manager where one has it.',
+    references,
+    patterns: [
+      { anchors: pipeAnchors, match: shape`${fetcher}${known}${upToPipe}${runPipe}` },
+      { anchors: ['curl', 'wget'], match: shape`${substituted}${known}` },
+    ],
+  },
+  {
+    id: 'piped-from-nowhere',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Runs code from a place that nobody answers for',
+    why: 'A bare address, a tunnel, a paste or an unencrypted page hides who wrote the program and lets anyone change it.',
+    remediation: 'Remove it. Publish the program where its author can be known, over HTTPS, with a digest.',
+    references: [...references, 'https://cwe.mitre.org/data/definitions/829.html'],
+    patterns: [
+      {
+        anchors: pipeAnchors,
+        match: shape`${fetcher}${beforeAddress}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})${upToPipe}${runPipe}`,
+      },
+      {
+        anchors: ['curl', 'wget'],
+        match: shape`${substituted}${beforeAddress}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})`,
+      },
+      {
+        anchors: ['iex', 'invoke-expression'],
+        match: shape`${evaluated}[^\n\uE000:|]{0,60}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})`,
+      },
+    ],
+  },
+  {
+    id: 'downloaded-and-run',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Downloads a program and runs it at once',
+    why: 'What is downloaded can be another program tomorrow, and nothing checks which it is.',
+    remediation,
+    references,
+    patterns: [
+      {
+        anchors: ['curl', 'wget', 'aria2c', 'iwr', 'invoke-webrequest', 'urlretrieve', 'downloadfile', 'bitsadmin'],
+        match: {
+          first: shape`\b(?:curl|wget|aria2c|iwr|invoke-webrequest|urlretrieve|downloadfile|bitsadmin)\b(?!${known})[^\n\uE000]{0,100}?(?:https?:\/\/|\$\{?\w)`,
+          last: /&&\s?(?:sudo\s)?(?:chmod\s(?:a|u|o|g){0,3}\+?(?:x|[0-7]{3,4})\s[^\n\uE000;&]{1,60}(?:&&|;)\s?(?:sudo\s|nohup\s)?(?:\.\/|\/tmp\/|~\/|\$)|(?:ba|z)?sh\s[\w./~$-]|\.\/\w|python[\d.]{0,4}\s[\w./~]{1,60}\.py\b|start-process)|;\s?(?:\.\/\w|(?:ba|z)?sh\s\/tmp\/|start-process|&\s?["$])|\n\s?(?:sudo )?(?:(?:ba|z)?sh|python\d?)\s(?:\/tmp\/|\/var\/tmp\/|\/dev\/shm\/)|\n\s?(?:\/tmp\/|\/dev\/shm\/)\w/,
+          stop: /\uE000/,
+          withinMax: 200,
+        },
+      },
+      {
+        anchors: ['chmod'],
+        match: {
+          first: shape`\b(?:curl|wget|urlretrieve)\b(?!${known})[^\n\uE000]{0,120}(?:\/tmp\/|\/var\/tmp|\/dev\/shm|tmpdir|tempdir|miner|payload|%temp%)`,
+          last: /\bchmod(?:sync)?\b[^\n\uE000]{0,50}(?:\+x|0?o?7[0-7]{2}|0o?755)/,
+          stop: blockStop,
+          withinMax: 200,
+        },
+      },
+      {
+        anchors: ['download', 'fetch'],
+        match:
+          /\b(?:downloads?|fetch(?:es)?) (?:and|then|&) (?:then |immediately |silently |automatically )?(?:runs?|executes?|installs?|launch(?:es)?) [^\n\uE000.]{0,80}?\b(?:from|at|:) ?["'<(]?(?:https?:\/\/(?!(?:www\.)?(?:github\.com|nodejs\.org|python\.org))|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d)/,
+      },
+      {
+        anchors: ['downloads ', 'download the script', 'download a script'],
+        match:
+          /\bdownloads? (?:\w{1,12} ){0,3}(?:scripts?|binar(?:y|ies)|executables?|programs?|payloads?) from [^\n\uE000\s]{1,120} and (?:then )?(?:runs?|executes?) (?:it|them)\b/,
+      },
+    ],
+  },
+  {
+    id: 'system-program-download',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Lets a program of the system bring and run code',
+    why: 'These ways to run code are used to get past what watches the machine; installers do without them.',
+    remediation: 'Remove it, and install in the open.',
+    references: [...references, 'https://attack.mitre.org/techniques/T1218/'],
+    patterns: [
+      {
+        anchors: ['mshta', 'regsvr32', 'rundll32', 'certutil', 'bitsadmin', 'wmic', 'installutil', 'cmstp'],
+        match:
+          /\bmshta(?:\.exe)?\s["']?(?:https?:|javascript:|vbscript:)|\bregsvr32(?:\.exe)?\s[^\n\uE000]{0,60}\/i:\s?["']?https?:|\brundll32(?:\.exe)?\s["']?(?:javascript:|[^\n\uE000]{0,60}https?:)|\bcertutil(?:\.exe)?\s[^\n\uE000]{0,40}-urlcache\b[^\n\uE000]{0,80}https?:|\bbitsadmin(?:\.exe)?\s[^\n\uE000]{0,60}\/transfer\b[^\n\uE000]{0,80}https?:|\bwmic\b[^\n\uE000]{0,80}\/format:\s?["']?https?:|\bcmstp(?:\.exe)?\s[^\n\uE000]{0,40}\/s\s/,
+      },
+    ],
+  },
+]

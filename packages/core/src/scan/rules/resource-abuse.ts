@@ -1,0 +1,142 @@
+import type { Rule } from '../rule.ts'
+import { blockStop, lineStop } from './shapes.ts'
+
+const category = 'resource-abuse'
+const references = ['https://attack.mitre.org/techniques/T1496/', 'https://attack.mitre.org/techniques/T1499/']
+
+/** Work that the user’s machine does for others, or until it falls over. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'miner',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Digs for cryptocurrency',
+    why: 'The user pays for the power, and somebody else is paid.',
+    remediation: 'Remove it.',
+    references,
+    patterns: [
+      {
+        anchors: ['stratum+', 'stratum2+'],
+        match: /\bstratum2?\+(?:tcp|ssl|tls)s?:\/\/[\w[<{$.-]/,
+      },
+      {
+        anchors: [
+          'xmrig',
+          'minerd',
+          'cpuminer',
+          'ethminer',
+          'nbminer',
+          'xmr-stak',
+          't-rex',
+          'phoenixminer',
+          'ccminer',
+          'lolminer',
+          'srbminer',
+        ],
+        match:
+          /(?:\.\/|\/tmp\/|\b(?:run|start|nohup|sudo|exec|install|download|curl|wget|git clone)\s[^\n\uE000]{0,60})(?:xmrig|minerd|cpuminer|ethminer|nbminer|xmr-stak|phoenixminer|ccminer|lolminer|srbminer)\b|\b(?:xmrig|minerd|cpuminer|ethminer|nbminer|ccminer|lolminer|srbminer[\w-]{0,6}|t-rex)\s(?:-o|-a|--url|--algo|--pool|-c|--config|--donate-level|--user|-u|-p)[\s=]/,
+      },
+      {
+        anchors: [
+          'coinhive',
+          'cryptonight',
+          'coin-hive',
+          'crypto-loot',
+          'cryptoloot',
+          'supportxmr',
+          'minexmr',
+          'nanopool',
+          'moneroocean',
+          'hashvault',
+          '2miners',
+          'nicehash',
+          'minergate',
+          'herominers',
+        ],
+        match:
+          /\bcoin-?hive\.(?:anonymous|user|min\.js|com\/lib)|\bcryptoloot\.|\b[\w.-]{0,30}(?:supportxmr|minexmr|nanopool|moneroocean|hashvault|2miners|nicehash|minergate|herominers)\.(?:com|org|stream|pro)?:\d{3,5}\b/,
+      },
+    ],
+  },
+  {
+    id: 'mining-code',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Has a pool, a wallet and workers of a miner',
+    why: 'The user pays for the power, and somebody else is paid.',
+    remediation: 'Remove it, or say plainly what the skill does with the machine.',
+    references,
+    patterns: [
+      {
+        anchors: ['miner', 'mining', 'pool_', 'poolurl', 'poolhost'],
+        match: {
+          first:
+            /\b(?:pool_?(?:host|url|port|addr(?:ess)?)|mining_?pool|miner_?(?:url|path|script|binary|thread|config))\b/,
+          last: /\b(?:wallet(?:_?address)?|worker_?(?:id|name)|nonce|hash_?rate|subprocess|threads?)\b/,
+          stop: /\uE000\uE000/,
+          withinMax: 300,
+        },
+      },
+    ],
+  },
+  {
+    id: 'fork-bomb',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Starts itself without end',
+    why: 'The machine stops answering within seconds.',
+    remediation: 'Remove it.',
+    references: ['https://attack.mitre.org/techniques/T1499/001/', 'https://cwe.mitre.org/data/definitions/400.html'],
+    patterns: [
+      {
+        anchors: [':()', ': ()', 'bomb()', 'f()', ':|:'],
+        match:
+          /(?:^|[\s"'(;])(:|\w{1,8})\s?\(\)\s?\{\s?(?::|\w{1,8})\s?\|\s?(?::|\w{1,8})\s?&\s?\}\s?;\s?(?::|\w{1,8})/,
+      },
+      {
+        anchors: ['%0|%0', 'os.fork', 'fork()'],
+        match: /%0\s?\|\s?%0|\bwhile (?:true|1)\s?:[\s\n]{1,4}os\.fork\s?\(|\bfork while fork\b/,
+      },
+      { anchors: ['$0 &', '$0&', '"$0" &'], match: /(?:\.\/)?"?\$0"?\s?&\s?"?\$0"?\s?&/ },
+    ],
+  },
+  {
+    id: 'exhausts-machine',
+    category,
+    severity: 'medium',
+    signal: 'suspicious',
+    title: 'Takes memory, disk or time without an end',
+    why: 'The machine stops answering, and calls that cost money go on.',
+    remediation: 'Set a limit, and stop after it.',
+    references: ['https://cwe.mitre.org/data/definitions/400.html', 'https://cwe.mitre.org/data/definitions/770.html'],
+    patterns: [
+      {
+        anchors: ['while true', 'while 1', 'while(true', 'while (true', 'for(;;', 'for (;;'],
+        match: {
+          first: /\bwhile\s?\(?\s?(?:true|1)\s?\)?|\bfor\s?\(\s?;;\s?\)/,
+          last: /\.(?:append|push|extend)\s?\(\s?(?:["'][^"'\n]{1,4}["']\s\*?\s?\d|bytearray|new (?:array|buffer)|buffer\.alloc|" ?"\.repeat|["']\w["']\.repeat)|\bmultiprocessing\.process\s?\(|\bfallocate\b|\bdd if=\/dev\/(?:zero|urandom)/,
+          stop: blockStop,
+          withinMax: 200,
+        },
+      },
+      { anchors: ['yes >', 'yes>', ':/dev/null &'], match: /\byes\s?>\s?\/dev\/null\s?&/ },
+      {
+        anchors: ['hping3', 'slowloris', 'loic', '--flood', 'goldeneye'],
+        match: /\bhping3\s[^\n\uE000]{0,80}--flood|\bslowloris(?:\.py|\.pl)?\s[\w$-]/,
+      },
+      {
+        anchors: ['indefinitely', 'forever', 'infinite', 'endless'],
+        match: {
+          first:
+            /\b(?:retry|call|invoke|repeat|re-?run|loop)\b[^\n\uE000.]{0,24}\b(?:tool|itself|this skill|request|function|api)\b/,
+          last: /\b(?:indefinitely|forever|infinitely|endlessly|without (?:limit|end|stopping))\b/,
+          stop: lineStop,
+          withinMax: 60,
+        },
+      },
+    ],
+  },
+]

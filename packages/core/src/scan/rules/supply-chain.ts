@@ -1,0 +1,140 @@
+import type { Pattern, Rule } from '../rule.ts'
+import { popularPackages, toLookAlikes } from './popular-packages.ts'
+import { dropHost, fetcher, lineStop, localHost, publicIp, runPipe, shape, tunnelHost } from './shapes.ts'
+
+const category = 'supply-chain'
+const references = [
+  'https://attack.mitre.org/techniques/T1195/',
+  'https://cwe.mitre.org/data/definitions/829.html',
+  'https://owasp.org/www-project-top-10-ci-cd-security-risks/CICD-SEC-03-Dependency-Chain-Abuse',
+]
+const remediation = 'Install by name and version from the registry, and keep a lockfile.'
+
+const installer =
+  /\b(?:(?:npm|pnpm|yarn|bun)(?: global)? (?:install|i|add|link)|npx|bunx|pnpm dlx|yarn dlx|pip[\d.]{0,4} install|uv (?:pip install|add|tool install)|uvx|pipx (?:install|run)|poetry add|gem install|cargo install|go (?:install|get)|brew install|easy_install)\b/
+const installAnchors = [' install', ' i -', ' add ', 'npx ', 'uvx ', 'bunx ', ' dlx ', 'pipx ', 'npm i', 'go get']
+const forge =
+  /(?:www\.)?(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)\b|(?:files\.)?pythonhosted\.org|registry\.npmjs\.org|download\.pytorch\.org|git\.sr\.ht|huggingface\.co|dev\.azure\.com|storage\.googleapis\.com/
+
+const escape = (name: string) => name.replaceAll('.', String.raw`\.`)
+const toNames = (names: readonly string[]) => new RegExp(toLookAlikes(names).map(escape).join('|'))
+const npmNames = toNames(popularPackages.npm)
+const pypiNames = toNames(popularPackages.pypi)
+
+const lookAlikes: readonly Pattern[] = [
+  {
+    anchors: [' install', ' i ', ' add ', 'npx '],
+    match: shape`\b(?:(?:npm|pnpm|yarn|bun) (?:install|i|add)|npx|bunx)\s(?:[\w@/.^~=-]{1,30}\s){0,4}(?:${npmNames})(?=@[\d^~l]|["'\s\uE000;&)]|$)`,
+  },
+  {
+    anchors: [' install', ' add '],
+    match: shape`\b(?:pip[\d.]{0,4} install|uv (?:add|pip install)|poetry add|pipx install)\s(?:[\w@/.^~=<>\[\]-]{1,30}\s){0,4}(?:${pypiNames})(?=[=<>~[]|["'\s\uE000;&)]|$)`,
+  },
+  {
+    anchors: ['": "^', '": "~', '": "0', '": "1', '": "2', '": "3', '": "4', '": "l'],
+    match: shape`"(?:${npmNames})": "[\^~]?[\dl]`,
+  },
+  {
+    anchors: ['utilz', 'helperz', 'clientz', 'serivce', 'libary', 'offical'],
+    match:
+      /\b(?:install|i|add)\s(?:[\w@/.^~=-]{1,30}\s){0,3}@?[\w/-]{2,30}(?:utilz|helperz|clientz|serivce|libary|offical)\b/,
+  },
+]
+
+/** What comes in with what a skill installs. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'look-alike-package',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Installs a package whose name is one slip away from a popular one',
+    why: 'Such names are taken by those who wait for the slip; their packages run at installation.',
+    remediation: 'Check the name letter by letter.',
+    references: ['https://attack.mitre.org/techniques/T1195/001/', ...references],
+    patterns: lookAlikes,
+  },
+  {
+    id: 'package-from-nowhere',
+    category,
+    severity: 'high',
+    signal: 'suspicious',
+    title: 'Installs a package from an address that nobody answers for',
+    why: 'A package runs code at its installation, and the address can give another one to each caller.',
+    remediation,
+    references,
+    patterns: [
+      {
+        anchors: installAnchors,
+        match: shape`${installer}\s[^\n\uE000;|]{0,60}?(?:git\+)?(?:http:\/\/(?!${localHost})[\w-]|https?:\/\/(?:${publicIp}|${dropHost}|${tunnelHost}))`,
+      },
+      { anchors: ['git+http://'], match: shape`\bgit\+http:\/\/(?!${localHost})[\w.-]{3,60}\/` },
+      {
+        anchors: ['index-url', '--registry', 'index_url', 'registry', ' -i http'],
+        match: shape`(?:--(?:extra-)?index-url|--registry|\bset registry|\bpip_(?:extra_)?index_url|\bnpm_config_registry|^registry|install -i)[ =]["']?(?:http:\/\/(?!${localHost}|mirrors?\.)[\w-]|https?:\/\/(?:${publicIp}|${tunnelHost}))`,
+      },
+    ],
+  },
+  {
+    id: 'code-at-installation',
+    category,
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Has the installation of a package fetch and run code',
+    why: 'It runs before anyone could look, on every machine that installs the package.',
+    remediation: 'Remove the script; ship what the package needs.',
+    references: ['https://attack.mitre.org/techniques/T1195/002/', ...references],
+    patterns: [
+      {
+        anchors: ['install"', 'prepare"', 'prepublish"'],
+        match: shape`"(?:pre|post)?(?:install|prepare|prepublish)"\s?:\s?"[^\n\uE000"]{0,100}(?:${fetcher}\b[^\n\uE000]{0,100}(?:${runPipe}|\|\s?(?:ba)?sh)|\\?"?\/dev\/tcp|\bbase64 -d|\bnode -e\s?\\?["'][^\n\uE000]{0,80}(?:http|exec|eval|buffer))`,
+      },
+      {
+        anchors: ['cmdclass', 'setup(', 'class '],
+        match: {
+          first: /\bclass \w{1,40}\((?:install|develop|egg_info|build_py|sdist)\)\s?:/,
+          last: /\b(?:urlopen|requests\.(?:get|post)|os\.system|subprocess\.\w{3,12}|exec)\s?\(/,
+          stop: /\uE000\uE000/,
+          withinMax: 300,
+        },
+      },
+    ],
+  },
+  {
+    id: 'package-by-address',
+    category,
+    severity: 'medium',
+    signal: 'power',
+    title: 'Installs from an address or a repository',
+    why: 'What stands there today is not what stands there tomorrow.',
+    remediation: 'Name a commit, or install from the registry.',
+    references,
+    patterns: [
+      {
+        anchors: ['git+', 'github:', '-url', '--registry', 'https://', 'git clone'],
+        match: shape`${installer}\s[^\n\uE000;|]{0,60}(?:git\+(?:https|ssh):|https:\/\/|github:)\S|--(?:extra-)?index-url[ =]\S|["']git\+(?:https|ssh):\/\/(?=${forge})?|\bgit clone [^\n\uE000]{1,100}(?:&&|;|\n)\s?cd [\w.-]{1,40}\s?(?:&&|;|\n)\s?(?:\.\/install\.sh|bash install|\.\/setup\.sh|make install)`,
+      },
+    ],
+  },
+  {
+    id: 'unpinned-install',
+    category,
+    severity: 'low',
+    signal: 'power',
+    title: 'Installs whatever version is the newest',
+    why: 'A package that is taken over tomorrow comes in unseen.',
+    remediation: 'Name the version.',
+    references,
+    patterns: [
+      {
+        anchors: ['@latest', 'npx -y', 'npx --yes', '--break-system', 'uvx ', ' -g ', '--upgrade'],
+        match: {
+          first: installer,
+          last: /@latest\b|(?<=npx )-y\b|(?<=npx )--yes\b|--break-system-packages|(?<=uvx )[\w-]{2,40}(?![@=\w-])|\s-g\s(?:@?[\w-]{2,40}\/)?[\w-]{2,40}(?![@=\w-])|--upgrade\s[\w-]{2,40}(?![=\w-])/,
+          stop: lineStop,
+          withinMax: 60,
+        },
+      },
+    ],
+  },
+]

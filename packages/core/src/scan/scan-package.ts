@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Security } from '@skillstead/protocol'
+import { ScanPool } from './scan-pool.ts'
+import { scanFiles, scanInSlices, toUnscanned, type ScanFile } from './scan.ts'
+
+/** A package of so much text is scanned at once, in some 2 ms. */
+const inlineBytesMax = 64 * 1024
+
+const pool = new ScanPool()
+
+/**
+ * Scans a package without holding up the process: a small one at once, a larger one in a thread, and where no thread
+ * can be had in slices between which other work goes on. Never throws, whatever the files.
+ */
+export async function scanPackage(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
+  const bytes = files.reduce((sum, file) => sum + ('text' in file ? file.text.length : file.bytes.length), 0)
+  return bytes <= inlineBytesMax ? scanFiles(files, now) : scanInThread(files, now, threads)
+}
+
+/** As {@link scanPackage} whatever the size: for what comes in bulk, or is waited for by nobody. */
+export async function scanInThread(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
+  const found = await threads.scan(files, now)
+  if (found === 'broken') return scanAtEase(files, now)
+  return found === 'late' ? toUnscanned(files, 'The scan took too long and was given up.', now) : found
+}
+
+async function scanAtEase(files: readonly ScanFile[], now: number): Promise<Security> {
+  const slices = scanInSlices(files, now)
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+    await setImmediate()
+  }
+}

@@ -1,0 +1,96 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Security } from '@skillstead/protocol'
+import type { ScanFile } from './scan.ts'
+
+/** What is asked of a thread. */
+export interface ScanOrder {
+  readonly files: readonly ScanFile[]
+  readonly now: number
+}
+
+/** A report, or why there is none: the thread broke down, or gave no answer in time. */
+type Outcome = Security | 'broken' | 'late'
+
+interface Job extends ScanOrder {
+  readonly resolve: (outcome: Outcome) => void
+}
+
+const workersMax = Math.min(2, availableParallelism())
+/** Ten times what the largest package takes. */
+const answerMs = 120_000
+/** The source runs as it is; what is published has been compiled. */
+const workerUrl = new URL(`./scan-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+
+/** Threads that scan, made when first needed and kept. An idle one keeps no process alive. */
+export class ScanPool {
+  readonly #idle: Worker[] = []
+  readonly #waiting: Job[] = []
+  readonly #url: URL
+  readonly #answerMs: number
+  #workers = 0
+
+  constructor(options: { url?: URL; answerMs?: number } = {}) {
+    this.#url = options.url ?? workerUrl
+    this.#answerMs = options.answerMs ?? answerMs
+  }
+
+  async scan(files: readonly ScanFile[], now: number): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    this.#waiting.push({ files, now, resolve })
+    this.#next()
+    return promise
+  }
+
+  #next(): void {
+    const job = this.#waiting[0]
+    if (!job || (this.#idle.length === 0 && this.#workers === workersMax)) return
+    this.#waiting.shift()
+    this.#run(this.#idle.pop() ?? this.#start(), job)
+  }
+
+  #start(): Worker {
+    this.#workers++
+    return new Worker(this.#url)
+  }
+
+  #run(worker: Worker, { files, now, resolve }: Job): void {
+    const end = (outcome: Outcome) => {
+      clearTimeout(timer)
+      worker.removeAllListeners()
+      if (typeof outcome === 'object') this.#keep(worker)
+      else this.#drop(worker)
+      resolve(outcome)
+      this.#next()
+    }
+    const timer = setTimeout(end, this.#answerMs, 'late' as const)
+    worker.removeAllListeners()
+    worker.once('message', end)
+    worker.once('error', () => end('broken'))
+    worker.once('exit', () => end('broken'))
+    worker.ref()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    worker.postMessage({ files, now } satisfies ScanOrder)
+  }
+
+  #keep(worker: Worker): void {
+    worker.unref()
+    this.#idle.push(worker)
+    // One that breaks down while nobody asks anything of it is not used again.
+    worker.once('error', () => undefined)
+    worker.once('exit', () => this.#forget(worker))
+  }
+
+  #drop(worker: Worker): void {
+    this.#workers--
+    worker.on('error', () => undefined)
+    void worker.terminate()
+  }
+
+  #forget(worker: Worker): void {
+    const index = this.#idle.indexOf(worker)
+    if (index === -1) return
+    this.#idle.splice(index, 1)
+    this.#workers--
+  }
+}

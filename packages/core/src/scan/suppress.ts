@@ -1,0 +1,39 @@
+import type { Document } from './document.ts'
+
+const marker = 'skillstead-ignore'
+/** In a comment of Markdown or HTML, or behind `#`, `//`, `--` or `;`; `-file` means the whole file. */
+const pattern =
+  /(?:<!--|#|\/\/|--|;)\s{0,4}skillstead-ignore(?<isFile>-file)?\s{1,4}(?<ruleId>[a-z][a-z0-9-]{1,60})\s{0,4}:\s{0,4}(?<reason>\w.{2,300}?)\s{0,4}(?:-->|$)/
+
+const suppressionsMax = 100
+
+export interface Suppression {
+  readonly ruleId: string
+  readonly reason: string
+  /** 0 for the whole file. */
+  readonly line: number
+}
+
+/** What the author of a file says is no harm. A suppression without a reason is none. */
+export function findSuppressions(document: Document): Suppression[] {
+  const suppressions: Suppression[] = []
+  let at = document.text.indexOf(marker)
+  while (at !== -1 && suppressions.length < suppressionsMax) {
+    const line = document.toLine(at)
+    const found = pattern.exec(document.line(line))
+    if (found) {
+      const { isFile, ruleId, reason } = found.groups!
+      suppressions.push({ ruleId: ruleId!, reason: reason!, line: isFile ? 0 : line })
+    }
+    at = document.text.indexOf(marker, at + marker.length)
+  }
+  return suppressions
+}
+
+/** The reason that the author gives for a rule at a line: on it, on the line before, or for the whole file. */
+export function findReason(suppressions: readonly Suppression[], ruleId: string, line: number): string | undefined {
+  const found = suppressions.find(
+    (each) => each.ruleId === ruleId && (each.line === 0 || each.line === line || each.line === line - 1),
+  )
+  return found?.reason
+}

@@ -1,0 +1,16 @@
+import type { HeldVersion, Security } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { HeldVersionRow } from '../storage/rows-scans.ts'
+
+/** The public form of a version that waits; `publisher` is the name of who published it. */
+export function toHeldVersion(row: HeldVersionRow & { publisher: string }): HeldVersion {
+  return {
+    id: row.id,
+    fullName: row.full_name,
+    version: row.version,
+    digest: row.digest,
+    publisher: { id: row.publisher_id, username: row.publisher },
+    security: JSON.parse(row.scan) as Security,
+    createdAt: toTimestamp(row.created_at),
+  }
+}

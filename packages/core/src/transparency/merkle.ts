@@ -1,0 +1,131 @@
+import { hash } from 'node:crypto'
+
+/** What makes two different trees give two different roots (RFC 6962, section 2.1). */
+const leafPrefix = Buffer.of(0)
+const nodePrefix = Buffer.of(1)
+
+/** The length of every hash of the tree: SHA-256. */
+export const hashBytes = 32
+
+/** The root of the tree without leaves. */
+export const emptyRoot: Buffer = hash('sha256', '', 'buffer')
+
+/** The leaf of an entry: SHA-256 of a zero byte and the entry. */
+export function hashLeaf(entry: string | Uint8Array): Buffer {
+  const bytes = typeof entry === 'string' ? Buffer.from(entry) : entry
+  return hash('sha256', Buffer.concat([leafPrefix, bytes]), 'buffer')
+}
+
+/** The node above two others: SHA-256 of a one byte and both. */
+export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
+}
+
+/**
+ * Adds the leaf after the first `size` ones. The frontier holds the roots of the perfect subtrees that the leaves make,
+ * largest first, one for each bit that is set in `size`: all that a tree needs to grow. It is changed in place.
+ * `onNode` is told of each perfect subtree that the leaf completes, by the power of two of its leaves.
+ */
+export function appendLeaf(
+  frontier: Buffer[],
+  size: number,
+  leaf: Buffer,
+  onNode?: (level: number, node: Buffer) => void,
+): void {
+  let node = leaf
+  let level = 0
+  for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
+    node = hashNode(frontier.pop()!, node)
+    level += 1
+    onNode?.(level, node)
+  }
+  frontier.push(node)
+}
+
+/** The root above subtrees that lie side by side, largest first. */
+export function toRoot(frontier: readonly Buffer[]): Buffer {
+  return frontier.length === 0 ? emptyRoot : frontier.reduceRight((right, left) => hashNode(left, right))
+}
+
+/** The root of leaves, or of nodes of one level whose number is a power of two. */
+export function rootOf(nodes: readonly Buffer[]): Buffer {
+  const frontier: Buffer[] = []
+  nodes.forEach((node, i) => appendLeaf(frontier, i, node))
+  return toRoot(frontier)
+}
+
+/** Leaves from `start` to before `end`, which lie under one node of some tree. */
+export interface LeafRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** A perfect subtree: the `index`-th of those with `2 ** level` leaves. */
+export interface TreeNode {
+  readonly level: number
+  readonly index: number
+}
+
+/** The subtrees whose roots prove a leaf, from the leaf upwards (RFC 6962, section 2.1.1). */
+export function toInclusionRanges(index: number, size: number): LeafRange[] {
+  const ranges: LeafRange[] = []
+  let [start, end] = [0, size]
+  while (end - start > 1) {
+    const middle = start + splitOf(end - start)
+    if (index < middle) {
+      ranges.push({ start: middle, end })
+      end = middle
+    } else {
+      ranges.push({ start, end: middle })
+      start = middle
+    }
+  }
+  return ranges.toReversed()
+}
+
+/** The subtrees whose roots prove that the first `older` leaves of a tree of `size` are the older tree (section 2.1.2). */
+export function toConsistencyRanges(older: number, size: number): LeafRange[] {
+  const ranges: LeafRange[] = []
+  if (older === 0) return ranges
+  let [start, end] = [0, size]
+  while (older !== end) {
+    const middle = start + splitOf(end - start)
+    if (older <= middle) {
+      ranges.push({ start: middle, end })
+      end = middle
+    } else {
+      ranges.push({ start, end: middle })
+      start = middle
+    }
+  }
+  // The older root itself is what the reader has, where the older tree is a subtree from the first leaf on.
+  if (start > 0) ranges.push({ start, end })
+  return ranges.toReversed()
+}
+
+/** The perfect subtrees side by side that make the range up, largest first. */
+export function toNodes({ start, end }: LeafRange): TreeNode[] {
+  const nodes: TreeNode[] = []
+  for (let at = start; at < end;) {
+    let [level, leaves] = [0, 1]
+    while (leaves * 2 <= end - at) [level, leaves] = [level + 1, leaves * 2]
+    nodes.push({ level, index: at / leaves })
+    at += leaves
+  }
+  return nodes
+}
+
+/** The root that an inclusion proof leads to from a leaf. */
+export function climb(leaf: Buffer, index: number, ranges: readonly LeafRange[], proof: readonly Buffer[]): Buffer {
+  return proof.reduce(
+    (node, other, i) => (ranges[i]!.start > index ? hashNode(node, other) : hashNode(other, node)),
+    leaf,
+  )
+}
+
+/** The largest power of two below a number of leaves. */
+function splitOf(leaves: number): number {
+  let split = 1
+  while (split * 2 < leaves) split *= 2
+  return split
+}

@@ -1,0 +1,25 @@
+import { hash } from 'node:crypto'
+
+/** Ed25519 over the text of the note; the identifier of that kind of signature. */
+const ed25519 = Buffer.of(1)
+
+/** Tells keys of one name apart: the first four bytes of a hash over name and key (C2SP signed-note). */
+function toKeyId(name: string, publicKey: Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), ed25519, publicKey]), 'buffer').subarray(0, 4)
+}
+
+/** A public key in the one line that tools for signed notes take. */
+export function toVerifierKey(name: string, publicKey: Uint8Array): string {
+  const key = Buffer.concat([ed25519, publicKey]).toString('base64')
+  return `${name}+${toKeyId(name, publicKey).toString('hex')}+${key}`
+}
+
+/** The line that a signature is in a signed note, without its line end. */
+export function toSignatureLine(name: string, publicKey: Uint8Array, signature: Uint8Array): string {
+  return `— ${name} ${Buffer.concat([toKeyId(name, publicKey), signature]).toString('base64')}`
+}
+
+/** Whether a name can stand in a signed note: something, without white space, control characters and plus signs. */
+export function isNoteName(name: string): boolean {
+  return name.isWellFormed() && /^[^\s+\p{C}]+$/u.test(name)
+}

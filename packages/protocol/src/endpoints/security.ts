@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+import type { Endpoints } from '../endpoint.ts'
+import { ContentBody, Count, NoContent, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { HeldDetails, HeldVersion } from '../schemas/held.ts'
+import { PublishOutput } from './skills.ts'
+
+const id = { id: Term }
+
+/** What scans of published skills lead to. */
+export const securityEndpoints = {
+  listHeld: {
+    method: 'GET',
+    path: '/held',
+    auth: 'key',
+    tag: 'Security',
+    summary: 'List the versions that wait for an administrator, the oldest first: your own, or all as an administrator',
+    input: v.object({ page, limit: limit() }),
+    output: v.object({ held: v.array(HeldVersion), ...pageFields }),
+  },
+  getHeld: {
+    method: 'GET',
+    path: '/held/:id',
+    auth: 'key',
+    tag: 'Security',
+    summary: 'Show a version that waits, with the report of its scan: for its owner and for administrators',
+    input: v.object(id),
+    output: HeldDetails,
+  },
+  getHeldFile: {
+    method: 'GET',
+    path: '/held/:id/files/**:path',
+    auth: 'key',
+    tag: 'Security',
+    summary: 'Read one file of a version that waits',
+    kind: 'content',
+    input: v.object({ ...id, path: text(1024) }),
+    output: ContentBody,
+  },
+  releaseHeld: {
+    method: 'POST',
+    path: '/held/:id/release',
+    auth: 'admin',
+    scope: 'manage',
+    status: [201, 200],
+    tag: 'Security',
+    summary: 'Publish a version that waits, as its publisher asked for it',
+    input: v.strictObject(id),
+    output: PublishOutput,
+  },
+  deleteHeld: {
+    method: 'DELETE',
+    path: '/held/:id',
+    auth: 'key',
+    scope: 'publish',
+    status: 204,
+    tag: 'Security',
+    summary: 'Withdraw a version of yours that waits, or refuse one as an administrator',
+    input: v.strictObject({ ...id, note: v.optional(text(4000, 0), '') }),
+    output: NoContent,
+  },
+  startRescan: {
+    method: 'POST',
+    path: '/scans',
+    auth: 'admin',
+    scope: 'manage',
+    status: 202,
+    tag: 'Security',
+    summary: 'Have every stored version scanned again, in the background',
+    input: v.strictObject({}),
+    output: v.object({ waiting: Count }),
+  },
+} as const satisfies Endpoints

@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import { Id, Version } from './fields.ts'
+import { Security } from './security.ts'
+
+/** What a version uses is listed by these kinds. */
+export const accessKinds = ['tools', 'commands', 'hosts', 'environment', 'packages', 'files'] as const
+export type AccessKind = (typeof accessKinds)[number]
+
+const Names = v.array(v.string())
+
+/**
+ * What the instructions and programs of a version use, as far as its text tells: each list sorted, each thing once.
+ * Nobody is held to it.
+ */
+export const Access = v.object({
+  /** Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`. */
+  tools: Names,
+  /** Programs that are run, by their names: `git`. */
+  commands: Names,
+  /** Hosts that programs and instructions call: `api.github.com`; `localhost` for the machine itself. */
+  hosts: Names,
+  /** Environment variables that are read or to be set; `*` for all of them. */
+  environment: Names,
+  /** Packages that are installed or run, by their registry: `npm:prettier`, `pypi:requests`, `brew:jq`. */
+  packages: Names,
+  /** Places outside the skill's own folder: `~/.ssh`, `/etc/hosts`, `CLAUDE.md`. */
+  files: Names,
+  /** What could not be read or listed, in words; empty where the lists are whole. */
+  cut: Names,
+})
+export type Access = v.InferOutput<typeof Access>
+
+/** What a version uses that the version before it does not. */
+export const Widens = v.object({
+  since: Version,
+  /** Whether nothing but the last number of the version grew, so that nobody expects it. */
+  patch: v.boolean(),
+  added: Access,
+})
+export type Widens = v.InferOutput<typeof Widens>
+
+const Verdict = v.object({ score: Security.entries.score, verdict: Security.entries.verdict })
+
+const FileDiff = v.object({
+  path: v.string(),
+  status: v.picklist(['added', 'removed', 'changed']),
+  binary: v.boolean(),
+  /** A patch of this one file as git writes it; those of all files one after another are a patch of the version. */
+  diff: v.nullable(v.string()),
+  /** Why there is none. */
+  omitted: v.optional(v.picklist(['binary', 'too large'])),
+})
+export type FileDiff = v.InferOutput<typeof FileDiff>
+
+/** What lies between two versions of a skill. */
+export const SkillDiff = v.object({
+  skill: v.object({ id: Id, fullName: v.string() }),
+  from: Version,
+  to: Version,
+  /** The files that differ: SKILL.md first, the others by path. */
+  files: v.array(FileDiff),
+  access: v.object({ added: Access, removed: Access }),
+  security: v.object({ from: v.nullable(Verdict), to: v.nullable(Verdict) }),
+})
+export type SkillDiff = v.InferOutput<typeof SkillDiff>

@@ -1,0 +1,22 @@
+import * as v from 'valibot'
+import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
+import { Security } from './security.ts'
+
+/** A version that the policy of the registry keeps back until an administrator releases it. */
+export const HeldVersion = v.object({
+  id: Id,
+  fullName: v.string(),
+  /** The number that it would have had when it came; without a wish of its author it may get a higher one. */
+  version: Version,
+  digest: Digest,
+  publisher: v.object({ id: Id, username: v.string() }),
+  security: Security,
+  createdAt: Timestamp,
+})
+export type HeldVersion = v.InferOutput<typeof HeldVersion>
+
+export const HeldDetails = v.object({
+  ...HeldVersion.entries,
+  files: v.array(v.object({ path: v.string(), size: Count, digest: Digest })),
+})
+export type HeldDetails = v.InferOutput<typeof HeldDetails>

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { Security } from '@skillstead/protocol'
+import { scanFiles } from '../../packages/core/src/scan/scan.ts'
+
+interface TextFile {
+  readonly path: string
+  readonly text: string
+}
+
+interface Sample {
+  readonly id: string
+  readonly label: 'malicious' | 'suspicious' | 'benign' | 'benign-vendor'
+  readonly stratum: 'lexical' | 'semantic' | 'benign'
+  readonly family: string
+  readonly categories: readonly string[]
+  /** Programs are left out: their text is null. */
+  readonly files: readonly (TextFile | { path: string; text: null })[]
+}
+
+interface Judged {
+  readonly sample: Sample
+  readonly verdict: Security['verdict']
+}
+
+/** Scans labelled skills, and skills from the wild if there are any, and prints how often it is right and how fast. */
+export function benchScan(securityPath: string, corpusDir?: string): void {
+  const judged = readLines<Sample>(securityPath).map((sample) => judge(sample))
+  const lexical = judged.filter(({ sample }) => sample.label === 'malicious' && sample.stratum === 'lexical')
+  const of = (label: Sample['label']) => judged.filter(({ sample }) => sample.label === label)
+  console.log(`\nThe scanner on ${judged.length} labelled skills`)
+  console.table({
+    'malicious, lexical': toRates(lexical),
+    'malicious, semantic': toRates(of('malicious').filter(({ sample }) => sample.stratum === 'semantic')),
+    suspicious: toRates(of('suspicious')),
+    benign: toRates(of('benign')),
+    'benign, of vendors': toRates(of('benign-vendor')),
+    'benign, all': toRates([...of('benign'), ...of('benign-vendor')]),
+  })
+  console.log(`Mean over families of lexical samples: ${toFamilyMean(lexical)}\n\nLexical samples by category`)
+  console.table(toCategories(lexical))
+  if (corpusDir) benchWild(corpusDir)
+  benchSpeed(judged.map(({ sample }) => toTexts(sample)))
+}
+
+function judge(sample: Sample): Judged {
+  return { sample, verdict: scanFiles(toTexts(sample), 0).verdict }
+}
+
+function toTexts({ files }: Sample): TextFile[] {
+  return files.filter((file) => file.text !== null)
+}
+
+function toRates(judged: readonly Judged[]) {
+  const flagged = judged.filter(({ verdict }) => verdict !== 'safe').length
+  const dangerous = judged.filter(({ verdict }) => verdict === 'dangerous').length
+  return {
+    samples: judged.length,
+    flagged: toRate(flagged, judged.length),
+    dangerous: toRate(dangerous, judged.length),
+  }
+}
+
+/** A share with its interval after Wilson, in which the true one lies with a probability of 95%. */
+function toRate(hits: number, samples: number): string {
+  if (samples === 0) return '-'
+  const z = 1.96
+  const share = hits / samples
+  const middle = (share + z ** 2 / (2 * samples)) / (1 + z ** 2 / samples)
+  const half = (z / (1 + z ** 2 / samples)) * Math.sqrt((share * (1 - share)) / samples + z ** 2 / (4 * samples ** 2))
+  return `${share.toFixed(3)} (${Math.max(0, middle - half).toFixed(3)} to ${Math.min(1, middle + half).toFixed(3)})`
+}
+
+function toFamilyMean(judged: readonly Judged[]): string {
+  const families = [...Map.groupBy(judged, ({ sample }) => sample.family).values()]
+  const mean = (isHit: (one: Judged) => boolean) =>
+    families.reduce((sum, family) => sum + family.filter(isHit).length / family.length, 0) / families.length
+  const flagged = mean(({ verdict }) => verdict !== 'safe').toFixed(3)
+  return `${flagged} flagged, ${mean(({ verdict }) => verdict === 'dangerous').toFixed(3)} dangerous (${families.length} families)`
+}
+
+function toCategories(judged: readonly Judged[]) {
+  const names = [...new Set(judged.flatMap(({ sample }) => sample.categories))].toSorted()
+  const rows = names.map((name) => [name, toRates(judged.filter(({ sample }) => sample.categories.includes(name)))])
+  return Object.fromEntries(rows) as Record<string, ReturnType<typeof toRates>>
+}
+
+function benchWild(corpusDir: string): void {
+  const records = readLines<{ skillMd: string; files: readonly { path: string; text?: string }[] }>(
+    join(corpusDir, 'open.ndjson.gz'),
+  )
+  const verdicts = records.map(({ skillMd, files }) => {
+    const texts = files.flatMap(({ path, text }) => (text === undefined ? [] : [{ path, text }]))
+    return scanFiles([{ path: 'SKILL.md', text: skillMd }, ...texts], 0).verdict
+  })
+  const rate = (verdict: Security['verdict']) =>
+    toRate(verdicts.filter((each) => each === verdict).length, verdicts.length)
+  console.log(`\nOf ${records.length} skills from the wild, nearly all benign`)
+  console.table({ caution: rate('caution'), dangerous: rate('dangerous') })
+}
+
+const speedPasses = 8
+
+/** One thread, skill by skill, all rules; the best of some passes, as other work on the machine only slows them. */
+function benchSpeed(packages: readonly (readonly TextFile[])[]): void {
+  const bytes = packages.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+  let best = Infinity
+  for (let pass = 0; pass < speedPasses; pass++) {
+    const start = performance.now()
+    for (const files of packages) scanFiles(files, 0)
+    best = Math.min(best, performance.now() - start)
+  }
+  console.log(`\n${(bytes / 1000 / best).toFixed(1)} MB/s`)
+}
+
+function readLines<T>(path: string): T[] {
+  const bytes = readFileSync(path)
+  const text = path.endsWith('.gz') ? gunzipSync(bytes) : bytes
+  return text
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T)
+}

@@ -1,0 +1,106 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { checkSync } from 'recheck'
+import { describe, expect, it } from 'vitest'
+import { AnchorTable } from '../packages/core/src/scan/anchors.ts'
+import { contextCharacters, foldText } from '../packages/core/src/scan/fold.ts'
+import { toMatcher } from '../packages/core/src/scan/match.ts'
+import { allRules, combinations, facts, rules } from '../packages/core/src/scan/rule-table.ts'
+import { categories } from '../packages/core/src/scan/rule.ts'
+
+const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
+  all.map((pattern, index) => ({ name: `${id} ${index}`, pattern })),
+)
+const expressions = patterns.flatMap(({ name, pattern: { match } }) => {
+  const parts = match instanceof RegExp ? { match } : { first: match.first, last: match.last, stop: match.stop }
+  return Object.entries(parts).map(([part, expression]) => ({
+    name: `${name} ${part}`,
+    expression: expression as RegExp,
+  }))
+})
+
+describe('the table of rules', () => {
+  it('names each rule, fact and combination once, in kebab case', () => {
+    const ids = [...allRules, ...facts].map(({ id }) => id)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+    expect(ids.filter((id) => !/^[a-z]+(?:-[a-z0-9]+)*$/.test(id))).toEqual([])
+  })
+
+  it('says of each rule what it found, why it matters and what to do', () => {
+    for (const { id, title, why, remediation, references, category } of allRules) {
+      expect.soft(title, id).toMatch(/^[A-Z].*[^.]$/)
+      expect.soft(why, id).toMatch(/^[A-Z].*\.$/)
+      expect.soft(remediation, id).toMatch(/^[A-Z].*\.$/)
+      expect.soft(references.length, id).toBeGreaterThan(0)
+      for (const address of references) expect.soft(URL.canParse(address), `${id} ${address}`).toBe(true)
+      expect.soft(categories).toContain(category)
+    }
+  })
+
+  it('has a rule for every category', () => {
+    const found = new Set(allRules.map(({ category }) => category))
+    expect(categories.filter((category) => !found.has(category))).toEqual([])
+  })
+
+  it('combines what there is', () => {
+    const ids = new Set([...rules, ...facts].map(({ id }) => id))
+    const named = combinations.flatMap(({ id, all }) => all.flat().map((part) => ({ id, part })))
+    expect(named.filter(({ part }) => !ids.has(part))).toEqual([])
+    for (const { all } of combinations) expect(all.length).toBeGreaterThan(1)
+  })
+
+  it('is listed in the documentation', () => {
+    const path = new URL('../docs/scanner.md', import.meta.url)
+    const text = readFileSync(path, 'utf8')
+    const rows = allRules.map(
+      ({ id, category, severity, signal, title }) => `| \`${id}\` | ${category} | ${severity} | ${signal} | ${title} |`,
+    )
+    const table = ['| rule | category | severity | signal | finds |', '|---|---|---|---|---|', ...rows.toSorted()].join(
+      '\n',
+    )
+    const listed = text.replace(/(?<=<!-- rules: begin -->\n)[^]*(?=<!-- rules: end -->)/, () => `\n${table}\n\n`)
+    if (process.env['WRITE_DOCS']) writeFileSync(path, listed)
+    expect(readFileSync(path, 'utf8'), 'Run this test with WRITE_DOCS=1.').toBe(listed)
+  })
+})
+
+describe('the patterns', () => {
+  it.each(patterns)('$name match no more than is kept between two pieces, and never nothing', ({ pattern }) => {
+    const { beforeMax, behindMax } = toMatcher(pattern)
+    expect(beforeMax).toBeLessThanOrEqual(contextCharacters)
+    expect(behindMax).toBeLessThanOrEqual(contextCharacters)
+    const starts = pattern.match instanceof RegExp ? [pattern.match] : [pattern.match.first, pattern.match.last]
+    for (const expression of starts) expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
+    expect(pattern.anchors.length).toBeGreaterThan(0)
+    expect(() => new AnchorTable([pattern.anchors])).not.toThrow()
+  })
+
+  /** Repetitions are bounded, so that the worst is a power of a bound: what must not be is growth without one. */
+  it.each(expressions)('$name cannot be made to backtrack without bounds', ({ expression }) => {
+    expect(expression.source.replace(/\\.|\[(?:\\.|[^\]])*\]/g, 'x')).not.toMatch(/\{\d+,\}|[x)\w][*+](?!\w*\))/)
+    const { status } = checkSync(expression.source, 'i', { timeout: 2000, checker: 'automaton' })
+    expect(status).not.toBe('vulnerable')
+  })
+})
+
+describe('the anchors', () => {
+  const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略']
+  const table = new AnchorTable(texts.map((text) => [text]))
+  const find = (text: string) => {
+    const found: string[] = []
+    for (const { codes, size } of foldText(text)) {
+      table.find(codes, size, (owner, end) => found.push(`${texts[owner]}@${end}`))
+    }
+    return found
+  }
+
+  it('are found wherever they end, also within each other and in capitals', () => {
+    expect(find('zABCDe xYz')).toEqual(['abcd@5', 'bcd@5', 'bcde@6', 'xyz@10'])
+    expect(find('aaaa')).toEqual(['aaa@3', 'aaa@4'])
+    expect(find('请忽略')).toEqual(['忽略@3'])
+    expect(find('abc bcx')).toEqual([])
+  })
+
+  it('are three bytes at least, in lower case', () => {
+    for (const anchor of ['ab', 'ABC', '']) expect(() => new AnchorTable([[anchor]])).toThrow(TypeError)
+  })
+})
