@@ -270,6 +270,36 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect(after.length).toBe(before.length)
   })
 
+  it('does without a text whose bytes are lost or damaged', async () => {
+    const test = await open()
+    const { database } = test.registry
+    const alice = await test.makeUser('alice')
+    const bob = await test.makeUser('bob')
+    for (const name of ['lost', 'damaged', 'whole'])
+      await alice.api.publishSkill({ skillMd: skillMd(name, { body: `${name} ${text(0)}` }) })
+    const digestOf = async (name: string) =>
+      (await test.api().getSkill({ name })).files.find(({ path }) => path === 'SKILL.md')!.digest
+    const [lost, damaged] = [await digestOf('lost'), await digestOf('damaged')]
+    await database.writer.write(async (trx) => {
+      await trx.updateTable('blobs').set({ digest: 'sha256:gone' }).where('digest', '=', lost).execute()
+      const set = { encoding: 'deflate-raw', bytes: Buffer.from('damaged') } as const
+      await trx.updateTable('blobs').set(set).where('digest', '=', damaged).execute()
+    })
+    expect((await test.api().getSimilarity({ name: 'whole' })).matches).toEqual([])
+    expect((await bob.api.publishSkill({ skillMd: skillMd('mine', { body: text(0) }) })).created).toBe(true)
+
+    await database.writer.write(async (trx) => {
+      await trx.deleteFrom('shared_shingles').execute()
+      await trx.deleteFrom('version_sketches').execute()
+      await trx.insertInto('meta').values({ key: 'copies.sketched', value: '' }).execute()
+    })
+    await scheduleSketches(test.registry)
+    const readMeta = () => database.read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
+    await expect.poll(readMeta, { timeout: 10_000 }).toEqual([])
+    const { matches } = await test.api().getSimilarity({ name: 'whole' })
+    expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
+  })
+
   it('keeps nothing twice where a version says what an older one said', async () => {
     const test = await open()
     const { read } = test.registry.database

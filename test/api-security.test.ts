@@ -327,6 +327,25 @@ describeDatabases('a rescan', (open) => {
     await expect.poll(() => waiting(second), { timeout: 15_000 }).toBe(1)
   })
 
+  it('of other rules is left to the node that has them, without asking for it all the time', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    await alice.api.publishSkill({ skillMd: sampleOf('safe', 'mixed') })
+    const value = JSON.stringify({ rules: 'newer', before: 0, phase: 'latest', after: '' })
+    await test.registry.database.writer.write(async (trx) => {
+      await trx.updateTable('meta').set({ value }).where('key', '=', 'rescan').execute()
+      await test.registry.outbox.enqueue(trx, { topic: 'security.rescan', payload: {}, uniqueKey: 'security.rescan' })
+    })
+    const row = test.registry.database.read
+      .selectFrom('outbox')
+      .select('due_at')
+      .where('topic', '=', 'security.rescan')
+      .where('state', '=', 'pending')
+    await wake(test)
+    const due = async () => (await row.executeTakeFirst())?.due_at ?? 0
+    await expect.poll(due, { timeout: 10_000 }).toBe(test.clock.now() + 60_000)
+  })
+
   it('is made of everything when an administrator asks for it', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')

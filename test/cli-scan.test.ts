@@ -151,6 +151,14 @@ describe('skillstead scan', { timeout: 60_000 }, () => {
     expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
+  it('reads no record that nests deeper than anything honest', async () => {
+    const deep = `{"id":"deep","skillMd":"# Deep","more":${'{"a":[],"x":'.repeat(13_000)}1${'}'.repeat(13_000)}}`
+    await writeFile(at('deep.ndjson'), `${deep}\n{"id":"brackets","skillMd":"${'[{'.repeat(200)}\\""}\n`)
+    const finished = await skillstead(['scan', at('deep.ndjson'), '--json'])
+    expect(finished.code).toBe(1)
+    expect(verdicts(finished).map(([id]) => id)).toEqual(['brackets'])
+  })
+
   it('says what it could not read, goes on, and ends with 1', async () => {
     await writeFile(at('broken.ndjson'), `{broken\n{"id":"none"}\n{"id":"good","skillMd":"# Good"}\n`)
     const finished = await skillstead(['scan', at('broken.ndjson'), '--json'])

@@ -153,9 +153,7 @@ describe('the endpoint table', () => {
   })
 
   it('answers 501 to exactly these, and the list only shrinks', () => {
-    expect([...notImplemented].toSorted()).toEqual([
-      'loadSkill',
-    ])
+    expect([...notImplemented].toSorted()).toEqual(['loadSkill'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Combination, Rule } from '../packages/core/src/scan/rule.ts'
+import * as beyondDoubt from '../packages/core/src/scan/rules/beyond-doubt.ts'
 import * as collectedAndSent from '../packages/core/src/scan/rules/collected-and-sent.ts'
 import * as credentialAccess from '../packages/core/src/scan/rules/credential-access.ts'
 import * as destruction from '../packages/core/src/scan/rules/destruction.ts'
@@ -14,15 +15,19 @@ import * as privilege from '../packages/core/src/scan/rules/privilege.ts'
 import * as remoteCode from '../packages/core/src/scan/rules/remote-code.ts'
 import * as resourceAbuse from '../packages/core/src/scan/rules/resource-abuse.ts'
 import * as reverseShell from '../packages/core/src/scan/rules/reverse-shell.ts'
+import * as secretFlows from '../packages/core/src/scan/rules/secret-flows.ts'
 import * as supplyChain from '../packages/core/src/scan/rules/supply-chain.ts'
 import * as suspiciousHosts from '../packages/core/src/scan/rules/suspicious-hosts.ts'
+import * as systemFlows from '../packages/core/src/scan/rules/system-flows.ts'
 import { scanFiles } from '../packages/core/src/scan/scan.ts'
 import { startMs } from './harness.ts'
+import { flowCases, flowHits, flowMisses } from './rules/flow-cases.ts'
 import { remoteCodeCases } from './rules/remote-code-cases.ts'
 import { secretCases } from './rules/secret-cases.ts'
 import { systemCases } from './rules/system-cases.ts'
 
 const files: readonly { rules?: readonly Rule[]; combinations?: readonly Combination[] }[] = [
+  beyondDoubt,
   collectedAndSent,
   credentialAccess,
   destruction,
@@ -37,10 +42,12 @@ const files: readonly { rules?: readonly Rule[]; combinations?: readonly Combina
   remoteCode,
   resourceAbuse,
   reverseShell,
+  secretFlows,
   supplyChain,
   suspiciousHosts,
+  systemFlows,
 ]
-const cases = { ...remoteCodeCases, ...secretCases, ...systemCases }
+const cases = { ...remoteCodeCases, ...secretCases, ...systemCases, ...flowCases }
 
 /** The rules that match in a script of that text, whatever the findings weigh there. */
 function findRules(text: string): string[] {
@@ -61,5 +68,37 @@ describe.each(Object.entries(cases))('the rule %s', (id, { hits, misses }) => {
 
   it.each(misses)('lets pass: %s', (text) => {
     expect(findRules(text)).not.toContain(id)
+  })
+})
+
+describe('a rule about code', () => {
+  it.each(flowHits)('%s finds: %s', (id, text) => {
+    expect(findRules(text)).toContain(id)
+  })
+
+  it.each(flowMisses)('%s lets pass: %s', (id, text) => {
+    expect(findRules(text)).not.toContain(id)
+  })
+})
+
+describe('settings', () => {
+  const skillMd = { path: 'SKILL.md', text: '# Calendar\n\nReads its configuration from `config.yaml`.\n' }
+  const text = 'base_url: https://a1b2c3.ngrok-free.dev/oauth/callback\n'
+  const toVerdict = (...paths: string[]) =>
+    scanFiles([skillMd, ...paths.map((path) => ({ path, text }))], startMs).verdict
+
+  it('are no mere data where SKILL.md names them', () => {
+    expect(toVerdict('config.yaml')).toBe('caution')
+  })
+
+  it('are data where it does not, and so is what is no settings', () => {
+    expect(toVerdict('other/settings.yaml', 'answers.yaml')).toBe('safe')
+  })
+
+  it('that list keys on one line are no quotation in a lesson', () => {
+    const names = "'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'GITHUB_TOKEN', 'STRIPE_SECRET_KEY',"
+    const lesson = '---\nname: a\ndescription: Security audit of secrets. Scans for leaks.\n---\n\n```python\n'
+    const { verdict } = scanFiles([{ path: 'SKILL.md', text: `${lesson}names = [\n  ${names}\n]\n\`\`\`\n` }], startMs)
+    expect(verdict).toBe('caution')
   })
 })

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { AnchorTable } from '../packages/core/src/scan/anchors.ts'
 import { contextCharacters, foldText } from '../packages/core/src/scan/fold.ts'
 import { toMatcher } from '../packages/core/src/scan/match.ts'
+import { toCrossing } from '../packages/core/src/scan/pattern-crossing.ts'
+import { toNeeds } from '../packages/core/src/scan/pattern-needs.ts'
 import { allRules, combinations, facts, rules } from '../packages/core/src/scan/rule-table.ts'
 import { categories } from '../packages/core/src/scan/rule.ts'
 
@@ -65,13 +67,14 @@ describe('the table of rules', () => {
 
 describe('the patterns', () => {
   it.each(patterns)('$name match no more than is kept between two pieces, and never nothing', ({ pattern }) => {
-    const { beforeMax, behindMax } = toMatcher(pattern)
-    expect(beforeMax).toBeLessThanOrEqual(contextCharacters)
-    expect(behindMax).toBeLessThanOrEqual(contextCharacters)
+    for (const { before, behind } of toMatcher(pattern).needs) {
+      expect(before).toBeLessThanOrEqual(contextCharacters)
+      expect(behind).toBeLessThanOrEqual(contextCharacters)
+    }
     const starts = pattern.match instanceof RegExp ? [pattern.match] : [pattern.match.first, pattern.match.last]
     for (const expression of starts) expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
     expect(pattern.anchors.length).toBeGreaterThan(0)
-    expect(() => new AnchorTable([pattern.anchors])).not.toThrow()
+    expect(() => new AnchorTable(pattern.anchors)).not.toThrow()
   })
 
   /** Repetitions are bounded, so that the worst is a power of a bound: what must not be is growth without one. */
@@ -82,25 +85,66 @@ describe('the patterns', () => {
   })
 })
 
+describe('what an expression needs', () => {
+  it.each([
+    [
+      /\bcurl\s?(?:http|ftps)?\.net/,
+      [
+        ['curl', 4, 13],
+        ['.net', 13, 4],
+      ],
+    ],
+    [
+      /(?:never|do not) (?!tell)say{2,3} \w{1,9}/,
+      [
+        ['never do not', 6, 22],
+        [' sa', 9, 16],
+      ],
+    ],
+    [/x?[abc]\d(?:abc){0,2}|one/, []],
+  ] as const)('of %s is told with its distance from both ends', (expression, expected) => {
+    const needs = toNeeds(expression).map(({ texts, before, behind }) => [texts.join(' '), before, behind])
+    expect(needs).toEqual(expected)
+  })
+
+  it.each([
+    [/[^\n\uE000]{2}\w\s?/, 'lines'],
+    [/[^\n\uE000] (?=[^]\n)a/, 'nothing'],
+    [/a[^.]b/, 'passages'],
+    [/\w(?![^x])\uE000/, 'passages'],
+  ] as const)('tells what a match of %s may cross', (expression, crossing) => {
+    expect(toCrossing(expression.source)).toBe(crossing)
+  })
+})
+
 describe('the anchors', () => {
   const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略']
-  const table = new AnchorTable(texts.map((text) => [text]))
+  const table = new AnchorTable(texts)
   const find = (text: string) => {
     const found: string[] = []
     for (const { codes, size } of foldText(text)) {
-      table.find(codes, size, (owner, end) => found.push(`${texts[owner]}@${end}`))
+      table.find(codes, size, (index, end) => found.push(`${texts[index]}@${end}`))
     }
     return found
   }
 
   it('are found wherever they end, also within each other and in capitals', () => {
-    expect(find('zABCDe xYz')).toEqual(['abcd@5', 'bcd@5', 'bcde@6', 'xyz@10'])
+    expect(find('zABCDe xYz').toSorted()).toEqual(['abcd@5', 'bcd@5', 'bcde@6', 'xyz@10'])
     expect(find('aaaa')).toEqual(['aaa@3', 'aaa@4'])
     expect(find('请忽略')).toEqual(['忽略@3'])
     expect(find('abc bcx')).toEqual([])
   })
 
+  it('are compared in full, though what is looked at first is alike for all digits and many signs', () => {
+    const similar = new AnchorTable(['key3.db', '.env', 'a/b:'])
+    const found: string[] = []
+    for (const { codes, size } of foldText('key4.db key3.db ,env .env a-b: a/b:')) {
+      similar.find(codes, size, (index, end) => found.push(`${index}@${end}`))
+    }
+    expect(found.toSorted()).toEqual(['0@15', '1@25', '2@35'])
+  })
+
   it('are three bytes at least, in lower case', () => {
-    for (const anchor of ['ab', 'ABC', '']) expect(() => new AnchorTable([[anchor]])).toThrow(TypeError)
+    for (const anchor of ['ab', 'ABC', '']) expect(() => new AnchorTable([anchor])).toThrow(TypeError)
   })
 })

@@ -4,7 +4,7 @@ import { findPassages, placeWords } from '../packages/core/src/copies/passages.t
 import { toShingles, toWords } from '../packages/core/src/copies/shingles.ts'
 import { comparerWith, measureSimilarity } from '../packages/core/src/copies/similarity.ts'
 import { sketchWords, toSketch } from '../packages/core/src/copies/sketch.ts'
-import { foldText, splitWords } from '../packages/core/src/copies/words.ts'
+import { comparedCharactersMax, foldText, splitWords } from '../packages/core/src/copies/words.ts'
 import { skillMd } from './answers.ts'
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/)
@@ -36,6 +36,10 @@ describe('words of a body', () => {
     expect([...words]).toEqual([-824204347, -1274105316, -1427482813, -450696842, -582075736, 1194886160, 1128467232])
     expect([...toShingles(words)]).toEqual([22332902144337, 85220717407949, 109605064098975])
   })
+})
+
+it('folds a text to no more than is compared, though a character may become 18', () => {
+  expect(foldText('\ufdfa'.repeat(comparedCharactersMax))).toHaveLength(comparedCharactersMax)
 })
 
 describe('boilerplate', () => {
@@ -92,6 +96,11 @@ describe('sketches', () => {
       }),
       { numRuns: 30 },
     )
+  })
+
+  it.each([40, 84, 113, 300])('of %i words keep enough to find it again where some are changed', (words) => {
+    const kept = Array.from({ length: 200 }, (_, i) => toSketch(bytes(numbered(1000 * i, words))).kept.length)
+    expect(Math.min(...kept)).toBeGreaterThan(12)
   })
 
   it('of a whole look up what is kept of a part of it, but for what is too rare in the whole', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   checkPortability,
+  findBody,
   firstParagraph,
   mergeWarnings,
   outlineSkillMd,
@@ -194,6 +195,7 @@ describe('reading a SKILL.md', () => {
       fc.property(documents, (text) => {
         const parsed = parseSkillMd(text)
         expect(text.endsWith(parsed.body)).toBe(true)
+        expect(findBody(text)).toMatchObject({ body: parsed.body, bodyLine: parsed.bodyLine })
         expect(JSON.parse(JSON.stringify(parsed.frontmatter))).toEqual(parsed.frontmatter)
         for (const value of listTexts(parsed.frontmatter)) {
           expect(value.isWellFormed() && !/(?![\t\n\r])\p{Cc}/u.test(value)).toBe(true)

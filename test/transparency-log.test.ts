@@ -1,25 +1,13 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import {
-  checkRegistry,
-  localApi,
-  openRegistry,
-  proveConsistency,
-  proveInclusion,
-  readVerifierKeys,
-  rotateKey,
-  signText,
-  systemCaller,
-} from '@skillstead/core'
+import { checkRegistry, localApi, openRegistry, proveConsistency, proveInclusion, systemCaller } from '@skillstead/core'
 import { checkLog } from '../packages/core/src/transparency/check-log.ts'
 import { bytesOf, codeOf, skillMd, textOf } from './answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from './harness.ts'
 import { appendAtOnce, appendMany } from './log-acts.ts'
 import { naiveLeaf, naiveRoot } from './naive-tree.ts'
-import { idOf, readCheckpoint, readEntries, readKeys, readRoot } from './signed-log.ts'
-
-const dayMs = 24 * 60 * 60 * 1000
+import { readCheckpoint, readEntries, readKeys, readRoot } from './signed-log.ts'
 
 describeDatabases('the log of a cluster', (open) => {
   it('has one key and one checkpoint on every node', async () => {
@@ -109,93 +97,6 @@ describeDatabases('the log after a restart', (open) => {
     const read = readCheckpoint(await textOf(await again.api().getCheckpoint()), await readKeys(again.api()))
     expect(read).toMatchObject({ treeSize: 700, rootHash, lines: 1 })
     expect(await checkLog(again.registry)).toMatchObject({ ok: true })
-  })
-})
-
-describeDatabases('the keys of a node', (open) => {
-  it('are rotated with an overlap, in which both sign', async () => {
-    const test = await open({ origin: 'keys.example' })
-    await appendMany(test, 2)
-    const api = test.api()
-    const [first] = await readKeys(api)
-    const readWith = async (vkeys: string[]) => readCheckpoint(await textOf(await api.getCheckpoint()), vkeys)
-    expect(await readWith([first!])).toMatchObject({ signers: [idOf(first!)], lines: 1 })
-
-    test.clock.advance(dayMs)
-    const rotated = await rotateKey(test.registry)
-    const [second] = await readKeys(api)
-    expect(second).not.toBe(first)
-    expect(rotated.map(({ vkey, state }) => ({ vkey, state }))).toEqual([
-      { vkey: second, state: 'current' },
-      { vkey: first, state: 'overlap' },
-    ])
-    expect(await readKeys(api)).toEqual([second, first])
-    // Of the very same tree: what was signed before is not what is answered now.
-    expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!), idOf(first!)], lines: 2 })
-    expect(await readWith([first!])).toMatchObject({ signers: [idOf(first!)] })
-    expect((await api.getFeed()).checkpoint).toBe(await textOf(await api.getCheckpoint()))
-
-    test.clock.advance(30 * dayMs)
-    expect(await readKeys(api)).toEqual([second])
-    expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!)], lines: 1 })
-    expect((await readVerifierKeys(test.registry)).map(({ state }) => state)).toEqual(['current', 'retired'])
-  })
-
-  it('are read anew after another process rotated them', async () => {
-    const one = await open({ origin: 'turn.example' })
-    const two = await open({ at: one.location, origin: 'turn.example', clock: one.clock })
-    await textOf(await two.api().getCheckpoint())
-    await rotateKey(one.registry, { overlapMs: 0 })
-    const vkeys = await readKeys(one.api())
-    expect(await readKeys(two.api())).toEqual(vkeys)
-    expect(readCheckpoint(await textOf(await two.api().getCheckpoint()), vkeys).signers).toEqual([idOf(vkeys[0]!)])
-  })
-
-  it('sign any text by a line for each', async () => {
-    const test = await open({ origin: 'lines.example' })
-    await rotateKey(test.registry)
-    const lines = await signText(test.registry, '{"a":1}')
-    const vkeys = await readKeys(test.api())
-    expect(lines.map((line) => Buffer.from(line.split(' ')[2]!, 'base64').subarray(0, 4).toString('hex'))).toEqual(
-      vkeys.map(idOf),
-    )
-  })
-
-  it('never leave the database, and the private half of a retired one is gone from it', async () => {
-    const test = await open({ origin: 'quiet.example' })
-    const readPrivate = async () => {
-      const rows = await test.registry.database.read.selectFrom('signing_keys').selectAll().orderBy('number').execute()
-      return rows.map(({ private_key }) => private_key && Buffer.from(private_key))
-    }
-    await rotateKey(test.registry, { overlapMs: dayMs })
-    const secrets = await readPrivate()
-    expect(secrets.map((secret) => secret?.length)).toEqual([48, 48])
-    const said = JSON.stringify([
-      await test.admin.api.listAudit({}),
-      await test.registry.metrics(),
-      await test.api().getFeed(),
-      await checkRegistry(test.registry),
-      await readVerifierKeys(test.registry),
-      await textOf(await test.api().getPublicKey()),
-      await textOf(await test.api().getCheckpoint()),
-    ])
-    for (const secret of secrets) {
-      // The last 32 bytes are the seed.
-      const seed = secret!.subarray(16)
-      for (const encoding of ['hex', 'base64', 'base64url'] as const) {
-        expect(said).not.toContain(secret!.toString(encoding).slice(24, 48))
-        expect(said).not.toContain(seed.toString(encoding).slice(0, 20))
-      }
-    }
-    const { entries } = await test.admin.api.listAudit({})
-    expect(entries.map(({ action }) => action)).toContain('key.rotate')
-    test.clock.advance(dayMs)
-    await rotateKey(test.registry)
-    expect((await readPrivate()).map((secret) => secret?.length)).toEqual([undefined, 48, 48])
-  })
-
-  it.each(['a b', 'a+b', ''])('need a name that can stand in a note, which %j cannot', async (origin) => {
-    await expect(openRegistry({ path: ':memory:', origin })).rejects.toThrow(TypeError)
   })
 })
 
@@ -293,6 +194,18 @@ describeDatabases('a look through the log', (open) => {
       `The log's entry 17 is not what the columns beside it say.`,
     ],
     [
+      'the time beside an entry',
+      `update log set at = at + 1 where seq = 17`,
+      `update log set at = at - 1 where seq = 17`,
+      `The log's entry 17 is not what the columns beside it say.`,
+    ],
+    [
+      'a key',
+      `update signing_keys set public_key = (select hash from log where seq = 1)`,
+      `restore key`,
+      `The log's key 1 has two halves that do not belong together.`,
+    ],
+    [
       'the numbers of entries',
       `update log set seq = 9000 where seq = 660`,
       `update log set seq = 660 where seq = 9000`,
@@ -340,6 +253,7 @@ describeDatabases('a look through the log', (open) => {
     const { database } = test.registry
     const tile = await database.read.selectFrom('tree_tiles').selectAll().where('n', '=', 1).executeTakeFirstOrThrow()
     const { frontier } = await database.read.selectFrom('heads').select('frontier').executeTakeFirstOrThrow()
+    const key = await database.read.selectFrom('signing_keys').select('public_key').executeTakeFirstOrThrow()
     const run = (text: string) => database.writer.write((trx) => sql.raw(text).execute(trx))
     await run(alter)
     expect(await checkLog(test.registry)).toEqual({ ok: false, detail: `${problem} Restore a backup.` })
@@ -347,6 +261,8 @@ describeDatabases('a look through the log', (open) => {
       await database.writer.write((trx) => trx.updateTable('tree_tiles').set(tile).where('n', '=', 1).execute())
     } else if (restore === 'restore head') {
       await database.writer.write((trx) => trx.updateTable('heads').set({ frontier }).execute())
+    } else if (restore === 'restore key') {
+      await database.writer.write((trx) => trx.updateTable('signing_keys').set(key).execute())
     } else {
       await run(restore)
     }

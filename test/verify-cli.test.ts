@@ -46,6 +46,12 @@ describe('verification from the command line', () => {
   const run = (...args: string[]) => skillstead(args, { cwd: folder, env })
   const offline = (...args: string[]) => skillstead(args, { cwd: folder, env: { ...env, ...withoutNetwork } })
 
+  const refusal = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run('verify', ...args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    return stderr
+  }
+
   describe('of a skill by its name', () => {
     it('checks record, log and content with the own key of a node', async () => {
       const { code, stdout, stderr } = await run('verify', 'skillstead/tidy-csv', '--data', data)
@@ -184,6 +190,17 @@ describe('verification from the command line', () => {
       expect((await run('verify', 'hostile.json', '--key', key)).stdout).not.toContain('\u001b')
     })
 
+    it('is refused where a field stands twice, of which another reader could take the other', async () => {
+      const record = await readFile(join(folder, 'record.json'), 'utf8')
+      await writeFile(join(folder, 'twice.json'), record.replace('{', '{"version":"6.6.6",'))
+      const { code, stdout, stderr } = await run('verify', 'twice.json', '--key', key)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe('twice.json has a field twice, of which every reader could take another.\n')
+      const ascii = record.replaceAll('s', '\\u0073').replaceAll('\n', '\r\n')
+      await writeFile(join(folder, 'ascii.json'), ascii)
+      expect(await run('verify', 'ascii.json', '--key', key)).toMatchObject({ code: 0 })
+    })
+
     it('is refused where the file holds none', async () => {
       await writeFile(join(folder, 'empty.json'), '{}')
       await writeFile(join(folder, 'broken.json'), '{')
@@ -191,6 +208,26 @@ describe('verification from the command line', () => {
       expect((await run('verify', 'broken.json', '--key', key)).stderr).toBe('broken.json holds no JSON.\n')
       expect((await run('verify', './missing.json', '--key', key)).stderr).toBe('There is nothing at ./missing.json.\n')
     })
+  })
+
+  it('reads no more of a file than what is looked for can have', async () => {
+    const sizes = { 'huge.json': 2 ** 21, 'huge.zip': 2 ** 25, 'SKILL.md': 2 ** 24 } as const
+    const place = join(folder, 'huge')
+    await mkdir(place)
+    for (const [name, size] of Object.entries(sizes)) await writeFile(join(place, name), Buffer.alloc(size, 32))
+    const content = (path: string) => refusal('record.json', '--key', key, '--content', path)
+    expect(await refusal('./huge/huge.json', '--key', key)).toBe(
+      './huge/huge.json is no record: it has 2097152 bytes, and no record has more than 1048576.\n',
+    )
+    expect(await content('huge/huge.zip')).toContain('huge/huge.zip has 33554432 bytes; 25165824 are allowed.')
+    expect(await content('huge/SKILL.md')).toContain('huge/SKILL.md has 16777216 bytes; 10485760 are allowed.')
+    expect(await content('huge')).toMatch(/^huge\/\S+ has \d+ bytes; 10485760 are allowed\.\n$/)
+  })
+
+  it('says so where a folder is given for a file', async () => {
+    expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, and no record.\n')
+    const { code, stderr } = await run('verify', 'record.json', '--key', 'data')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: "'data' is no verifier key, and no file of such keys.\n" })
   })
 
   it('turns to a new key with `key rotate`, while the one before goes on for a time', async () => {
@@ -216,6 +253,7 @@ describe('verification from the command line', () => {
     [['verify', 'record.json', '--key', 'ssk_abc'], 'an API key goes into --api-key'],
     [['verify', 'record.json', '--key', 'nothing'], "'nothing' is no verifier key, and no file of such keys."],
     [['verify', 'record.json', '--key', 'a+b+c'], "'a+b+c' is no verifier key, which reads NAME+HASH+BASE64."],
+    [['verify', 'record.json', '--key', `${'x'.repeat(300)}+b+c`], 'is no verifier key, which reads NAME+HASH+BASE64.'],
     [['verify', 'record.json', '--key', 'record.json'], 'is no verifier key'],
     [['verify', 'record.json', '--url', 'http://localhost'], '--url is for the NAME of a skill, not a file.'],
     [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not an address."],

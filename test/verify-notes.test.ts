@@ -98,6 +98,19 @@ describe('a checkpoint', () => {
     expect(outcomeOf(node.note(longer).replace('extension', 'extensions'), [node.vkey])).toContain('does not match')
   })
 
+  it('that one key signed twice has one signer', () => {
+    const { signers } = verifyCheckpoint(`${text}\n${node.sign(text).repeat(2)}`, [node.vkey])
+    expect(signers.map(({ name, hash }) => `${name}+${hash}`)).toEqual([node.id])
+    const forged = `${text}\n${node.sign(text)}${node.sign(`${text}more\n`)}`
+    expect(outcomeOf(forged, [node.vkey])).toContain(`by the key ${node.id} does not match`)
+  })
+
+  it('is the text that was signed, and not another one of the same bytes', () => {
+    const signed = node.note(`${text}extension \ufffd\n`)
+    expect(outcomeOf(signed, [node.vkey])).toBe('taken')
+    expect(outcomeOf(signed.replace('\ufffd', '\ud800'), [node.vkey])).toContain('is not in the form')
+  })
+
   it.each([
     ['nothing', ''],
     ['no signature', text],
@@ -107,6 +120,8 @@ describe('a checkpoint', () => {
     ['a negative size', `node.example\n-1\n${root}\n`],
     ['a size beyond what is counted exactly', `node.example\n9007199254740993\n${root}\n`],
     ['a root of another length', `node.example\n12\n${root.slice(4)}\n`],
+    ['a control character', `${text}bell \u0007\n`],
+    ['a line end of two characters', `${text}extension\r\n`],
     ['an empty extension', `${text}\n\nmore\n`],
   ])('with %s is none', (_, note) => {
     const signed = note.endsWith('\n') && note !== text && note !== `${text}\n` ? node.note(note) : note

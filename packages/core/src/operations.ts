@@ -74,9 +74,7 @@ import { retryDelivery } from './webhooks/retry-delivery.ts'
 import { updateWebhook } from './webhooks/update-webhook.ts'
 
 /** What answers `not_implemented` for now. The list can only shrink; a test holds it. */
-export const notImplemented = [
-  ...(['loadSkill'] as const),
-] as const satisfies readonly EndpointName[]
+export const notImplemented = [...(['loadSkill'] as const)] as const satisfies readonly EndpointName[]
 
 type NotImplemented = (typeof notImplemented)[number]
 

@@ -14,7 +14,7 @@ import { scheduleTakedowns } from './dmca/restore.ts'
 import { handleExternalScans } from './external/scan-indexed.ts'
 import { scheduleHousekeeping } from './housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
-import { newId } from './ids.ts'
+import { readIdentity, type Identity } from './identity.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
@@ -36,7 +36,10 @@ import { createWatchers } from './webhooks/watchers.ts'
 export interface RegistryOptions extends DatabaseLocation {
   /** Where the time comes from; the system's clock unless a test says otherwise. */
   readonly clock?: Clock
-  /** How the node calls itself in its feed and log; an id of its own unless it is told a name, such as its host. */
+  /**
+   * How the node calls itself in its feed and log, such as its host; an id of its own unless it is said. The database
+   * keeps it, and refuses another one as soon as the log has entries.
+   */
   readonly origin?: string
   /** Catalogues of more skills than this are searched in the database instead of in memory. 0: always. */
   readonly memorySkillsMax?: number
@@ -100,8 +103,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const onError = options.onError ?? ((error) => console.error(error))
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
-  const { origin, epoch } = await readIdentity(database, options.origin)
-  await ensureSigningKey(database, clock)
+  const { origin, epoch } = await identify(database, options.origin, clock)
   const changes = await createChangeFollower(database, onError)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
@@ -186,20 +188,16 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
 }
 
-async function readIdentity(database: Database, origin: string | undefined) {
-  return database.writer.write(async (trx) => {
-    const rows = await trx.selectFrom('meta').selectAll().execute()
-    const meta = new Map(rows.map(({ key, value }) => [key, value]))
-    if (!meta.has('origin')) {
-      const made = [
-        { key: 'origin', value: origin ?? `skillstead-${newId()}` },
-        { key: 'epoch', value: '1' },
-      ]
-      await trx.insertInto('meta').values(made).execute()
-      for (const { key, value } of made) meta.set(key, value)
-    }
-    return { origin: origin ?? meta.get('origin')!, epoch: Number(meta.get('epoch')) }
-  })
+/** The identity of the database and a key for it; where it is to have another name the database is closed again. */
+async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
+  try {
+    const identity = await readIdentity(database, origin)
+    await ensureSigningKey(database, clock)
+    return identity
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
 async function getCaller(database: Database, username: string): Promise<UserCaller> {

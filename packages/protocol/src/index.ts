@@ -19,8 +19,16 @@ export { WebhookEvent, eventNames, pingEvent, type EventData, type EventName } f
 export { limits } from './limits.ts'
 export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
+export { parseForeignJson } from './parse-json.ts'
 export { includesPlan, planNames, plans, type PlanName } from './plans.ts'
-export { accessKinds, type Access, type AccessKind, type FileDiff, type SkillDiff, type Widens } from './schemas/access.ts'
+export {
+  accessKinds,
+  type Access,
+  type AccessKind,
+  type FileDiff,
+  type SkillDiff,
+  type Widens,
+} from './schemas/access.ts'
 export type { ApiKey, Me, Profile, Scope, User } from './schemas/account.ts'
 export {
   updateReasons,

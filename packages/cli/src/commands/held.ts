@@ -59,10 +59,14 @@ export const rescan: Command<{ waiting: number }> = {
   words: [],
   options: placeOptions,
   run: (given) => withApi(given, (api) => api.startRescan({})),
-  show: ({ waiting }) => [`${waiting} versions will be scanned again.`],
+  show: ({ waiting }) => [`${count(waiting, 'version')} will be scanned again.`],
 }
 
 function toLine({ id, fullName, version, publisher, security, createdAt }: HeldVersion): string {
   const { verdict, score, findings } = security
-  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${findings.length} findings  by ${publisher.username}, ${createdAt}`
+  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${count(findings.length, 'finding')}  by ${publisher.username}, ${createdAt}`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
-import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { isNoteName, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import { planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
-import type { Output } from '../output.ts'
+import { toOneLine, type Output } from '../output.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
@@ -14,6 +14,10 @@ export const serveOptions: Record<string, Option> = {
   host: { value: 'HOST', help: 'the address to listen on: 127.0.0.1 unless it is said' },
   'rate-limits': { value: 'RATES', help: 'requests a minute, as anonymous=60,free=60,pro=300 (any subset), or off' },
   'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
+  origin: {
+    value: 'NAME',
+    help: 'the name of the log and its key, such as skills.example.com; it stays from the first entry on',
+  },
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
   ...outgoingOptions,
@@ -43,9 +47,12 @@ export const serve: Command<undefined> = {
   show: () => [],
 }
 
-/** How the registry of a node does its work outside; throws {@link UsageError} for what cannot be read. */
-export function toWorkOptions(given: Arguments): Pick<RegistryOptions, 'outgoing' | 'webhooks' | 'scanPolicy'> {
+/** How the registry of a node is called and does its work outside; throws {@link UsageError} for what cannot be read. */
+export function toWorkOptions(
+  given: Arguments,
+): Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy'> {
   return {
+    origin: toOrigin(text(given, 'origin')),
     outgoing: toOutgoing(given),
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
     scanPolicy: toScanPolicy(given),
@@ -96,6 +103,13 @@ function toListenOptions(given: Arguments): ListenOptions {
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger() : undefined,
   }
+}
+
+function toOrigin(given: string | undefined): string | undefined {
+  if (given === undefined || isNoteName(given)) return given
+  throw new UsageError(
+    `'${toOneLine(given)}' is no name of a node: up to 255 characters without spaces and + are needed.`,
+  )
 }
 
 function toCount(given: string | undefined): number | undefined {

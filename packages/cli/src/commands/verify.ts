@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client'
 import { parseProvenance, type Provenance, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Command } from '../command.ts'
@@ -8,6 +8,7 @@ import { readContentAt, readZipContent } from '../verify/content.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 import { findKnownKeys, keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
 import { readBytes, readKeys, withNode } from '../verify/node.ts'
+import { readRecord } from '../verify/read-record.ts'
 import { showVerification, toVerification, type Verification } from '../verify/report.ts'
 
 /** `skillstead verify FILE|NAME`. */
@@ -48,16 +49,6 @@ async function verifyFile(given: Arguments, file: string): Promise<Verification>
   const [keys, path] = [readGivenKeys(key), text(given, 'content')]
   const content = path === undefined ? undefined : await readContentAt(path)
   return toVerification(file, verifyProvenance(readRecord(file), { keys, content }))
-}
-
-function readRecord(file: string): unknown {
-  if (!existsSync(file)) throw new Error(`There is nothing at ${file}.`)
-  const bytes = readFileSync(file)
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw new Error(`${file} holds no JSON.`)
-  }
 }
 
 async function verifyName(given: Arguments, name: string, output: Output): Promise<Verification> {

@@ -1,4 +1,4 @@
-import type { endpoints, Input } from '@skillstead/protocol'
+import { parseForeignJson, type endpoints, type Input } from '@skillstead/protocol'
 
 type ExternalInput = Input<(typeof endpoints)['addExternal']>
 
@@ -33,7 +33,7 @@ function readArray(text: string): ListedSkill[] {
 
 function parseArray(text: string): unknown[] {
   try {
-    return JSON.parse(text) as unknown[]
+    return parseForeignJson(text) as unknown[]
   } catch (error) {
     const reason = (error as Error).message
     const sentence = `The list begins as an array in JSON and is none: ${reason}. Mend it, or give an address a line.`
@@ -43,7 +43,7 @@ function parseArray(text: string): unknown[] {
 
 function readJson(line: string): { skill: ExternalInput } | { reason: string } {
   try {
-    return toSkill(JSON.parse(line))
+    return toSkill(parseForeignJson(line))
   } catch {
     return { reason: 'This is not JSON.' }
   }

@@ -1,5 +1,6 @@
 import { createReadStream, statSync, type ReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
+import { parseForeignJson } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
@@ -149,7 +150,7 @@ function toEpochMs(date: string | null | undefined): number | undefined {
 
 function parseJson(line: string): unknown {
   try {
-    return JSON.parse(line)
+    return parseForeignJson(line)
   } catch {
     return undefined
   }

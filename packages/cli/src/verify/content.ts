@@ -17,8 +17,8 @@ export async function readContentAt(path: string): Promise<ContentFile[]> {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new Error(`There is nothing at ${path}.`)
   if (stats.isDirectory()) return readFolder(path)
-  const bytes = new Uint8Array(readFileSync(path))
-  return /\.zip$/i.test(path) ? stripFolder(await readZipContent(bytes)) : [{ path: 'SKILL.md', bytes }]
+  if (/\.zip$/i.test(path)) return stripFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
+  return [{ path: 'SKILL.md', bytes: readBounded(path, bounds.fileBytesMax) }]
 }
 
 /** Every file of a zip as it is named there: nothing is left out that somebody could have put in. */
@@ -32,12 +32,23 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 /** Links are refused rather than passed over: whoever reads the folder would follow them. */
 function readFolder(folder: string): ContentFile[] {
   const files: ContentFile[] = []
+  let left = bounds.versionBytesMax
   for (const path of listFolder(folder, '')) {
     if (files.length >= bounds.filesMax) throw new Error(`${folder} has more than ${bounds.filesMax} files.`)
     const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path.normalize('NFC')
-    files.push({ path: name, bytes: new Uint8Array(readFileSync(join(folder, path))) })
+    const bytes = readBounded(join(folder, path), bounds.fileBytesMax)
+    left -= bytes.length
+    if (left < 0) throw new Error(`The files of ${folder} have more than ${bounds.versionBytesMax} bytes.`)
+    files.push({ path: name, bytes })
   }
   return files
+}
+
+/** What is larger than any version is not read at all. */
+function readBounded(path: string, bytesMax: number): Uint8Array {
+  const { size } = statSync(path)
+  if (size > bytesMax) throw new Error(`${path} has ${size} bytes; ${bytesMax} are allowed.`)
+  return new Uint8Array(readFileSync(path))
 }
 
 function* listFolder(folder: string, prefix: string): Generator<string> {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { VerificationError, parseVerifierKey } from '@skillstead/client'
 import { UsageError } from '../command.ts'
 import { toOneLine } from '../output.ts'
@@ -7,7 +7,7 @@ import { toOneLine } from '../output.ts'
 export function readGivenKeys(given: string): string[] {
   if (given.startsWith('ssk_'))
     throw new UsageError('--key is the public key of a node here; an API key goes into --api-key or SKILLSTEAD_KEY.')
-  const isFile = existsSync(given)
+  const isFile = existsSync(given) && statSync(given).isFile()
   if (!isFile && !given.includes('+')) throw new UsageError(`'${given}' is no verifier key, and no file of such keys.`)
   const keys = parseKeys(isFile ? readFileSync(given, 'utf8') : given)
   if (keys.length === 0) throw new UsageError(`'${given}' holds no verifier keys.`)

@@ -1,4 +1,4 @@
-import { WebhookEvent, eventNames, pingEvent } from '@skillstead/protocol'
+import { WebhookEvent, eventNames, parseForeignJson, pingEvent } from '@skillstead/protocol'
 import { WebhookError } from './webhook-error.ts'
 
 const knownEvents: ReadonlySet<unknown> = new Set([...eventNames, pingEvent])
@@ -18,7 +18,7 @@ export function parseEvent(body: Uint8Array): WebhookEvent {
 
 function parseJson(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
+    return parseForeignJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
   } catch (cause) {
     throw malformed('The body is not JSON in UTF-8.', cause)
   }

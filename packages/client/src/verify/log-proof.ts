@@ -1,4 +1,4 @@
-import { parseVersionEntry, type Provenance, type VersionEntry } from '@skillstead/protocol'
+import { parseForeignJson, parseVersionEntry, type Provenance, type VersionEntry } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { verifyCheckpoint } from './checkpoint.ts'
 import { toListDigest } from './files.ts'
@@ -48,7 +48,7 @@ function verifyLeaf({ entry, leafHash }: LogProof): void {
 
 function readEntry({ entry }: LogProof): VersionEntry {
   try {
-    const value: unknown = JSON.parse(entry)
+    const value = parseForeignJson(entry)
     // One text for one value: of a field that came twice, every reader could take another.
     if (canonicalize(value) !== entry) throw new Error('it is no canonical JSON.')
     return parseVersionEntry(value)

@@ -24,8 +24,13 @@ interface SignatureLine extends Signer {
 
 const linesMax = 16
 
-/** Divides a note at its last empty line. Undefined where there is none. */
+/**
+ * Divides a note at its last empty line. Undefined where there is none, and for what no note holds: control characters,
+ * and halves of characters, which have the bytes of other texts.
+ */
 export function splitNote(note: string): SignedNote | undefined {
+  if (!note.isWellFormed() || Array.from(note).some((character) => character < ' ' && character !== '\n'))
+    return undefined
   const end = note.lastIndexOf('\n\n')
   return end === -1 ? undefined : { text: note.slice(0, end + 1), signatures: note.slice(end + 2) }
 }
@@ -54,7 +59,7 @@ export function verifySignatures(
       const sentence = `The signature of ${what} by the key ${name}+${hash} does not match: one of them was altered.`
       throw new VerificationError(part, sentence)
     }
-    signers.push({ name, hash })
+    if (!signers.some((one) => one.name === name && one.hash === hash)) signers.push({ name, hash })
   }
   if (signers.length > 0) return signers
   const [signed, given] = [listKeys(lines), listKeys(known) || 'none']

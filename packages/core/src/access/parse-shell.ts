@@ -10,6 +10,7 @@ import {
   quotedRun,
   variable,
 } from './shell-patterns.ts'
+import { ShellText } from './shell-text.ts'
 import { knownPrograms } from './words.ts'
 
 /** A command as it stands in a script: its words without quotes, and where its input is given right there, that. */
@@ -45,17 +46,14 @@ class ShellParser implements ShellScript {
   readonly commands: ShellCommand[] = []
   readonly functions = new Set<string>()
   readonly reads: { name: string; operator: string }[] = []
-  readonly #text: string
-  #at = 0
+  readonly #text: ShellText
   #frames: Frame[] = [createFrame(undefined)]
   #heredocs: { command: ShellCommand; end: string }[] = []
-  /** Quotes that nothing closes stand for themselves; once one is found, so do all after it. */
-  readonly #unclosed = new Set<string>()
   /** Where the commands of a pipe begin, which may turn out to be the patterns of a case. */
   #pipeStart = 0
 
   constructor(text: string) {
-    this.#text = text
+    this.#text = new ShellText(text)
   }
 
   get #frame(): Frame {
@@ -63,7 +61,7 @@ class ShellParser implements ShellScript {
   }
 
   run(): void {
-    while (this.#at < this.#text.length) {
+    while (!this.#text.isAtEnd) {
       if (this.#frame.quoted) this.#readQuoted()
       else this.#readPlain()
     }
@@ -72,25 +70,25 @@ class ShellParser implements ShellScript {
   }
 
   #readPlain(): void {
-    const char = this.#text[this.#at]!
+    const char = this.#text.peek()!
     const frame = this.#frame
     switch (char) {
       case '\n':
         this.#endCommand()
         this.#pipeStart = this.commands.length
-        this.#at++
+        this.#text.at++
         return this.#readHeredocs()
       case ' ':
       case '\t':
       case '\r':
-        this.#at++
+        this.#text.at++
         return this.#endWord()
       case ';':
       case '|':
       case '&':
         return this.#separate(char)
       case '#':
-        return frame.hasWord ? this.#take(1) : this.#skipComment()
+        return frame.hasWord ? this.#take(1) : void this.#text.takeUntil('\n')
       case "'":
         return this.#readSingle()
       case '"':
@@ -115,13 +113,11 @@ class ShellParser implements ShellScript {
 
   /** Characters that mean nothing to a shell, as many as there are. */
   #takeRun(): void {
-    ordinary.lastIndex = this.#at
-    this.#take(ordinary.exec(this.#text)?.[0].length || 1)
+    this.#take(this.#text.match(ordinary)?.[0].length || 1)
   }
 
   #take(length: number): void {
-    this.#append(this.#text.slice(this.#at, this.#at + length))
-    this.#at += length
+    this.#append(this.#text.take(length))
   }
 
   #append(text: string): void {
@@ -130,61 +126,45 @@ class ShellParser implements ShellScript {
     frame.hasWord = true
   }
 
-  #skipComment(): void {
-    const end = this.#text.indexOf('\n', this.#at)
-    this.#at = end === -1 ? this.#text.length : end
-  }
-
   #readSingle(): void {
-    const end = this.#findClosing("'")
-    if (end === -1) return this.#take(1)
-    this.#append(this.#text.slice(this.#at + 1, end))
-    this.#at = end + 1
-  }
-
-  #findClosing(quote: string): number {
-    if (this.#unclosed.has(quote)) return -1
-    const end = this.#text.indexOf(quote, this.#at + 1)
-    if (end === -1) this.#unclosed.add(quote)
-    return end
+    if (!this.#text.isClosed("'")) return this.#take(1)
+    this.#text.at++
+    this.#append(this.#text.takeUntil("'"))
+    this.#text.at++
   }
 
   #openDouble(): void {
-    if (this.#findClosing('"') === -1) return this.#take(1)
-    this.#at++
+    if (!this.#text.isClosed('"')) return this.#take(1)
+    this.#text.at++
     this.#frame.quoted = true
     this.#frame.hasWord = true
   }
 
   #readQuoted(): void {
-    const char = this.#text[this.#at]!
+    const char = this.#text.peek()!
     const frame = this.#frame
     if (char === '"') {
-      this.#at++
+      this.#text.at++
       frame.quoted = false
     } else if (char === '\\') this.#readEscape()
     else if (char === '$') this.#readDollar()
     else if (char === '`') this.#readBacktick()
-    else {
-      quotedRun.lastIndex = this.#at
-      this.#take(quotedRun.exec(this.#text)?.[0].length || 1)
-    }
+    else this.#take(this.#text.match(quotedRun)?.[0].length || 1)
   }
 
   #readEscape(): void {
-    const next = this.#text[this.#at + 1]
-    this.#at += 2
+    const next = this.#text.peek(1)
+    this.#text.at += 2
     // A line that goes on.
     if (next === '\n') return
-    if (next === '\r' && this.#text[this.#at] === '\n') return void this.#at++
+    if (next === '\r' && this.#text.peek() === '\n') return void this.#text.at++
     this.#append(next ?? '')
   }
 
   #readDollar(): void {
-    if (this.#text.startsWith('$((', this.#at)) return this.#skipArithmetic(3)
-    if (this.#text[this.#at + 1] === '(') return this.#openFrame(')', 2)
-    variable.lastIndex = this.#at
-    const match = variable.exec(this.#text)
+    if (this.#text.startsWith('$((')) return this.#skipArithmetic(3)
+    if (this.#text.peek(1) === '(') return this.#openFrame(')', 2)
+    const match = this.#text.match(variable)
     if (!match) return this.#take(1)
     const name = match[1] ?? match[2]!
     this.reads.push({ name, operator: match[3] ?? '' })
@@ -193,20 +173,19 @@ class ShellParser implements ShellScript {
   }
 
   #skipArithmetic(length: number): void {
-    const line = this.#text.slice(this.#at, this.#at + arithmeticCharactersMax)
-    const end = line.indexOf('))')
+    const end = this.#text.ahead(arithmeticCharactersMax).indexOf('))')
     this.#take(end === -1 ? length : end + 2)
   }
 
   #readBacktick(): void {
     if (this.#frame.end === '`') return this.#closeFrame()
-    if (this.#findClosing('`') === -1) return this.#take(1)
+    if (!this.#text.isClosed('`')) return this.#take(1)
     this.#openFrame('`', 1)
   }
 
   #openFrame(end: ')' | '`', length: number): void {
     if (this.#frames.length > depthMax) return this.#take(length)
-    this.#at += length
+    this.#text.at += length
     this.#append('$()')
     this.#frames.push(createFrame(end))
   }
@@ -214,19 +193,20 @@ class ShellParser implements ShellScript {
   #closeFrame(): void {
     this.#endCommand()
     this.#frames.pop()
-    this.#at++
+    this.#text.at++
   }
 
   #openGroup(): void {
     const frame = this.#frame
     const { words } = frame.command
-    if (this.#text.startsWith('((', this.#at) && words.length === 0 && !frame.hasWord) return this.#skipArithmetic(2)
-    const isArray = frame.hasWord && this.#text[this.#at - 1] === '='
+    if (this.#text.startsWith('((') && words.length === 0 && !frame.hasWord) return this.#skipArithmetic(2)
+    const isArray = frame.hasWord && this.#text.peek(-1) === '='
     const name = words.length === 0 ? toShortWord(frame) : words.length === 1 && !frame.hasWord ? words[0]! : ''
-    this.#at++
-    if (!isArray && functionName.test(name) && closing.test(this.#text.slice(this.#at, this.#at + 3))) {
+    this.#text.at++
+    if (!isArray && functionName.test(name) && closing.test(this.#text.ahead(3))) {
       this.functions.add(name)
-      this.#at = this.#text.indexOf(')', this.#at) + 1
+      this.#text.takeUntil(')')
+      this.#text.at++
       frame.command = { words: [] }
       dropWord(frame)
       return
@@ -242,7 +222,7 @@ class ShellParser implements ShellScript {
     const frame = this.#frame
     const group = frame.groups.pop()
     if (!group && frame.end === ')') return this.#closeFrame()
-    this.#at++
+    this.#text.at++
     if (group === 'group') return this.#endCommand()
     if (group === 'array') this.#endWord()
     // The patterns of a case, or the words of an array: neither is a command.
@@ -254,10 +234,7 @@ class ShellParser implements ShellScript {
 
   #separate(char: string): void {
     const frame = this.#frame
-    if (char === '&' && this.#text[this.#at + 1] === '>') {
-      this.#at++
-      return
-    }
+    if (char === '&' && this.#text.peek(1) === '>') return void this.#text.at++
     if (char === '|' && this.#isChoice()) return this.#take(1)
     const inTest = frame.command.words[0] === '[['
     if (
@@ -267,19 +244,18 @@ class ShellParser implements ShellScript {
       this.#endWord()
     else this.#endCommand()
     if (char !== '|') this.#pipeStart = this.commands.length
-    this.#at++
+    this.#text.at++
   }
 
   /** `on|off` in a document is a choice of words, where `ls|wc` is a pipe. */
   #isChoice(): boolean {
-    choice.lastIndex = this.#at - 1
-    const next = choice.exec(this.#text)?.[1]
+    const next = this.#text.match(choice, -1)?.[1]
     return next !== undefined && !knownPrograms.has(next)
   }
 
   #readRedirect(char: '<' | '>'): void {
     const frame = this.#frame
-    const ahead = this.#text.slice(this.#at, this.#at + 60)
+    const ahead = this.#text.ahead(60)
     const placeholder = placeholderPattern.exec(ahead)
     if (placeholder) return this.#take(placeholder[0].length)
     if (ahead.startsWith('<(') || ahead.startsWith('>(')) return this.#openFrame(')', 2)
@@ -287,31 +263,18 @@ class ShellParser implements ShellScript {
     if (heredoc && !ahead.startsWith('<<<')) {
       this.#endWord()
       this.#heredocs.push({ command: frame.command, end: heredoc[2] ?? heredoc[3]! })
-      this.#at += heredoc[0].length
+      this.#text.at += heredoc[0].length
       return
     }
     if (/^\d?$/.test(toShortWord(frame))) dropWord(frame)
     this.#endWord()
-    this.#at += /^(?:<<<|>>|>\||<>|[<>]&?)/.exec(ahead)?.[0].length ?? 1
+    this.#text.at += /^(?:<<<|>>|>\||<>|[<>]&?)/.exec(ahead)?.[0].length ?? 1
     if (char === '>' || !ahead.startsWith('<<<')) frame.skips = 'target'
   }
 
   #readHeredocs(): void {
-    for (const { command, end } of this.#heredocs.splice(0)) {
-      const begin = this.#at
-      let lineEnd: number
-      do {
-        const lineStart = this.#at
-        lineEnd = this.#text.indexOf('\n', lineStart)
-        this.#at = lineEnd === -1 ? this.#text.length : lineEnd + 1
-        const line = this.#text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd)
-        if (line.trim() === end) {
-          command.input = this.#text.slice(begin, lineStart)
-          break
-        }
-      } while (lineEnd !== -1)
-      command.input ??= this.#text.slice(begin)
-    }
+    for (const { command, end } of this.#heredocs.splice(0))
+      command.input = (command.input ?? '') + this.#text.takeLinesUntil(end)
   }
 
   #endWord(): void {

@@ -38,15 +38,12 @@ export interface CandidateQuery {
   keep(skill: ComparedSkill): boolean
 }
 
-/** Skills that are looked at closer: those that share the most telling shingles. */
-const skillsMax = 192
 /** Of what a skill shares so much must have been there for one of its versions to count as the one that has it. */
 const grownShare = 0.8
 
 interface Sharer {
   readonly num: number
   shared: number
-  weight: number
   readonly groups: SharedGroup[]
 }
 
@@ -81,17 +78,15 @@ export async function findComparedSkill(context: Context, fullName: string): Pro
 function gather(groups: readonly SharedGroup[], { sketch, estimateMin }: CandidateQuery): Map<number, Sharer> {
   const sharers = new Map<number, Sharer>()
   for (const group of groups) {
-    const sharer = sharers.get(group.skill_num) ?? { num: group.skill_num, shared: 0, weight: 0, groups: [] }
+    const sharer = sharers.get(group.skill_num) ?? { num: group.skill_num, shared: 0, groups: [] }
     sharer.shared += group.shared
-    sharer.weight += group.weight
     sharer.groups.push(group)
     sharers.set(group.skill_num, sharer)
   }
-  const strongest = [...sharers.values()]
-    .filter((sharer) => estimateSimilarity(sketch, findGrown(sharer).shingles, sharer.shared) >= estimateMin)
-    .toSorted((a, b) => b.weight - a.weight)
-    .slice(0, skillsMax)
-  return new Map(strongest.map((sharer) => [sharer.num, sharer]))
+  const telling = [...sharers.values()].filter(
+    (sharer) => estimateSimilarity(sketch, findGrown(sharer).shingles, sharer.shared) >= estimateMin,
+  )
+  return new Map(telling.map((sharer) => [sharer.num, sharer]))
 }
 
 async function readSkills(context: Context, nums: number[], { caller, keep }: CandidateQuery) {

@@ -1,5 +1,5 @@
 import type { Passage } from '@skillstead/protocol'
-import { parseSkillMd } from '@skillstead/protocol/skill-md'
+import { findBody } from '@skillstead/protocol/skill-md'
 import { hashShingle, isBoilerplate, shingleWords } from './shingles.ts'
 import { cutSkillMd } from './sketch.ts'
 import { comparedCharactersMax, foldText, splitWords } from './words.ts'
@@ -22,7 +22,7 @@ export interface PlacedWords {
 
 /** Finds the words of a SKILL.md, line by line, for {@link findPassages}. */
 export function placeWords(skillMd: string): PlacedWords {
-  const { body: whole, bodyLine } = parseSkillMd(cutSkillMd(skillMd))
+  const { body: whole, bodyLine } = findBody(cutSkillMd(skillMd))
   const body = whole.slice(0, comparedCharactersMax)
   const placed = { hashes: [] as number[], starts: [] as number[], ends: [] as number[], lines: [] as number[] }
   let start = 0

@@ -26,6 +26,5 @@ export async function putSketch(
     .returning('num')
     .executeTakeFirst()
   if (!row || sketch.kept.length === 0) return
-  const skill = await trx.selectFrom('skills').select('num').where('id', '=', skillId).executeTakeFirstOrThrow()
-  await putShingles(trx, dialect, { skillNum: skill.num, sketchNum: row.num, shingles: sketch.kept })
+  await putShingles(trx, dialect, { skillId, sketchNum: row.num, shingles: sketch.kept })
 }

@@ -1,4 +1,4 @@
-import { foldText, splitWords } from './words.ts'
+import { foldText, hashWords } from './words.ts'
 
 /** How many words, or characters of scripts without spaces, stand in one shingle. */
 export const shingleWords = 5
@@ -7,7 +7,7 @@ export const shingleRange = 2 ** 47
 
 /** The words of a body, what stands after the frontmatter of a SKILL.md, as numbers. */
 export function toWords(body: string): Int32Array {
-  return splitWords(foldText(body)).hashes
+  return hashWords(foldText(body))
 }
 
 /**
@@ -106,7 +106,7 @@ export function isBoilerplate(shingle: number): boolean {
 }
 
 function listShingles(phrase: string): number[] {
-  const words = splitWords(foldText(phrase)).hashes
+  const words = hashWords(foldText(phrase))
   const count = Math.max(0, words.length - shingleWords + 1)
   return Array.from({ length: count }, (_, i) => hashShingle(words, i, shingleWords))
 }

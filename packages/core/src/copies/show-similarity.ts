@@ -9,12 +9,12 @@ import { compareCandidates, type Match } from './compare-candidates.ts'
 import { findEarlier } from './first.ts'
 import { isKin, readLineage } from './lineage.ts'
 import { findPassages, placeWords } from './passages.ts'
-import { readLatest } from './read-body.ts'
+import { findSkillMd, readLatest } from './read-body.ts'
 import { shownSimilarity } from './similarity.ts'
 import { sketchWords } from './sketch.ts'
 
 const matchesMax = 20
-const comparedMax = 64
+const comparedMax = 256
 /** Sketches err by so much where two small bodies share little. */
 const estimateMin = shownSimilarity / 3
 
@@ -39,7 +39,7 @@ export async function showSimilarity(context: Context, input: { name: string }, 
       : match.skill.owner_id === skill.owner_id
         ? 'same-owner'
         : null
-    const passages = findPassages(words, placeWords(match.document.skillMd))
+    const passages = findPassages(words, placeWords((await findSkillMd(context, match.digest)) ?? ''))
     shown.push({ ...toMatch(match), publishedFirst: earlier.has(match.skill.num), related, passages })
     // Long documents take some ten milliseconds each.
     await setImmediate()

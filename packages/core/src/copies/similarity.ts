@@ -13,6 +13,8 @@ export interface Comparison {
   readonly similarity: number
   /** `exact`: word for word; `near`: nearly, and of nearly the same size; `partial`: one has a part of the other. */
   readonly kind: 'exact' | 'near' | 'partial'
+  /** The share of all shingles of both that both have: 1 for the same ones. */
+  readonly resemblance: number
 }
 
 /**
@@ -37,13 +39,13 @@ export function comparerWith(a: Int32Array): (b: Int32Array) => Comparison {
 }
 
 function compare(a: Int32Array, b: Int32Array, one: Float64Array, other: Float64Array): Comparison {
-  if (isSame(a, b)) return { similarity: 1, kind: 'exact' }
-  if (a.length === 0 || b.length === 0) return { similarity: 0, kind: 'partial' }
-  const smaller = Math.min(one.length, other.length)
-  if (smaller === 0) return { similarity: 0, kind: 'partial' }
+  if (isSame(a, b)) return { similarity: 1, kind: 'exact', resemblance: 1 }
+  const isEmpty = a.length === 0 || b.length === 0
+  const smaller = isEmpty ? 0 : Math.min(one.length, other.length)
+  if (smaller === 0) return { similarity: 0, kind: 'partial', resemblance: 0 }
   const shared = countShared(one, other)
   const resemblance = shared / (one.length + other.length - shared)
-  return { similarity: shared / smaller, kind: resemblance >= nearResemblance ? 'near' : 'partial' }
+  return { similarity: shared / smaller, kind: resemblance >= nearResemblance ? 'near' : 'partial', resemblance }
 }
 
 function isSame(a: Int32Array, b: Int32Array): boolean {

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { putSketch, type SketchedVersion } from './put-sketch.ts'
-import { readDigests, readDocument } from './read-body.ts'
-import { sketchWords } from './sketch.ts'
+import { findSkillMd, readSources } from './read-body.ts'
+import { readWords, sketchWords } from './sketch.ts'
 
 const topic = 'copies.sketch'
 /** There while versions from before the index wait to be sketched: the id of the last that was. */
@@ -39,15 +39,15 @@ async function sketchSome(context: Context): Promise<void> {
     .orderBy('id')
     .limit(versionsPerRun)
     .execute()
-  const digests = await readDigests(
+  const sources = await readSources(
     context,
     versions.map(({ id }) => id),
   )
   for (let i = 0; i < versions.length && !context.closing.aborted; i += versionsPerWrite) {
     const some: SketchedVersion[] = []
     for (const { id, skill_id } of versions.slice(i, i + versionsPerWrite)) {
-      const { words } = await readDocument(context, digests.get(id)!)
-      some.push({ skillId: skill_id, versionId: id, sketch: sketchWords(words) })
+      const skillMd = (await findSkillMd(context, sources.get(id)!.digest)) ?? ''
+      some.push({ skillId: skill_id, versionId: id, sketch: sketchWords(readWords(skillMd)) })
       await setImmediate()
     }
     await store(context, some)

@@ -1,4 +1,4 @@
-import { parseSkillMd } from '@skillstead/protocol/skill-md'
+import { findBody } from '@skillstead/protocol/skill-md'
 import { shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
 import { comparedCharactersMax } from './words.ts'
 
@@ -7,10 +7,12 @@ const shinglesMin = 8
 /** Of long bodies one shingle in so many is kept and looked up, so that a small part of them is found. */
 const keptScaleMax = 32
 const lookupScaleMax = 16
+/** Of a short one at least so many are kept, or all: fewer may be the very ones that a copy changed. */
+const keptMin = 24
+/** And so many are looked up. */
+const lookedUpMin = 96
 /** However long a body is, no more are kept or looked up than twice as many. */
 const shinglesMax = 512
-/** Of a short one at least so many are looked up, or all. */
-const lookedUpMin = 96
 /** How much of a SKILL.md can matter: the body as far as it is compared, after a frontmatter of any sane length. */
 const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
 /** Of UTF-8 a UTF-16 unit. */
@@ -38,7 +40,7 @@ export function decodeSkillMd(bytes: Uint8Array): string {
 
 /** The words of a SKILL.md's body as far as it is compared. */
 export function readWords(skillMd: string): Int32Array {
-  return toWords(parseSkillMd(cutSkillMd(skillMd)).body)
+  return toWords(findBody(cutSkillMd(skillMd)).body)
 }
 
 /** As {@link decodeSkillMd}, of one that is text already. */
@@ -61,7 +63,8 @@ export function sketchWords(words: Int32Array): Sketch {
 
 /** One shingle in so many is kept: the more, the longer the body, and more in all. */
 export function toKeptScale(shingleCount: number): number {
-  const scale = Math.min(keptScaleMax, toPowerOfTwo(Math.sqrt(shingleCount)))
+  const few = toPowerOfTwo(shingleCount / keptMin)
+  const scale = Math.min(keptScaleMax, few, toPowerOfTwo(Math.sqrt(shingleCount)))
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))
 }
 

@@ -48,7 +48,8 @@ async function findOriginal(
   if (copies.length === 0) return undefined
   const own = await findComparedSkill(context, fullName)
   const others = copies.map(({ skill }) => skill)
-  const lineage = await readLineage(context.database.read, own ? [own, ...others] : others)
+  // A new skill is nobody's fork.
+  const lineage = own ? await readLineage(context.database.read, [own, ...others]) : new Map()
   const ancestors = own ? [...lineage.get(own.id)!] : []
   const earlier = await findEarlier(context, sketch, await readOwnNums(context, ownerId, ancestors), others)
   return copies.find(({ skill }) => earlier.has(skill.num) && !(own && isKin(lineage, own.id, skill.id)))

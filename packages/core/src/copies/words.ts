@@ -11,7 +11,9 @@ export interface Words {
 
 /** Case and forms of the same character make no difference. */
 export function foldText(text: string): string {
-  return text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
+  const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
+  // One character may become 18.
+  return folded.slice(0, comparedCharactersMax)
 }
 
 /**
@@ -19,11 +21,28 @@ export function foldText(text: string): string {
  * between words. The hash of a word is FNV-1a over its UTF-16 units: it is stored in sketches, and never changes.
  */
 export function splitWords(folded: string): Words {
-  const [hashes, starts, ends] = [0, 0, 0].map(() => new Int32Array(folded.length)) as [
-    Int32Array,
-    Int32Array,
-    Int32Array,
-  ]
+  const count = fillBuffers(folded)
+  const { hashes, starts, ends } = buffers
+  return { hashes: hashes.slice(0, count), starts: starts.slice(0, count), ends: ends.slice(0, count) }
+}
+
+/** As {@link splitWords}, where nobody asks where they stand. */
+export function hashWords(folded: string): Int32Array {
+  const count = fillBuffers(folded)
+  return buffers.hashes.slice(0, count)
+}
+
+/** Kept, for making them anew for each text takes longer than filling them. */
+let buffers = createBuffers(16 * 1024)
+
+function createBuffers(length: number): Words {
+  return { hashes: new Int32Array(length), starts: new Int32Array(length), ends: new Int32Array(length) }
+}
+
+/** Returns how many words there are. */
+function fillBuffers(folded: string): number {
+  if (folded.length > buffers.hashes.length) buffers = createBuffers(folded.length)
+  const { hashes, starts, ends } = buffers
   let count = 0
   let start = -1
   let hash = 0
@@ -57,7 +76,7 @@ export function splitWords(folded: string): Words {
     i += size
   }
   end(folded.length)
-  return { hashes: hashes.slice(0, count), starts: starts.subarray(0, count), ends: ends.subarray(0, count) }
+  return count
 }
 
 const fnvBasis = 0x811c9dc5 | 0

@@ -9,24 +9,38 @@ const inflatedBytesMax = 256 * 1024
 /** So many characters decide whether a run is worth decoding. */
 const tasteCharacters = 64
 
-const isInRun = new Uint8Array(128)
+const isInRun = new Uint8Array(65_536)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') {
   isInRun[character.charCodeAt(0)] = 1
 }
 
 /** Texts in base64, also of URLs and wrapped, and in plain hexadecimal digits. */
 export function* findRuns(text: string): Generator<Encoded> {
-  let start = 0
-  for (let at = 0; at <= text.length; at++) {
-    if (isInRun[text.charCodeAt(at)] === 1) continue
-    if (at - start >= runCharactersMin) {
-      const end = at - start >= wrappedCharactersMin ? findWrappedEnd(text, start, at) : at
-      const found = decodeRun(text.slice(start, end))
-      if (found) yield { ...found, start, end, isHidden: true }
-      at = end
-    }
-    start = at + 1
+  for (let start = findRun(text, 0); start < text.length;) {
+    const lineEnd = findRunEnd(text, start)
+    const end = lineEnd - start >= wrappedCharactersMin ? findWrappedEnd(text, start, lineEnd) : lineEnd
+    const found = decodeRun(text.slice(start, end))
+    if (found) yield { ...found, start, end, isHidden: true }
+    start = findRun(text, end)
   }
+}
+
+/** Where the next run begins: from one place to the next that a run over both would hold. */
+function findRun(text: string, from: number): number {
+  let at = from + runCharactersMin - 1
+  while (at < text.length) {
+    let start = at
+    while (start >= from && isInRun[text.charCodeAt(start)] === 1 && at - start < runCharactersMin) start--
+    if (at - start === runCharactersMin || start < from) return start + 1
+    at = start + runCharactersMin
+  }
+  return text.length
+}
+
+function findRunEnd(text: string, start: number): number {
+  let end = start
+  while (end < text.length && isInRun[text.charCodeAt(end)] === 1) end++
+  return end
 }
 
 /** Where the run ends whose first line is known: lines of the same kind follow it without a gap. */

@@ -123,7 +123,8 @@ function outline(document: Document): Outline {
   let fence = 0
   let fenceMark = ''
   for (let line = 1; line <= document.lineCount; line++) {
-    const text = document.line(line, 240)
+    // Most lines begin with a letter, and are neither.
+    const text = mayMark(document, line) ? document.line(line, 240) : ''
     const mark = fencePattern.exec(text)?.groups!.mark
     if (fence === 0 && mark) [fence, fenceMark] = [line, mark]
     else if (fence !== 0 && mark?.startsWith(fenceMark)) fence = 0
@@ -142,12 +143,23 @@ function outline(document: Document): Outline {
   return result
 }
 
+const marks: ReadonlySet<string> = new Set('#`~*_-+>')
+
+function mayMark(document: Document, line: number): boolean {
+  let at = document.lineStart(line)
+  while (document.text[at] === ' ' || document.text[at] === '\t') at++
+  return marks.has(document.text[at] ?? '')
+}
+
+const unseenMarks = ['<!--', 'style', 'color', '[//]', '[comment]'] as const
 const unseenPattern =
   /<!--|<[a-z]{1,10}\s[^<>]{0,80}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(?:white|#fff\b|#ffffff\b|transparent))[^<>]{0,80}>|^\[(?:\/\/|comment)\]:\s?#\s?(?=\()/gim
 const unseenCharactersMax = 4096
 
 /** HTML comments, elements that are not shown, and Markdown's comments (`[//]: # (...)`), in order and apart. */
 function findUnseen(text: string): Match[] {
+  const lower = text.toLowerCase()
+  if (!unseenMarks.some((mark) => lower.includes(mark))) return []
   const spans: Match[] = []
   let end = 0
   for (const { 0: opening, index } of text.matchAll(unseenPattern)) {

@@ -1,5 +1,4 @@
 import type { EngineRuleName } from './engine-rules.ts'
-import { Marks } from './marks.ts'
 import type { FileRole } from './role.ts'
 
 export interface Hidden {
@@ -18,25 +17,24 @@ const blackFlag = '\u{1f3f4}'
 /** Gaps behind which nobody looks on. */
 const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
 const beginnings = gaps.map((gap) => gap.slice(0, 40))
-const zeroWidths = ['\u200b', '\u200c', '\u200d', '\u2060', '\ufeff'] as const
-const bidiControls = ['\u202a', '\u202b', '\u202d', '\u202e', '\u2066', '\u2067'] as const
-const tagsFirstHalf = '\udb40'
-/** What a text must hold to be looked through. */
-const marks = new Marks([...beginnings, ...zeroWidths, ...bidiControls, tagsFirstHalf])
+/** What a text must hold to be looked through. A text of Latin letters alone is not even read for them. */
+const tagsFirstHalf = /\udb40/
+const zeroWidths = /[\u200b-\u200d\u2060-\u2064\ufeff]/
+const bidiControls = /[\u202a-\u202e\u2066-\u2069]/
+const unseen = new RegExp([tagsFirstHalf, zeroWidths, bidiControls].map(({ source }) => source).join('|'))
 const readRoles: ReadonlySet<FileRole> = new Set(['instruction', 'reference'])
 
 /** Characters and gaps that hide a text from its reader, whatever it says. */
 export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
-  const found = marks.in(text)
-  if (found.size === 0) return
-  if (readRoles.has(role) && beginnings.some((mark) => found.has(mark))) yield* findPadding(text)
-  if (found.has(tagsFirstHalf)) yield* findTags(text)
-  if (zeroWidths.some((mark) => found.has(mark))) {
+  if (readRoles.has(role) && beginnings.some((gap) => text.includes(gap))) yield* findPadding(text)
+  if (!unseen.test(text)) return
+  if (tagsFirstHalf.test(text)) yield* findTags(text)
+  if (zeroWidths.test(text)) {
     for (const { 0: run, index } of text.matchAll(zeroWidthPattern)) {
       yield { rule: 'zeroWidthRun', start: index, end: index + run.length }
     }
   }
-  if (bidiControls.some((mark) => found.has(mark))) yield* findBidi(text)
+  if (bidiControls.test(text)) yield* findBidi(text)
 }
 
 function* findTags(text: string): Generator<Hidden> {

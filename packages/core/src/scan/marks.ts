@@ -10,7 +10,7 @@ export class Marks {
 
   constructor(marks: readonly string[]) {
     this.#marks = marks
-    this.#anchors = new AnchorTable(marks.map((mark) => [mark.toLowerCase()]))
+    this.#anchors = new AnchorTable(marks.map((mark) => mark.toLowerCase()))
     this.#longest = Math.max(...marks.map(({ length }) => length))
   }
 

@@ -1,5 +1,6 @@
 import { contextCharacters } from './fold.ts'
-import { toFactors } from './pattern-factors.ts'
+import { crossings, toCrossing, type Crossing } from './pattern-crossing.ts'
+import { toNeeds, type Need } from './pattern-needs.ts'
 import { toWidth } from './pattern-width.ts'
 import type { Flow, Pattern } from './rule.ts'
 
@@ -9,17 +10,19 @@ export interface Match {
   readonly end: number
 }
 
-export type OnMatch = (start: number, end: number) => void
+type OnMatch = (start: number, end: number) => void
 
 /** Finds a pattern in a piece of text. Built once for each pattern. */
 export interface Matcher {
   readonly view: 'folded' | 'raw'
-  /** The most characters that a match takes before the end of its anchor, and behind its beginning. */
-  readonly beforeMax: number
-  readonly behindMax: number
-  /** Of each of these lists, at most two, every match holds one beside its anchor. */
-  readonly needs: readonly (readonly string[])[]
-  find(text: string, onMatch: OnMatch): void
+  /** Of the texts of each of these, every match holds one; of its anchors too. */
+  readonly needs: readonly Need[]
+  /** Whether a match may go on behind the end of a passage, or of a line. */
+  readonly crosses: Crossing
+  /** How much of what follows a match is to be seen for it. */
+  readonly aheadMax: number
+  /** Finds all that begins at an offset or behind it. */
+  find(text: string, from: number, onMatch: OnMatch): void
 }
 
 /** Throws a `TypeError` if a match may be wider than what is kept between two pieces of a text. */
@@ -27,46 +30,54 @@ export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
   const view = pattern.view ?? 'folded'
   const flags = view === 'raw' ? 'g' : 'gi'
   const isFlow = !(match instanceof RegExp)
-  const widthMax = isFlow ? toFlowWidth(match) : toWidth(match.source)
-  if (widthMax > contextCharacters) {
+  const width = isFlow ? toFlowWidth(match) : toWidth(match.source)
+  if (width > contextCharacters) {
     const { source } = isFlow ? match.first : match
-    throw new TypeError(`A match of ${source} may be of ${widthMax} characters; ${contextCharacters} is the most.`)
+    throw new TypeError(`A match of ${source} may be of ${width} characters; ${contextCharacters} is the most.`)
   }
-  const reach = isFlow ? toFlowReach(match, anchors, widthMax) : { beforeMax: widthMax, behindMax: widthMax }
-  const needs = (isFlow ? [match.first, match.last] : [match]).flatMap((part) => toNeed(part, anchors))
-  return { view, ...reach, needs, find: isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags) }
+  const sources = isFlow ? [match.first.source, match.last.source, match.stop.source] : [match.source]
+  const aheadMax = sources.some((source) => lookAheadPattern.test(source)) ? aheadCharactersMax : 1
+  const anchored: Need = { texts: anchors, before: width, behind: width }
+  const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
+  // What folding takes away may stand in the text as it is written.
+  if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, find }
+  const needs = (isFlow ? toFlowNeeds(match) : toNeeds(match)).filter(({ texts }) => texts.every(isWorthIt))
+  const hasAnchor = ({ texts }: Need) => texts.every((text) => anchors.some((anchor) => text.includes(anchor)))
+  return {
+    view,
+    needs: needs.some(hasAnchor) ? needs : [...needs, anchored],
+    aheadMax,
+    crosses: isFlow ? toFlowCrossing(match) : toCrossing(match.source),
+    find,
+  }
 }
+
+function toFlowNeeds({ first, last, withinMax }: Flow): Need[] {
+  const behindFirst = withinMax + toWidth(last.source)
+  const beforeLast = toWidth(first.source) + withinMax
+  return [
+    ...toNeeds(first).map(({ texts, before, behind }) => ({ texts, before, behind: behind + behindFirst })),
+    ...toNeeds(last).map(({ texts, before, behind }) => ({ texts, before: before + beforeLast, behind })),
+  ]
+}
+
+/** A look ahead at more than the next character. */
+const lookAheadPattern = /\(\?[=!](?!\\s(?:\|\$)?\))/
+const aheadCharactersMax = 128
 
 /** Shorter words stand everywhere, and it is not worth looking for them. */
 const needCharactersMin = 4
 
-/** What a part of a pattern needs, unless its anchors ask for it already. */
-function toNeed(part: RegExp, anchors: readonly string[]): (readonly string[])[] {
-  const factors = toFactors(part)
-  if (!factors || factors.some((factor) => factor.trim().length < needCharactersMin)) return []
-  if (factors.every((factor) => anchors.some((anchor) => factor.includes(anchor)))) return []
-  return [factors.filter((factor) => !factors.some((other) => other !== factor && factor.includes(other)))]
-}
-
-/** Where all anchors are words of one end of a flow, the flow lies on one side of them. */
-function toFlowReach({ first, last }: Flow, anchors: readonly string[], widthMax: number) {
-  const areIn = (end: RegExp, other: RegExp) => anchors.every((anchor) => holds(end, anchor) && !holds(other, anchor))
-  return {
-    beforeMax: areIn(first, last) ? toWidth(first.source) : widthMax,
-    behindMax: areIn(last, first) ? toWidth(last.source) : widthMax,
-  }
-}
-
-function holds({ source }: RegExp, anchor: string): boolean {
-  return source.toLowerCase().includes(anchor)
+function isWorthIt(text: string): boolean {
+  return text.trim().length >= needCharactersMin
 }
 
 type Find = Matcher['find']
 
 function toWordFinder({ source, multiline, dotAll }: RegExp, flags: string): Find {
   const words = new RegExp(source, `${flags}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`)
-  return (text, onMatch) => {
-    words.lastIndex = 0
+  return (text, from, onMatch) => {
+    words.lastIndex = from
     for (let found = words.exec(text); found; found = words.exec(text)) {
       const { index } = found
       onMatch(index, index + found[0].length)
@@ -80,8 +91,8 @@ function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Fi
   const beginnings = new RegExp(first.source, flags)
   const marks = new RegExp(`(${last.source})|(${first.source})|${stop.source}`, flags)
   const firstGroup = countGroups(last) + 2
-  return (text, onMatch) => {
-    beginnings.lastIndex = 0
+  return (text, from, onMatch) => {
+    beginnings.lastIndex = from
     let begun = beginnings.exec(text)
     while (begun) {
       const begunEnd = begun.index + begun[0].length
@@ -103,6 +114,13 @@ function countGroups({ source }: RegExp): number {
 
 function toFlowWidth({ first, last, withinMax }: Flow): number {
   return toWidth(first.source) + withinMax + toWidth(last.source)
+}
+
+/** A flow goes on until what stops it, whatever its ends are. */
+function toFlowCrossing({ first, last, stop }: Flow): Crossing {
+  const ends = toCrossing(`${first.source}|${last.source}`)
+  const between = !stop.test('\uE000') ? 'passages' : stop.test('\n') ? 'nothing' : 'lines'
+  return crossings[Math.max(crossings.indexOf(ends), crossings.indexOf(between))]!
 }
 
 /** Whether an offset lies in one of some spans, which are in order and apart. */

@@ -1,7 +1,7 @@
 import type { polarities } from '@skillstead/protocol'
 import type { Document, Heading } from './document.ts'
 
-export type Polarity = (typeof polarities)[number]
+type Polarity = (typeof polarities)[number]
 
 /** How a passage speaks, and whether that is beyond doubt or one sign alone. */
 export interface Stance {
@@ -34,6 +34,7 @@ interface Passage {
   readonly lineAbove: string
   readonly headings: readonly Heading[]
   readonly isQuoted: boolean
+  readonly isInBackticks: boolean
   readonly isInTable: boolean
   readonly isInFence: boolean
   readonly isInItem: boolean
@@ -59,6 +60,7 @@ function toPassage(document: Document, offset: number, end: number): Passage {
     lineAbove: above,
     headings: document.headings(number),
     isQuoted: isQuotedAt(document, line, column, fence),
+    isInBackticks: document.isCode(offset),
     isInTable: /^\s*\|/.test(line),
     isInFence: fence > 0,
     isInItem: isItem,
@@ -82,7 +84,7 @@ function isQuotedAt(document: Document, line: string, column: number, fence: num
 }
 
 const stringLinePattern =
-  /^\s*(?:[-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}(?<quote>["'`]).{1,400}\k<quote>\s*\]?[,;]?\s*(?:#.*|\/\/.*)?$/
+  /^\s*(?:[-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}(?<quote>["'`])(?:(?!\k<quote>).){1,400}\k<quote>\s*\]?[,;]?\s*(?:#.*|\/\/.*)?$/
 
 /** Whether an odd number of quotation marks stands before the place, and one behind it. */
 function isInQuotes(line: string, column: number): boolean {
@@ -137,7 +139,7 @@ const forbiddingLeadIn =
 const denyListPattern =
   /["']?(?:deny|denied|denylist|deny_list|blocklist|block_list|blocked|blacklist|disallowed_?tools|forbidden|prohibited)["']?\s*[:=]\s*[[{(]?/i
 const negativeMark =
-  /[\u274c\u26d4\u{1f6ab}\u2717\u2718]|(?:^|[\s#/*(-])(?:bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|don[\u2019']?t|never|not this|anti-?pattern)\b\s?(?:[:)\u2014-]|$|example|code|skill|input|payload|version)/iu
+  /[\u274c\u26d4\u{1f6ab}\u2717\u2718]|(?:^|[\s#/*(-])(?:bad|wrong|incorrect|unsafe|insecure|vulnerable|dangerous|malicious|evil|attack|attacker|don[\u2019']?t|never|not this|anti-?pattern)\b\s?(?:[:)\u2014]|-(?!\w)|$|example|code|skill|input|payload|version)/iu
 
 function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isInFence }: Passage): boolean {
   const forbidden = forbiddancePattern.exec(before)
@@ -161,8 +163,11 @@ const attackWords =
 
 /** How many signs there are that the passage is shown and not meant. */
 function countSigns(passage: Passage, isLesson: boolean): number {
-  const { line, before, after, leadIn, lineAbove, headings, isQuoted, isInTable, isInFence, isInItem } = passage
-  const isMention = mentionPattern.test(before) || attackWords.test(after) || (isQuoted && quotingPattern.test(before))
+  const { line, before, after, leadIn, lineAbove, headings } = passage
+  const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
+  // What stands between backticks is run as often as it is spoken of.
+  const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
+  const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
   // The title is the name of a skill, which says what it wants to be.
   const isUnderAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
@@ -180,6 +185,11 @@ function countSigns(passage: Passage, isLesson: boolean): number {
     isLesson && (isInTable || isInFence || isUnderAttacks || isLed),
   ]
   return signs.filter(Boolean).length
+}
+
+/** What follows the end of the quotation. */
+function afterQuote(after: string): string {
+  return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }
 
 const lessonPattern =

@@ -42,12 +42,20 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   },
 ]
 
+/** What programs read to learn where to go and what to do. */
+const settingsPattern =
+  /(?:^|\/)[\w.-]{0,40}(?:config|configuration|settings|conf|env)\.(?:json[c5]?|ya?ml|toml|ini|cfg)$/i
 const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
 /** What no interpreter reads. */
 const textPlaces = places.slice(-2)
 
-/** What looks like a path of a file in a text. */
-const pathPattern = /[\w./-]{3,200}/g
+/** What looks like a path of a file in a text is of these characters, and of so many. */
+const isInPath = new Uint8Array(65_536)
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-') {
+  isInPath[character.charCodeAt(0)] = 1
+}
+const mentionCharactersMin = 3
+const mentionCharactersMax = 200
 
 interface NamedFile {
   readonly path: string
@@ -75,15 +83,33 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
 
 function* findNamed(text: string, byName: ReadonlyMap<string, readonly NamedFile[]>): Generator<NamedFile> {
   const seen = new Set<string>()
-  for (const [mention] of text.matchAll(pathPattern)) {
+  for (const mention of findMentions(text)) {
+    if (seen.has(mention)) continue
+    seen.add(mention)
     const path = mention
       .toLowerCase()
       .replace(/^(?:\.{0,2}\/)+/, '')
       .replace(/\.$/, '')
-    if (!path.includes('.') || seen.has(path)) continue
-    seen.add(path)
-    for (const file of byName.get(path.split('/').at(-1)!) ?? []) {
+    if (!path.includes('.')) continue
+    for (const file of byName.get(path.slice(path.lastIndexOf('/') + 1)) ?? []) {
       if (`/${file.path.toLowerCase()}`.endsWith(`/${path}`)) yield file
+    }
+  }
+}
+
+/** What looks like a path and has a dot within it; that at the end of a sentence is none. */
+function* findMentions(text: string): Generator<string> {
+  let last = 0
+  for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', Math.max(last, dot + 1))) {
+    if (isInPath[text.charCodeAt(dot + 1)] !== 1) continue
+    let start = dot
+    while (start > last && isInPath[text.charCodeAt(start - 1)] === 1) start--
+    let end = dot + 1
+    while (end < text.length && isInPath[text.charCodeAt(end)] === 1) end++
+    last = end
+    for (let from = start; from < end; from += mentionCharactersMax) {
+      const mention = text.slice(from, Math.min(from + mentionCharactersMax, end))
+      if (mention.length >= mentionCharactersMin) yield mention
     }
   }
 }
@@ -97,6 +123,7 @@ function toPlaceRole(path: string, text: string): FileRole {
 /** A file's role once instructions name it. */
 function toUsedRole(path: string, role: FileRole): FileRole {
   if (isMarkdown(path) && !licencePattern.test(path)) return 'instruction'
+  if (role === 'data' && settingsPattern.test(path)) return 'script'
   if ((role !== 'test' && role !== 'vendored') || licencePattern.test(path)) return role
   return textPlaces.find((each) => each.path.test(path))?.role ?? 'script'
 }

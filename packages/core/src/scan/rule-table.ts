@@ -5,10 +5,14 @@ import { concealment } from './rules/concealment.ts'
 import * as credentialAccess from './rules/credential-access.ts'
 import { hiddenInstructions } from './rules/hidden-instructions.ts'
 import { instructionOverride } from './rules/instruction-override.ts'
+import { limitsLifted } from './rules/limits-lifted.ts'
 import * as remoteCode from './rules/remote-code.ts'
 import * as reverseShell from './rules/reverse-shell.ts'
 import * as destruction from './rules/destruction.ts'
 import * as dynamicCode from './rules/dynamic-code.ts'
+import * as systemFlows from './rules/system-flows.ts'
+import * as beyondDoubt from './rules/beyond-doubt.ts'
+import * as secretFlows from './rules/secret-flows.ts'
 import * as collectedAndSent from './rules/collected-and-sent.ts'
 import * as inputCapture from './rules/input-capture.ts'
 import * as embeddedSecrets from './rules/embedded-secrets.ts'
@@ -31,6 +35,7 @@ import { fakePrerequisite } from './rules/fake-prerequisite.ts'
 import { undisclosedBehaviour } from './rules/undisclosed-behaviour.ts'
 import { scannerEvasion } from './rules/scanner-evasion.ts'
 import { agentControl } from './rules/agent-control.ts'
+import * as covertTransfer from './rules/covert-transfer.ts'
 import { credentialRequests } from './rules/credential-requests.ts'
 import { contextLeakage } from './rules/context-leakage.ts'
 
@@ -44,6 +49,7 @@ interface RuleFile {
 /** One line for each file: `import * as hidden from './rules/hidden.ts'` above, `hidden,` here. */
 const files: readonly RuleFile[] = [
   { rules: instructionOverride },
+  { rules: limitsLifted },
   { rules: hiddenInstructions },
   { rules: concealment },
   { rules: socialEngineering },
@@ -52,6 +58,7 @@ const files: readonly RuleFile[] = [
   { rules: permissions },
   { rules: outsideOrders },
   { rules: dataTheft },
+  covertTransfer,
   { rules: pressure },
   { rules: fakePrerequisite },
   { rules: undisclosedBehaviour },
@@ -68,6 +75,9 @@ const files: readonly RuleFile[] = [
   exfiltration,
   collectedAndSent,
   inputCapture,
+  secretFlows,
+  beyondDoubt,
+  systemFlows,
   obfuscation,
   persistence,
   privilege,
@@ -86,7 +96,7 @@ export const combinations: readonly Combination[] = files.flatMap((file) => file
 export const allRules: readonly Omit<Rule, 'patterns'>[] = [...rules, ...combinations, ...Object.values(engineRules)]
 
 /** Raised with every change of the engine that changes a report. */
-const engineVersion = '2'
+const engineVersion = '3'
 
 /** Names the engine and the rules, so that no change of either is forgotten: reports of other versions are made again. */
 export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`

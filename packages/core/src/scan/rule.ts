@@ -30,7 +30,7 @@ export const categories = [
   ...(['obfuscation', 'persistence', 'destruction', 'privilege', 'supply-chain', 'suspicious-host'] as const),
   ...(['binary', 'resource-abuse', 'undisclosed-behaviour', 'incomplete-scan'] as const),
 ] as const
-export type Category = (typeof categories)[number]
+type Category = (typeof categories)[number]
 
 export interface Rule {
   /** Stable, kebab-case: suppressions and reports name it. */

@@ -6,6 +6,7 @@ import { decodeText } from './decode.ts'
 import { Document } from './document.ts'
 import { engineRules, type EngineRuleName } from './engine-rules.ts'
 import { findHidden } from './hidden.ts'
+import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
 import { isMarkdown, toRoles, type FileRole } from './role.ts'
 import { combinations, facts, rules, rulesVersion } from './rule-table.ts'
@@ -58,7 +59,7 @@ interface Layer {
 /** One scan of the files of a skill, from the first to the report. */
 export class Scan {
   readonly #files: readonly TextFile[]
-  readonly #findings: { file: number; finding: ScanFinding }[] = []
+  readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
   readonly #cut: Security['cut'] = []
@@ -108,15 +109,15 @@ export class Scan {
   }
 
   toSecurity(now: number): Security {
-    const findings = this.#findings
-      .toSorted((a, b) => a.file - b.file || a.finding.line - b.finding.line || a.finding.column - b.finding.column)
-      .map(({ finding }) => finding)
+    const all = this.#findings.map(({ finding }) => finding)
+    const { findings, unlisted } = listFindings(this.#findings)
+    const reason = `${unlisted} findings in all files, the least grave, are not listed.`
     return {
-      score: toScore(findings),
-      verdict: toVerdict(findings),
-      risk: toRisk(findings),
+      score: toScore(all),
+      verdict: toVerdict(all),
+      risk: toRisk(all),
       findings,
-      cut: this.#cut,
+      cut: unlisted > 0 ? [...this.#cut, { path: this.#files[0]!.path, reason }] : this.#cut,
       rulesVersion,
       scannedAt: toTimestamp(now),
     }
@@ -168,7 +169,9 @@ export class Scan {
     const rule = rules[hit.probe]
     // Another place on the line may be meant where this one is not.
     if (!rule && stance.polarity !== 'imperative' && stance.isCertain) return
-    if (stance.polarity === 'imperative') seen.add(key)
+    const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
+    if (seen.has(shownKey)) return
+    seen.add(shownKey)
     const place: Place = {
       stance,
       role: subject.role,

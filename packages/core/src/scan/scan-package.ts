@@ -19,7 +19,7 @@ export async function scanPackage(files: readonly ScanFile[], now: number, threa
 
 /** As {@link scanPackage} whatever the size: for what comes in bulk, or is waited for by nobody. */
 export async function scanInThread(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
-  const found = await threads.scan(files, now)
+  const found = await threads.ask({ files, now })
   if (found === 'broken') return scanAtEase(files, now)
   return found === 'late' ? toUnscanned(files, 'The scan took too long and was given up.', now) : found
 }

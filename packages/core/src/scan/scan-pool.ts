@@ -10,10 +10,11 @@ export interface ScanOrder {
 }
 
 /** A report, or why there is none: the thread broke down, or gave no answer in time. */
-type Outcome = Security | 'broken' | 'late'
+type Outcome<Report> = Report | 'broken' | 'late'
 
-interface Job extends ScanOrder {
-  readonly resolve: (outcome: Outcome) => void
+interface Job<Report, Order> {
+  readonly order: Order
+  readonly resolve: (outcome: Outcome<Report>) => void
 }
 
 const workersMax = Math.min(2, availableParallelism())
@@ -23,28 +24,30 @@ const answerMs = 120_000
 const workerUrl = new URL(`./scan-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 /** Threads that scan, made when first needed and kept. An idle one keeps no process alive. */
-export class ScanPool {
+export class ScanPool<Report extends object = Security, Order = ScanOrder> {
   readonly #idle: Worker[] = []
-  readonly #waiting: Job[] = []
+  readonly #waiting: Job<Report, Order>[] = []
   readonly #url: URL
   readonly #answerMs: number
+  readonly #workersMax: number
   #workers = 0
 
-  constructor(options: { url?: URL; answerMs?: number } = {}) {
+  constructor(options: { url?: URL; answerMs?: number; workersMax?: number } = {}) {
     this.#url = options.url ?? workerUrl
     this.#answerMs = options.answerMs ?? answerMs
+    this.#workersMax = options.workersMax ?? workersMax
   }
 
-  async scan(files: readonly ScanFile[], now: number): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
-    this.#waiting.push({ files, now, resolve })
+  async ask(order: Order): Promise<Outcome<Report>> {
+    const { promise, resolve } = Promise.withResolvers<Outcome<Report>>()
+    this.#waiting.push({ order, resolve })
     this.#next()
     return promise
   }
 
   #next(): void {
     const job = this.#waiting[0]
-    if (!job || (this.#idle.length === 0 && this.#workers === workersMax)) return
+    if (!job || (this.#idle.length === 0 && this.#workers === this.#workersMax)) return
     this.#waiting.shift()
     this.#run(this.#idle.pop() ?? this.#start(), job)
   }
@@ -54,8 +57,8 @@ export class ScanPool {
     return new Worker(this.#url)
   }
 
-  #run(worker: Worker, { files, now, resolve }: Job): void {
-    const end = (outcome: Outcome) => {
+  #run(worker: Worker, { order, resolve }: Job<Report, Order>): void {
+    const end = (outcome: Outcome<Report>) => {
       clearTimeout(timer)
       worker.removeAllListeners()
       if (typeof outcome === 'object') this.#keep(worker)
@@ -70,7 +73,7 @@ export class ScanPool {
     worker.once('exit', () => end('broken'))
     worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    worker.postMessage({ files, now } satisfies ScanOrder)
+    worker.postMessage(order)
   }
 
   #keep(worker: Worker): void {

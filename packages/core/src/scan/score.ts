@@ -2,7 +2,7 @@ import type { ScanFinding, Security } from '@skillstead/protocol'
 
 type Judged = Pick<
   ScanFinding,
-  'ruleId' | 'category' | 'severity' | 'signal' | 'path' | 'line' | 'context' | 'suppressed'
+  'ruleId' | 'category' | 'severity' | 'signal' | 'path' | 'line' | 'column' | 'excerpt' | 'context' | 'suppressed'
 >
 
 /** What each rule takes once from the score, by the worst that it found. */
@@ -23,7 +23,7 @@ function isIndependent({ category, context }: Judged): boolean {
 }
 
 /**
- * One hostile finding, or two suspicious ones that are independent (of two categories, at two places), are `dangerous`;
+ * One hostile finding, or two suspicious ones that are independent (of two categories, in two sentences), are `dangerous`;
  * one suspicious finding calls for `caution`, unless its author gave a reason for it.
  */
 export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
@@ -33,12 +33,23 @@ export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   return suspicious.some(({ suppressed }) => !suppressed) ? 'caution' : 'safe'
 }
 
-/** Whether two of the findings differ in category and in place: in linear time, however many there are. */
+/** Whether two of the findings differ in category and in place: in linear time for each line, however many there are. */
 function hasIndependentPair(findings: readonly Judged[]): boolean {
-  const categoriesAt = Map.groupBy(findings, ({ path, line }) => `${path}\n${line}`)
-  if (categoriesAt.size < 2) return false
-  return new Set(findings.map(({ category }) => category)).size > 1
+  if (new Set(findings.map(({ category }) => category)).size < 2) return false
+  const [first, ...others] = Map.groupBy(findings, ({ path, line }) => `${path}\n${line}`).values()
+  return others.length > 0 || hasTwoSentences(first!)
 }
+
+/** Whether findings of one line lie in more than one of its sentences: many write a paragraph in one line. */
+function hasTwoSentences(findings: readonly Judged[]): boolean {
+  const inOrder = findings.toSorted((a, b) => a.column - b.column)
+  return inOrder.some(({ column, excerpt }, index) => {
+    const next = inOrder[index + 1]
+    return next !== undefined && sentenceEndPattern.test(excerpt.slice(0, next.column - column))
+  })
+}
+
+const sentenceEndPattern = /[.!?](?=\s)|[\u3002\uff01\uff1f]/
 
 /**
  * From 0 to 100: the most that the verdict allows, less what each rule that found something takes, once and by its worst

@@ -35,8 +35,12 @@ export async function scheduleRescan(context: Context): Promise<void> {
     retryDelaysMs,
     handle: () => scanSlice(context),
     async afterwards(trx, ended) {
+      const walk = await readWalk(trx)
+      if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
-      if ((await readWalk(trx))?.phase !== 'done') await enqueue(context, trx, isFailed ? 60 * minuteMs : 0)
+      // Of other rules: that of a node with another program, which is to find the row when it looks.
+      const isOurs = walk?.rules === rulesVersion
+      await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
   })
   await context.database.writer.write(async (trx) => {

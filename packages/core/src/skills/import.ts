@@ -3,11 +3,10 @@ import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { scanInThread } from '../scan/scan-package.ts'
 import { holdVersion } from '../security/hold-version.ts'
-import { keepCompiled } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { inspectPackage, type Inspection } from './inspect.ts'
+import { inspectMany } from './inspect-many.ts'
+import type { Inspection } from './inspect.ts'
 import { readPackageFields, type PackageFields } from './package-fields.ts'
 import { Withheld, publishVersion, type Publication } from './publish-version.ts'
 import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
@@ -47,6 +46,8 @@ export type ImportOutcome = Imported | { readonly error: RegistryError }
 
 /** How long reading and compressing may hold the event loop at a time. */
 const sliceMs = 10
+/** So many versions are looked up with one query. */
+const lookedUpMax = 100
 
 /**
  * Publishes versions that were made elsewhere, in their order, under their authors' names. What the source says wins
@@ -71,30 +72,45 @@ export async function importVersion(context: Context, item: ImportedVersion, cal
   return outcome!
 }
 
-interface Prepared {
+/** A version that could be read, before anything is looked up. */
+interface Packed {
   readonly item: ImportedVersion
   readonly fields: PackageFields
   readonly content: PackedContent
+}
+
+interface Prepared extends Packed {
+  /** Undefined where the version is there already. */
   readonly inspection: Inspection | undefined
 }
 
-/** What is compressed on other threads meanwhile is waited for at the end. */
 async function prepareAll(context: Context, items: readonly ImportedVersion[]): Promise<(Prepared | RegistryError)[]> {
-  const prepared: Promise<Prepared | RegistryError>[] = []
+  const packed = await packAll(items)
+  const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
+  const there = await findThere(context, readable)
+  const fresh = readable.filter((one) => !there.has(one))
+  const found = await inspectMany(
+    fresh.map(({ content }) => content),
+    context.clock.now(),
+  )
+  const inspections = new Map(fresh.map((one, i) => [one, found[i]]))
+  return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
+}
+
+/** What is compressed on other threads meanwhile is waited for at the end. */
+async function packAll(items: readonly ImportedVersion[]): Promise<(Packed | RegistryError)[]> {
+  const packed: Promise<Packed | RegistryError>[] = []
   let startedMs = performance.now()
   for (const item of items) {
-    const one = prepare(context, item).catch(toRefusal)
-    prepared.push(one)
-    // A small one is ready in this turn of the loop, what goes on in other threads is not.
-    await Promise.race([one, setImmediate()])
+    packed.push(pack(item).catch(toRefusal))
     if (performance.now() - startedMs < sliceMs) continue
     await setImmediate()
     startedMs = performance.now()
   }
-  return Promise.all(prepared)
+  return Promise.all(packed)
 }
 
-async function prepare(context: Context, item: ImportedVersion): Promise<Prepared> {
+async function pack(item: ImportedVersion): Promise<Packed> {
   const { skillMd, files = [], name, displayName, version, license, category } = item
   checkPackage({ skillMd, files })
   // A number that is none of ours says nothing; the next patch is taken.
@@ -106,32 +122,35 @@ async function prepare(context: Context, item: ImportedVersion): Promise<Prepare
     category,
   }
   const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
-  const content = await packContent({ skillMd, files })
-  const inspection = (await isThere(context, item, fields.name, content.digest))
-    ? undefined
-    : await inspectPackage(content, context.clock.now(), scanInThread)
-  return { item, fields, content, inspection }
+  return { item, fields, content: await packContent({ skillMd, files }) }
 }
 
-/** Whether this part of the history was imported before; versions never change and never go. */
-async function isThere(
-  { database }: Context,
-  { owner, publishedAt }: ImportedVersion,
-  name: string,
-  digest: string,
-): Promise<boolean> {
-  const found = await selectImported(database.read, `${owner}/${name}`, digest)
-  return found.some(({ published_at }) => publishedAt === undefined || published_at === publishedAt)
+/** The parts of a history that were imported before; versions never change and never go. */
+async function findThere({ database }: Context, packed: readonly Packed[]): Promise<Set<Packed>> {
+  const there = new Set<Packed>()
+  for (let i = 0; i < packed.length; i += lookedUpMax) {
+    const part = packed.slice(i, i + lookedUpMax)
+    const found = await database.read
+      .selectFrom('versions')
+      .innerJoin('skills', 'skills.id', 'versions.skill_id')
+      .select(['skills.full_name', 'versions.digest', 'versions.published_at'])
+      .where('versions.digest', 'in', [...new Set(part.map(({ content }) => content.digest))])
+      .where('skills.full_name', 'in', [...new Set(part.map(toFullName))])
+      .execute()
+    for (const one of part) if (found.some((row) => isSame(row, one))) there.add(one)
+  }
+  return there
 }
 
-const selectImported = keepCompiled<{ published_at: number }>((db) =>
-  db
-    .selectFrom('skills')
-    .innerJoin('versions', 'versions.skill_id', 'skills.id')
-    .select('versions.published_at')
-    .where('skills.full_name', '=', '')
-    .where('versions.digest', '=', ''),
-)
+function toFullName({ item, fields }: Packed): string {
+  return `${item.owner}/${fields.name}`
+}
+
+function isSame(row: { full_name: string; digest: string; published_at: number }, one: Packed): boolean {
+  const { publishedAt } = one.item
+  if (row.digest !== one.content.digest || row.full_name !== toFullName(one)) return false
+  return publishedAt === undefined || publishedAt === row.published_at
+}
 
 async function store(context: Context, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
   const { write } = context.database.writer

@@ -32,10 +32,10 @@ export interface RecordedInspection {
 }
 
 /** Looks at a package before any transaction begins; `now` is in milliseconds since 1970. */
-export async function inspectPackage(content: PackedContent, now: number, scan = scanPackage): Promise<Inspection> {
-  const scanned = scan(content.sources, now)
-  const access = await inspectAccess(content.sources)
-  return { scan: await scanned, access, sketch: toSketch(content.sources[0]!.bytes) }
+export async function inspectPackage({ sources }: PackedContent, now: number): Promise<Inspection> {
+  const scan = scanPackage(sources, now)
+  const access = await inspectAccess(sources)
+  return { scan: await scan, access, sketch: toSketch(sources[0]!.bytes) }
 }
 
 /** Stores what was found, in the transaction that stores the version. */

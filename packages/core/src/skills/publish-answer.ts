@@ -34,14 +34,14 @@ export interface Stored {
 
 /** Reads what the answer needs, within the transaction. */
 export async function readBack(trx: WriteTransaction, published: Published): Promise<Stored> {
-  const { skill, version, created, warnings, scan } = published
+  const { skill, version, created, warnings, scan, uses } = published
   return {
     skill,
     document: await readDocument(trx, skill.id),
     version,
     files: await readFiles(trx, version.id),
     security: scan ?? (await readScan(trx, version.id)),
-    uses: await showAccess(trx, version),
+    uses: uses ?? (await showAccess(trx, version)),
     created,
     warnings,
   }

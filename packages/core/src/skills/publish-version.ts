@@ -41,8 +41,9 @@ export interface Published {
   readonly version: VersionRow
   readonly created: boolean
   readonly warnings: readonly Warning[]
-  /** That of the version, where it was just made. */
+  /** Those of the version, where it was just made. */
   readonly scan?: Security
+  readonly uses?: ShownAccess
 }
 
 /**
@@ -100,12 +101,14 @@ export async function publishVersion(
   })
   if (before?.stub)
     await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
+  // The first version widens nothing.
+  const uses = before ? await showAccess(trx, version) : { access: inspection.access, widens: null }
   const skill = await refreshSkill(trx, {
     ...change,
     deed: { type: 'version', versionId: version.id },
-    known: [version.id, { metadata: fields.metadata, files: publication.content.files, ...recorded }],
+    known: [version.id, { metadata: fields.metadata, files: publication.content.files, uses, ...recorded }],
   })
-  const published = { skill, version, created: true, warnings, scan: inspection.scan }
+  const published = { skill, version, created: true, warnings, scan: inspection.scan, uses }
   if (action === 'hold') throw new Withheld(published)
   await recordAudit(trx, {
     caller,
@@ -114,7 +117,7 @@ export async function publishVersion(
     at: now,
     data: { digest: version.digest },
   })
-  const data = async () => toEventData(skill, version, { ...publication, inspection }, await showAccess(trx, version))
+  const data = async () => toEventData(skill, version, { ...publication, inspection }, uses)
   await context.events.emit(trx, { event: 'skill.published', skill, data })
   return published
 }

@@ -57,8 +57,7 @@ export async function refreshSkill(
   const stored = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const versions = await readVersions(trx, skillId)
   const latestRow = versions.find((version) => version.yanked === 0)
-  const uses = latestRow && (await showAccessAmong(trx, versions, [latestRow.id])).get(latestRow.id)!
-  const latest = latestRow && { row: latestRow, uses: uses!, ...(await readContent(trx, latestRow.id, contents)) }
+  const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
   const skill = {
     ...(latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '', portable: 0 }),
     ...(await judge(trx, stored, latest?.scan)),
@@ -107,6 +106,17 @@ async function readContent(trx: WriteTransaction, versionId: string, contents: C
   }
   contents.set(versionId, content)
   return content
+}
+
+async function readLatest(
+  trx: WriteTransaction,
+  row: ListedVersion,
+  versions: readonly ListedVersion[],
+  contents: Contents,
+) {
+  const content = await readContent(trx, row.id, contents)
+  const uses = content.uses ?? (await showAccessAmong(trx, versions, [row.id])).get(row.id)!
+  return { row, ...content, uses }
 }
 
 /** The log stays for ever and everyone reads it: it tells of a fork's source only what is public. */

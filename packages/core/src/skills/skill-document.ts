@@ -35,6 +35,8 @@ export interface VersionContent {
   readonly files: readonly FileRow[]
   /** Absent where the version was not scanned yet. */
   readonly scan?: StoredScan | undefined
+  /** What it uses, where that is known already. */
+  readonly uses?: ShownAccess
 }
 
 /** The columns that an item of a list is made from. */

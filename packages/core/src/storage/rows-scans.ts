@@ -39,7 +39,7 @@ export interface HeldVersionRow {
   created_at: number
 }
 
-export interface HeldFileRow {
+interface HeldFileRow {
   held_id: string
   path: string
   size: number

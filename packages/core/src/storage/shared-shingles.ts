@@ -12,8 +12,6 @@ export interface SharedGroup {
   readonly skill_num: number
   readonly sketch_num: number
   readonly shared: number
-  /** Shingles that few skills have weigh more. */
-  readonly weight: number
   /** How many shingles that version has in all. */
   readonly shingles: number
 }
@@ -22,19 +20,19 @@ export interface SharedGroup {
 export async function putShingles(
   trx: WriteTransaction,
   dialect: Dialect,
-  entry: { skillNum: number; sketchNum: number; shingles: readonly number[] },
+  entry: { skillId: string; sketchNum: number; shingles: readonly number[] },
 ): Promise<void> {
-  const { skillNum, sketchNum, shingles } = entry
+  const { skillId, sketchNum, shingles } = entry
   if (shingles.length === 0) return
   await sql`insert into shared_shingles (shingle, skill_num, sketch_num)
-    select given.value, cast(${skillNum} as bigint), cast(${sketchNum} as bigint)
-    from ${toTable(dialect, shingles)}
-    where not exists (select 1 from shared_shingles as there where there.shingle = given.value
+    select given.value, skills.num, cast(${sketchNum} as bigint)
+    from skills cross join ${toTable(dialect, shingles)}
+    where skills.id = ${skillId} and not exists (select 1 from shared_shingles as there where there.shingle = given.value
       limit 1 offset ${sql.lit(skillsPerShingleMax - 1)})
     on conflict do nothing`.execute(trx)
 }
 
-/** Who shares any of these shingles, those who share the most telling ones first. */
+/** Who shares any of these shingles; where that are very many, those whose shared ones few others have. */
 export async function findShared(
   db: Kysely<Tables>,
   dialect: Dialect,
@@ -51,7 +49,7 @@ export async function findShared(
       group by skill_num, sketch_num
       order by weight desc, sketch_num limit ${sql.lit(groupsMax)}
     )
-    select sharers.*, version_sketches.shingles
+    select skill_num, sketch_num, shared, version_sketches.shingles
     from sharers inner join version_sketches on version_sketches.num = sharers.sketch_num
     order by weight desc, sketch_num`.execute(db)
   return rows

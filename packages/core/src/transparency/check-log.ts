@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
+import { findKeyProblem } from './keys.ts'
 import { appendLeaf, hashLeaf, rootOf } from './merkle.ts'
 import { readHashes, readTreeHead, splitHashes, tileHashes, toMiddle, type TreeHead } from './tree.ts'
 
@@ -13,14 +15,15 @@ type Reader = Context['database']['read']
 
 /**
  * Computes the Merkle tree anew from the entries and compares everything that is stored of it: each entry with its hash
- * and its columns, each tile with the hashes below it, and the head. Names the first that does not match. It goes on in
- * slices, so that a node can go on meanwhile.
+ * and its columns, each tile with the hashes below it, the head, and the halves of each key. Names the first that does
+ * not match. It goes on in slices, so that a node can go on meanwhile.
  */
 export async function checkLog({ database }: Pick<Context, 'database'>): Promise<LogCheck> {
   // Before the head, which only grows: what is added meanwhile is not taken for too much.
   const extent = await readExtent(database.read)
   const head = await readTreeHead(database.read)
-  const problem = (await findProblem(database.read, head)) ?? findExcess(extent, head)
+  const problem =
+    (await findProblem(database.read, head)) ?? findExcess(extent, head) ?? (await findKeyProblem(database.read))
   if (problem) return { ok: false, detail: `${problem} Restore a backup.` }
   return { ok: true, detail: `${head.size} entries, none missing, and the tree over them is right.` }
 }
@@ -49,8 +52,9 @@ function readRows(db: Reader, after: number, end: number) {
 
 function findEntryProblem(row: Awaited<ReturnType<typeof readRows>>[number]): string | undefined {
   if (!hashLeaf(row.entry).equals(row.hash)) return 'does not match its hash.'
-  const { seq, type, subject, digest } = JSON.parse(row.entry) as Record<string, unknown>
-  const same = seq === row.seq && type === row.type && subject === row.subject && digest === row.digest
+  const { seq, type, at, subject, digest } = JSON.parse(row.entry) as Record<string, unknown>
+  const isWhere = seq === row.seq && at === toTimestamp(row.at)
+  const same = isWhere && type === row.type && subject === row.subject && digest === row.digest
   return same ? undefined : 'is not what the columns beside it say.'
 }
 

@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { Content } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import { systemCaller } from '../caller.ts'
@@ -64,14 +64,15 @@ export async function readPublicKeys(context: Context): Promise<Content> {
 }
 
 /**
- * Makes a new key, which signs from now on. The one before signs beside it for a time, 30 days unless it is said. Returns
- * the keys as they are then.
+ * Makes a new key, which signs from now on. The one before signs beside it for a time, 30 days unless it is said, and
+ * older ones no longer than that: after a theft all of them end at once. Returns the keys as they are then.
  */
 export async function rotateKey(
   context: Pick<Context, 'database' | 'origin' | 'clock'>,
   options: { overlapMs?: number } = {},
 ): Promise<VerifierKey[]> {
   const at = context.clock.now()
+  const retiresAt = at + (options.overlapMs ?? overlapMs)
   await context.database.writer.write(async (trx) => {
     const { number } = await trx
       .selectFrom('signing_keys')
@@ -81,8 +82,8 @@ export async function rotateKey(
       .executeTakeFirstOrThrow()
     await trx
       .updateTable('signing_keys')
-      .set({ retires_at: at + (options.overlapMs ?? overlapMs) })
-      .where('retires_at', 'is', null)
+      .set({ retires_at: retiresAt })
+      .where((eb) => eb.or([eb('retires_at', 'is', null), eb('retires_at', '>', retiresAt)]))
       .execute()
     const publicKey = await insertKey(trx, number + 1, at)
     const data = { key: toVerifierKey(context.origin, publicKey) }
@@ -124,20 +125,45 @@ export function toSignatureLines(origin: string, text: string, keys: readonly Si
 
 async function insertKey(trx: WriteTransaction, number: number, at: number): Promise<Buffer> {
   const pair = generateKeyPairSync('ed25519')
-  const publicKey = Buffer.from(pair.publicKey.export({ format: 'jwk' }).x!, 'base64url')
+  const publicKey = toBytes(pair.publicKey)
   const privateKey = pair.privateKey.export({ format: 'der', type: 'pkcs8' })
   const row = { number, public_key: publicKey, private_key: privateKey, created_at: at, retires_at: null }
   await trx.insertInto('signing_keys').values(row).execute()
   return publicKey
 }
 
+/** A sentence where no key signs, or about the first that signs what nobody could verify. */
+export async function findKeyProblem(db: Database['read']): Promise<string | undefined> {
+  const rows = await db.selectFrom('signing_keys').selectAll().orderBy('number').execute()
+  if (rows.at(-1)?.retires_at !== null) return 'The log has no key that signs it.'
+  const wrong = rows.find((row) => row.private_key && !hasOtherHalf(row))
+  return wrong && `The log's key ${wrong.number} has two halves that do not belong together.`
+}
+
+function hasOtherHalf(row: SigningKeyRow): boolean {
+  try {
+    return toBytes(createPublicKey(parsePrivate(row))).equals(row.public_key)
+  } catch {
+    return false
+  }
+}
+
+function toBytes(publicKey: KeyObject): Buffer {
+  return Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')
+}
+
+function parsePrivate({ private_key }: Pick<SigningKeyRow, 'private_key'>): KeyObject {
+  return createPrivateKey({ key: Buffer.from(private_key!), format: 'der', type: 'pkcs8' })
+}
+
 type StoredKey = Pick<SigningKeyRow, 'number' | 'public_key' | 'private_key'>
 
 /** Reading a key costs as much as signing with it, so it is kept, under its number, which never means another one. */
-function toSigningKey(kept: Map<number, KeyObject>, { number, public_key, private_key }: StoredKey): SigningKey {
+function toSigningKey(kept: Map<number, KeyObject>, row: StoredKey): SigningKey {
+  const { number, public_key } = row
   let privateKey = kept.get(number)
   if (!privateKey) {
-    privateKey = createPrivateKey({ key: Buffer.from(private_key!), format: 'der', type: 'pkcs8' })
+    privateKey = parsePrivate(row)
     kept.set(number, privateKey)
   }
   return { number, publicKey: public_key, privateKey }

@@ -19,7 +19,10 @@ export function toSignatureLine(name: string, publicKey: Uint8Array, signature: 
   return `— ${name} ${Buffer.concat([toKeyId(name, publicKey), signature]).toString('base64')}`
 }
 
+/** As long as the name of a host may be. */
+const nameLengthMax = 255
+
 /** Whether a name can stand in a signed note: something, without white space, control characters and plus signs. */
 export function isNoteName(name: string): boolean {
-  return name.isWellFormed() && /^[^\s+\p{C}]+$/u.test(name)
+  return name.length <= nameLengthMax && name.isWellFormed() && /^[^\s+\p{C}]+$/u.test(name)
 }

@@ -1,7 +1,7 @@
 export { readCapabilities, readContract, type SkillContract } from './contract.ts'
 export { readSkillFields, type SkillFields } from './fields.ts'
 export { firstParagraph, outlineSkillMd, type Outline } from './outline.ts'
-export { parseSkillMd } from './parse.ts'
+export { findBody, parseSkillMd } from './parse.ts'
 export { checkPortability, mergeWarnings, type Portability, type PortabilityOptions } from './portability.ts'
 export { rewriteFrontmatterName } from './rewrite-name.ts'
 export { toSlug } from './slug.ts'

@@ -28,6 +28,14 @@ export function parseSkillMd(text: string): ParsedSkillMd {
   return repair(text, place, source)
 }
 
+/** The body of a SKILL.md as {@link parseSkillMd} finds it, nearly always without reading the frontmatter. */
+export function findBody(text: string): Pick<ParsedSkillMd, 'body' | 'bodyLine'> {
+  const place = findFrontmatter(text)
+  const source = dropControls(toYamlSource(text.slice(place.start, place.end)))
+  if (place.kind === 'closed' && holdsMarkdown(source)) return parseSkillMd(text)
+  return { body: text.slice(place.bodyStart), bodyLine: place.bodyLine }
+}
+
 const headingKeyPattern = /^#{2,6} (?:name|description):[ \t]/m
 
 /** The frontmatter as the yaml library is to see it, of the same length unless it held control characters. */
@@ -37,6 +45,10 @@ function readSource(text: string, place: FrontmatterPlace, state: Conversion): s
   const line = place.line + source.split('\n').findIndex((candidate) => controlPattern.test(candidate))
   addWarning(state, 'control_characters', 'The frontmatter holds control characters, which were removed.', line)
   // Beforehand, since the library uses some of them as marks of its own.
+  return dropControls(source)
+}
+
+function dropControls(source: string): string {
   return source.replace(new RegExp(controlPattern, 'gu'), '')
 }
 

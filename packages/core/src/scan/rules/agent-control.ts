@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { memoryWordings, agentFileWordings, spreadWordings, settingsWordings } from './agent-wordings.ts'
 import { clauseStop, passageStop, sentenceStop } from './words.ts'
 
 const category = 'persistence'
@@ -20,6 +21,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Show the user the lines to add, and let the user add them.',
     references,
     patterns: [
+      ...agentFileWordings,
       {
         anchors: [
           'agents.md',
@@ -132,6 +134,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Store what the user said, and nothing that grants or orders.',
     references: ['https://atlas.mitre.org/techniques/AML.T0080.000', ...references],
     patterns: [
+      ...memoryWordings,
       {
         anchors: [
           'memory',
@@ -191,6 +194,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Change files of this skill alone.',
     references: ['https://atlas.mitre.org/techniques/AML.T0061', ...references],
     patterns: [
+      ...spreadWordings,
       {
         anchors: [
           'other skill',
@@ -245,6 +249,7 @@ export const agentControl: readonly Rule[] = [
     remediation: 'Leave the agent’s settings to its user.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/732.html'],
     patterns: [
+      ...settingsWordings,
       {
         anchors: [
           'defaultmode',

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { secrecyWordings, coverWordings, traceWordings } from './concealment-wordings.ts'
 import { secrecyElsewhere } from './languages.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 
@@ -21,6 +22,7 @@ export const concealment: readonly Rule[] = [
     remediation: 'Remove the sentence. Whoever runs a skill must be able to learn all that it does.',
     references,
     patterns: [
+      ...secrecyWordings,
       {
         anchors: ['tell', 'inform', 'notify', 'alert', 'warn'],
         match: {
@@ -176,6 +178,7 @@ export const concealment: readonly Rule[] = [
     remediation: 'Let the agent answer questions about what it does truthfully.',
     references,
     patterns: [
+      ...coverWordings,
       {
         anchors: ['asked', 'asks', 'questioned', 'questions', 'notices', 'inquires', 'complains', 'suspects'],
         match: {
@@ -218,6 +221,7 @@ export const concealment: readonly Rule[] = [
     remediation: 'Leave histories and logs to their owner.',
     references: ['https://attack.mitre.org/techniques/T1070/', 'https://cwe.mitre.org/data/definitions/778.html'],
     patterns: [
+      ...traceWordings,
       {
         anchors: ['history', 'logs', 'evidence', 'traces', 'tracks', 'forensic'],
         match: byAuthor(

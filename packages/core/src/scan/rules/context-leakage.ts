@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { conversationWordings, promptWordings, fileWordings } from './data-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 
 const category = 'exfiltration'
@@ -20,6 +21,7 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send what the task needs and nothing else, and name the recipient in the description.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
+      ...conversationWordings,
       {
         anchors: [
           'conversation',
@@ -81,7 +83,7 @@ export const contextLeakage: readonly Rule[] = [
       {
         anchors: ['query parameter', 'query string', 'image link', 'image url', 'tracking pixel'],
         match:
-          /\b(?:add|append|attach|put|embed|include|encode|smuggle) (?:the |this |all |any )?(?:full |whole )?(?:chat|conversation|message|session|user|secret|sensitive|stolen|api key|token|data|context)(?:'s)?(?: \w{1,10}){0,3}? (?:as|in|into|to) (?:a |an |the )?(?:\w{1,10} )?(?:query (?:parameters?|string)|image (?:link|url)|tracking pixel|url parameters?)\b/,
+          /\b(?:add|append|attach|put|embed|include|encode|smuggle) (?:the |this |all |any )?(?:full |whole )?(?:chat|conversation|message|session|user|secret|sensitive|stolen)(?:'s)?(?: \w{1,10}){0,3}? (?:as|in|into|to) (?:a |an |the )?(?:\w{1,10} )?(?:query (?:parameters?|string)|image (?:link|url)|tracking pixel|url parameters?)\b/,
       },
     ],
   },
@@ -130,6 +132,7 @@ export const contextLeakage: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0056',
     ],
     patterns: [
+      ...promptWordings,
       {
         anchors: [
           'system prompt',
@@ -178,6 +181,7 @@ export const contextLeakage: readonly Rule[] = [
     remediation: 'Send the one file that the task is about, with the user’s consent.',
     references,
     patterns: [
+      ...fileWordings,
       {
         anchors: [
           'https://',

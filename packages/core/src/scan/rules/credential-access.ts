@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { homeSearched, storesAsked } from './secret-flows.ts'
 import { commandStop, keyFile, keyFileAnchors, shape } from './shapes.ts'
 
 const category = 'credential-access'
@@ -26,16 +27,20 @@ export const rules: readonly Rule[] = [
         anchors: keyFileAnchors,
         match: {
           first:
-            /\b(?:cat|less|more|head|tail|type|base64|xxd|strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(?:sync)?|read_text|read_bytes|reads?|print|copy|copies|collects?|gathers?|access|expanduser|dump|steal|harvest|extract|grab|find)\b/,
+            /\b(?:cat|less|more|head|tail|type|base64|xxd|strings|get-content|gc|tar|zip|cp|scp|rsync|open|readfile(?:sync)?|read_text|read_bytes|file_get_contents|file\.read|reads?|contents? of|text of|print|copy|copies|collects?|gathers?|access|expanduser|expand_path|glob|dump|steal|harvest|extract|grab|find)\b/,
           last: keyFile,
-          stop: shape`${commandStop}|[;|]|\bnot\b`,
+          stop: shape`${commandStop}|[;|>]|\bnot\b`,
           withinMax: 100,
         },
       },
       {
+        anchors: ['file_get_contents', 'file.read', 'readfile', 'ioutil'],
+        match: shape`\b(?:file_get_contents|file\.read|readfile(?:sync)?|ioutil\.readfile|fopen)\s?\([^\n\uE000]{0,60}(?:${keyFile})`,
+      },
+      {
         anchors: ['.ssh', '.aws', '.gnupg', '.kube', '.netrc', '.npmrc', '.docker', '.pypirc', '.git-credentials'],
         match:
-          /\b(?:expanduser|path\.join|os\.path\.join|path\.home|homedir|readdir(?:sync)?|listdir|glob|expand)\s?\(\s?[^\n\uE000]{0,40}["'/](?:\.ssh|\.aws|\.gnupg|\.kube|\.netrc|\.npmrc|\.docker|\.pypirc|\.git-credentials)\b(?!\/(?:config|known_hosts|[\w.-]{1,30}\.pub)["'])/,
+          /\b(?:expanduser|path\.join|filepath\.join|file\.join|file\.expand_path|os\.path\.join|path\.home|homedir|readdir(?:sync)?|listdir|glob|expand)\s?\(\s?[^\n\uE000]{0,40}["'/](?:\.ssh|\.aws|\.gnupg|\.kube|\.netrc|\.npmrc|\.docker|\.pypirc|\.git-credentials)\b(?!\/(?:config|known_hosts|[\w.-]{1,30}\.pub)["'])/,
       },
     ],
   },
@@ -49,6 +54,12 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      homeSearched,
+      {
+        anchors: ['.ssh"', ".ssh'", '.aws"', ".aws'", '.gnupg"', ".gnupg'", '.kube"', ".kube'"],
+        match:
+          /["'](?:~\/)?\.(?:ssh|aws|gnupg|kube|azure|docker)["'][^\uE000]{0,120}["'](?:~\/)?\.(?:ssh|aws|gnupg|kube|azure|docker|netrc|npmrc|config)["'][^\uE000]{0,8}/,
+      },
       {
         anchors: [
           '.ssh',
@@ -101,9 +112,18 @@ export const rules: readonly Rule[] = [
           /["'/\\]login data["'/\\)]|\blogins\.json\b[^\n\uE000]{0,120}|\bkey4\.db\b|\bcookies\.sqlite\b|\bcryptunprotectdata\b|\bchrome safe storage\b/,
       },
       {
-        anchors: ['user data', 'google-chrome', 'google/chrome', 'bravesoftware', 'microsoft/edge', 'microsoft\\edge'],
+        anchors: [
+          'user data',
+          'google-chrome',
+          'google/chrome',
+          'default/',
+          'default\\',
+          'bravesoftware',
+          'microsoft/edge',
+          'microsoft\\edge',
+        ],
         match:
-          /(?:google[/\\]chrome|google-chrome|brave-browser|microsoft[/\\]edge)[/\\](?:user data[/\\])?(?:default|profile \d)[/\\]["'/\\\s,+)]{0,6}(?:network[/\\])?(?:cookies|login data|web data|local storage)\b/,
+          /(?:google[/\\]chrome|google-chrome|brave-browser|microsoft[/\\]edge)[/\\](?:user data[/\\])?(?:default|profile \d)[/\\]["'/\\\s,+)]{0,6}(?:network[/\\])?(?:cookies|login data|web data|local storage)\b|\bdefault[/\\](?:network[/\\])?(?:cookies|login data|web data)["'/\s,)]/,
       },
       {
         anchors: ['cookies', 'passwords', 'browser ', 'session tokens', 'chrome ', 'firefox '],
@@ -122,6 +142,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1555/001/', 'https://attack.mitre.org/techniques/T1003/'],
     patterns: [
+      ...storesAsked,
       {
         anchors: [
           'dump-keychain',

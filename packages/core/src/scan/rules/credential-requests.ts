@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { collectionWordings, phishingWordings, echoWordings } from './secret-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 
 const category = 'credential-access'
@@ -19,6 +20,7 @@ export const credentialRequests: readonly Rule[] = [
     remediation: 'Have the user’s own wallet, agent or password manager use the secret; never ask for it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1598/'],
     patterns: [
+      ...phishingWordings,
       {
         anchors: [
           'private key',
@@ -77,6 +79,7 @@ export const credentialRequests: readonly Rule[] = [
     remediation: 'Never show or store a secret; say whether it is set.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/532.html'],
     patterns: [
+      ...echoWordings,
       {
         anchors: [
           'credential',
@@ -134,6 +137,7 @@ export const credentialRequests: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0083',
     ],
     patterns: [
+      ...collectionWordings,
       {
         anchors: [
           'credential',

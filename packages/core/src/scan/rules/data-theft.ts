@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { secretSendWordings } from './data-wordings.ts'
 import { byAuthor, sentenceStop } from './words.ts'
 
 const category = 'exfiltration'
@@ -20,6 +21,7 @@ export const dataTheft: readonly Rule[] = [
     remediation: 'Remove it. A secret goes to the service that issued it, and nowhere else.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/522.html'],
     patterns: [
+      ...secretSendWordings,
       {
         anchors: [
           'credential',

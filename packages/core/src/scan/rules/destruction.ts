@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { homeDeleted } from './system-flows.ts'
 
 const category = 'destruction'
 const references = ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/']
@@ -16,6 +17,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...homeDeleted,
       {
         anchors: ['rm -', '"rm"', 'rmtree', 'remove-item', 'rd /s', 'del /', 'rmsync', 'fs.rm'],
         match:

@@ -1,4 +1,6 @@
 import type { Combination, Fact, Rule } from '../rule.ts'
+import { answerRun } from './remote-flows.ts'
+import { requestRun } from './system-flows.ts'
 
 const category = 'remote-code'
 const references = [
@@ -20,8 +22,9 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...answerRun,
       {
-        anchors: ['exec', 'eval', 'function(', 'compile', 'loads', 'system'],
+        anchors: ['exec', 'eval', 'function(', 'compile', 'loads', 'system', 'instance_eval'],
         match:
           /(?<![.\w])(?:exec|eval|new function|function|compile|os\.system|subprocess\.\w{3,12}|pickle\.loads|marshal\.loads|dill\.loads|vm\.runin\w{3,12}|execsync|instance_eval|yaml\.(?:load|unsafe_load))\s?\(\s?(?:await\s)?\(?[^\n\uE000;]{0,40}\b(?:urlopen\s?\(|requests\.(?:get|post)\s?\(|httpx\.(?:get|post)\s?\(|fetch\s?\(\s?["'h]|axios\.get\s?\(|file_get_contents\s?\(\s?["']https?|open-uri|uri\.open\s?\(|net::http\.get|\.downloadstring\s?\()/,
       },
@@ -66,6 +69,7 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it.',
     references,
     patterns: [
+      ...requestRun,
       {
         anchors: ['child_process'],
         match:
@@ -144,7 +148,7 @@ export const facts: readonly Fact[] = [
           'startfile',
         ],
         match:
-          /(?<![.\w])(?:eval|exec)\s?\(\s?(?!["'`)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(?:system|popen)\s?\(\s?(?!["'f`])\w|\bshell\s?=\s?true\b|\bexecsync\s?\(\s?(?!["'`])\w|\bsubprocess\.(?:run|popen|call)\s?\(\s?\[?\s?\w{0,16}(?:path|file|dest|tmp|binary|exe)\b|\bos\.startfile\s?\(|\bchmod(?:sync)?\s?\([^\n\uE000]{1,60}0?o?7\d\d/,
+          /(?<![.\w])(?:eval|exec)\s?\(\s?(?!["'`)])[\w([{]|\bnew function\s?\(\s?\w|\bos\.(?:system|popen)\s?\(\s?(?!["'f`])\w|\bshell\s?=\s?true\b|\bexecsync\s?\(\s?(?!["'`])\w|\bsubprocess\.(?:run|popen|call)\s?\(\s?\[?\s?\w{0,16}(?:path|file|dest|tmp|binary|exe)\b|\b(?:subprocess\.\w{3,12}|os\.system|popen|exec\w{0,8}|spawn\w{0,4})\s?\([^\n\uE000]{0,40}["'\s](?:\/tmp|\/var\/tmp|\/dev\/shm)\/|\bos\.startfile\s?\(|\bchmod(?:sync)?\s?\([^\n\uE000]{1,60}0?o?7\d\d/,
       },
     ],
   },

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { printedAndSent, tokenSent } from './secret-flows.ts'
 import { wholeEnvironment } from './sends.ts'
 import { blockStop, commandStop, environmentFile, keyFile, keyFileAnchors, lineStop, shape } from './shapes.ts'
 
@@ -29,6 +30,8 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...printedAndSent,
+      tokenSent,
       {
         anchors: secretAnchors,
         match: {
@@ -44,7 +47,7 @@ export const rules: readonly Rule[] = [
       },
       {
         anchors: secretAnchors,
-        match: shape`\b(?:(?:scp|rsync|sftp|rclone copy)\s(?:-(?!i\b)\w{1,12}\s){0,3}|gist create\s)["']?(?:[\w.~$\{}-]{0,24}[/\\]){0,4}${secretFile}(?:[^\n\uE000]{0,30}\s[\w.@-]{2,60}:|\s?(?=$|[\n\uE000]))`,
+        match: shape`\b(?:(?:scp|rsync|sftp|rclone copy)\s(?:-(?!i\b)\w{1,12}\s){0,3}|gist create\s(?:-{1,2}\w[\w-]{0,12}\s){0,3})["']?(?:[\w.~$\{}-]{0,24}[/\\]){0,4}${secretFile}(?:[^\n\uE000]{0,30}\s[\w.@-]{2,60}:|\s?(?=$|[\n\uE000]))`,
       },
     ],
   },
@@ -77,6 +80,19 @@ export const rules: readonly Rule[] = [
           stop: /[\n\uE000;]|\.\s|\bnot\b|\bnever\b/,
           withinMax: 80,
         },
+      },
+      {
+        anchors: secretAnchors,
+        match: {
+          first: shape`(?:${keyFile}|${environmentFile})`,
+          last: /\b(?:include|paste|put|add|post|attach|append|embed)s?\b[^\n\uE000.]{0,40}\b(?:in|into|to|as)\b [^\n\uE000.]{0,30}(?:pull request|issue|comment|description|message|answer|reply|response|report|summary|commit|notes|parameter|field|tool call|prompt|output)\b/,
+          stop: /\uE000|[.!?]\s|\bnot\b|\bnever\b|n't\b/,
+          withinMax: 80,
+        },
+      },
+      {
+        anchors: ['git add'],
+        match: shape`\bgit add (?:-f|--force)\s[^\n\uE000;&]{0,40}${environmentFile}[^\n\uE000]{0,80}\bgit push\b`,
       },
       {
         anchors: ['exfiltrat'],
@@ -113,7 +129,7 @@ export const rules: readonly Rule[] = [
         match: {
           first:
             /\b(?:curl|wget|nc|requests\.(?:post|get|put)|httpx\.\w{3,5}|axios(?:\.\w{3,5})?|fetch|urlopen|urllib\.request\.request|invoke-restmethod|iwr|irm|http\.post|sendbeacon|net::http\.post)\b/,
-          last: shape`${wholeEnvironment}|\b(?:data|json|body|params)\s?[=:]\s?(?:str\(|dict\(|json\.\w{5,9}\()?\s?(?:os\.environ|process\.env)\b(?![.[])`,
+          last: shape`${wholeEnvironment}|\b\w{1,12}\s?[=:]\s?(?:str\(|dict\(|json\.\w{5,9}\()?\s?(?:os\.environ|process\.env)\b(?![.[])`,
           stop: blockStop,
           withinMax: 200,
         },
@@ -134,6 +150,25 @@ export const rules: readonly Rule[] = [
         anchors: ['dig ', 'nslookup', 'host ', 'ping ', 'resolve-dnsname', 'getent'],
         match:
           /\b(?:dig|nslookup|host|ping|resolve-dnsname|getent hosts)\s(?!=)[^\n\uE000|;=]{0,40}["']?\$(?:\(\s?(?:cat|whoami|hostname|env|base64|echo|xxd|id\b|head|printf|uname)[^\n\uE000]{0,100}\)|\{?(?:data|chunk|encoded|payload|b64|hex|secret|token|key|exfil)\w{0,12}\}?)["']?\.["']?[\w${[-]/,
+      },
+      {
+        anchors: ['gethostbyname', 'getaddrinfo', 'dns.resolve', 'dns.lookup', 'resolver', 'net.lookup'],
+        match:
+          /\b(?:gethostbyname|getaddrinfo|dns\.(?:resolve\w{0,4}|lookup)|resolver\.(?:resolve|query)|net\.lookup\w{2,5})\s?\(\s?(?:\w{1,16}\s?\[[^\n\]]{0,24}:[^\n\]]{0,24}\]|f["']\{\w{0,8}(?:chunk|data|enc|hex|b32|b64|part|payload|secret)\w{0,8}\}|["'`]?\$\{\w{0,8}(?:chunk|data|enc|hex|b32|b64|part|payload|secret)\w{0,8}\})/,
+      },
+      {
+        anchors: ['dns.resolve', 'dns.lookup', '["dns', "('dns", '("dns', 'gethostbyname', 'lookuphost'],
+        match:
+          /\b(?:dns(?:\.promises)?["']?\s?\)?\.(?:resolve\w{0,4}|lookup)|gethostbyname|lookuphost)\s?\([^\n\uE000]{0,100}(?:hex|base64|base32|b32|b64|env)\b[^\n\uE000]{0,24}\+\s?["'`]\.\w/,
+      },
+      {
+        anchors: ['host ', 'dig ', 'nslookup', 'ping '],
+        match: /\b(?:dig|nslookup|host|ping)\s[^\n\uE000|;=]{0,30}["']?\$\{\w{1,16}:\w{1,6}:\w{1,6}\}\.["']?\w/,
+      },
+      {
+        anchors: ['dig ', 'nslookup', 'host ', 'ping '],
+        match:
+          /\bfor (?<part>\w{1,12}) in \$\([^\n\uE000]{4,160}(?:;|\n)\s?do\b[^]{0,80}?\b(?:dig|nslookup|host|ping)\s[^\n\uE000]{0,30}\$\{?(?=\k<part>)\w{1,12}\}?["']?\.\w/,
       },
       {
         anchors: ['gethostbyname', 'getaddrinfo', 'dns.resolve', 'dns.lookup', 'resolver', 'net.lookup'],
@@ -173,12 +208,14 @@ export const rules: readonly Rule[] = [
           '${hostname',
           '$hostname',
           '$(pwd',
+          'whoami',
+          'ip a)',
           '$(ls',
         ],
         match: {
           first:
             /\b(?:curl|wget|nc|iwr|irm|invoke-webrequest|invoke-restmethod)\b(?![^\n\uE000]{0,120}\$\(uname -[sm]\)[^\n\uE000]{0,30}(?:-|\/|\.))/,
-          last: /(?:[?&=/:"'\s]|\\")\$(?:\((?:hostname|whoami|id|ls|ifconfig|ip a|cat \/etc)\b|\{?(?:hostname|user)\}?(?=["'&\s]|\\"))/,
+          last: /(?:[?&=/:"'\s]|\\")\$(?:\((?:[^\n\uE000()]{0,60}[;|&]\s?)?(?:hostname|whoami|id|ls|ifconfig|ip a|cat \/etc)\b|\{?(?:hostname|user)\}?(?=["'&\s]|\\"))/,
           stop: lineStop,
           withinMax: 200,
         },
@@ -205,6 +242,10 @@ export const rules: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/598.html'],
     patterns: [
       {
+        anchors: ['document.cookie'],
+        match: /https?:\/\/(?!localhost|127\.)[^\n\uE000]{4,140}\bdocument\.cookie\b(?!\s?=)/,
+      },
+      {
         anchors: ['http'],
         match:
           /https?:\/\/(?!localhost|127\.)[\w.-]{3,60}(?:\/[\w./-]{0,60})?\?[\w&=]{0,20}(?:data|d|q|c|payload|info|content|leak|exfil|dump|secret|keys?|env|log|text|m|msg|b64|p)=["'+ ]{0,4}(?:\$\(env\b|\$\(|\$?\{\{?|<|\[)\s?(?:\w{1,16}[ _.(-]?){0,3}(?:encoded|base64|b64|secrets?|conversation|history|contents?\b|credentials?|stolen|collected|summary|ssh|private|cat )/,
@@ -229,7 +270,7 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['environ', 'process.env', 'printenv', 'env '],
         match:
-          /\b(?:os\.environ\.(?:copy\(\)\.)?items|object\.(?:entries|keys)\s?\(\s?process\.env|for \w{1,12}(?:, ?\w{1,12})? in os\.environ|(?:env|printenv)\s?\|\s?e?grep)\b[^\uE000]{0,160}(?:key\b|token|secret|password)["'|,\s\\]{1,6}(?:key|token|secret|password|pass|auth|credential)\b/,
+          /\b(?:os\.environ\.(?:copy\(\)\.)?items|object\.(?:entries|keys)\s?\(\s?process\.env|for \w{1,12}(?:, ?\w{1,12})? in os\.environ|(?:env|printenv)\s?\|\s?e?grep)\b[^\uE000]{0,160}(?:key\b|token|secret|password)["'|,\s\\]{1,6}(?:in \w{1,12}(?:\.\w{2,8}\(\))? or ["'])?(?:key|token|secret|password|pass|auth|credential)\b/,
       },
     ],
   },

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { installWordings } from './pressure-wordings.ts'
 import { passageStop } from './words.ts'
 
 const category = 'social-engineering'
@@ -47,6 +48,7 @@ export const fakePrerequisite: readonly Rule[] = [
     remediation: 'Name a package of a package manager, or the vendor’s own page.',
     references,
     patterns: [
+      ...installWordings,
       {
         anchors: [
           'must be installed',

@@ -24,7 +24,7 @@ export const rules: readonly Rule[] = [
         match: {
           first:
             /\b(?:fetch|download|curl|wget|get|retrieve|load|read|pull|check|re-?fetch|visit|open|pull down)(?:es|s|ing)?\b[^\n\uE000]{0,60}https?:\/\/(?!localhost|127\.)[\w.-]{4,60}\/\S{0,100}?\.(?:md|txt|mdc|prompt)\b/,
-          last: /\b(?:and|then|to) (?:then |strictly |always |immediately |carefully )?(?:follow|execute|obey|apply|do what|act on|carry out|perform)(?:s|ing)?\b/,
+          last: /\b(?:and|then|to) (?:then |strictly |always |immediately |carefully )?(?:follow|execute|obey|apply|adopt|comply with|do what|act on|carry out|perform|use (?:it|them) as|treat (?:it|them|the (?:output|content|answer)) as)(?:s|ing)?\b/,
           stop: /\uE000/,
           withinMax: 100,
         },

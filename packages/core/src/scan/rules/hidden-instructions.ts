@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { systemWordings } from './limit-wordings.ts'
 import { byAuthor, passageStop } from './words.ts'
 
 const category = 'hidden-instructions'
@@ -146,6 +147,7 @@ export const hiddenInstructions: readonly Rule[] = [
       'https://genai.owasp.org/llmrisk/llm01-prompt-injection/',
     ],
     patterns: [
+      ...systemWordings,
       {
         anchors: [
           'override',
@@ -153,6 +155,7 @@ export const hiddenInstructions: readonly Rule[] = [
           'moderator',
           'superuser',
           'system update',
+          'system_instruction',
           'memory',
           'system message',
           'system prompt',

@@ -29,10 +29,11 @@ export const rules: readonly Rule[] = [
           '/dev/input',
           'logkeys',
           'cgeventtap',
+          'cgevent.tap',
           'iohook',
         ],
         match:
-          /\bpynput\.keyboard\b[^\n\uE000]{0,40}listener|\bkeyboard\.listener\s?\(\s?on_press|\bkeyboard\.(?:on_press|hook|record)\s?\(|\bgetasynckeystate\b|\bsetwindowshookex\w?\b|\bxinput\stest\b|\bcat\s\/dev\/input\/event|\bcgeventtapcreate\b/,
+          /\bpynput\.keyboard\b[^\n\uE000]{0,40}listener|\bkeyboard\.listener\s?\(\s?on_press|\bkeyboard\.(?:on_press|on_release|hook|record)\s?\(|\bgetasynckeystate\b|\bsetwindowshookex\w?\b|\bxinput\stest\b|\bcat\s\/dev\/input\/event|\bcgevent\.?tapcreate\b/,
       },
       {
         anchors: ['keylog', 'keystroke', 'key logger'],

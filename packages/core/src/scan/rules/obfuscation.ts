@@ -14,7 +14,7 @@ const decoder =
 const runner =
   /\b(?:exec|eval|compile|execsync|spawnsync|spawn|new function|function|assert|os\.system|subprocess\.(?:run|call|popen|check_output)|os\.popen|vm\.runin\w{3,12}|child_process\.exec(?:sync)?|instance_eval|class_eval|system|shell_exec|passthru|iex|invoke-expression|loadstring|settimeout|marshal\.loads|pickle\.loads)\s?\(\s?/
 const unpacker =
-  /\b(?:base64\.(?:\w{0,8}64decode|b32decode|b85decode|a85decode|decodestring|decodebytes|decode64)|b64decode|urlsafe_b64decode|b85decode|atob|base64_decode|gzinflate|gzuncompress|str_rot13|hex2bin|bytes\.fromhex|unhexlify|codecs\.decode|zlib\.decompress|gzip\.decompress|bz2\.decompress|lzma\.decompress|frombase64string|marshal\.loads|unescape|decodeuricomponent|string\.fromcharcode|base64\.decode64|base64\.strict_decode64|strrev)\b|\bbuffer\.from\s?\([^\n\uE000)]{1,200}["'](?:base64|hex)["']/
+  /\b(?:base64\.(?:\w{0,8}64decode|b32decode|b85decode|a85decode|decodestring|decodebytes|decode64)|b64decode|urlsafe_b64decode|b85decode|atob|base64_decode|gzinflate|gzuncompress|str_rot13|hex2bin|bytes\.fromhex|unhexlify|codecs\.decode|zlib\.decompress|gzip\.decompress|bz2\.decompress|lzma\.decompress|frombase64string|marshal\.loads|unescape|decodeuricomponent|string\.fromcharcode|base64\.decode64|base64\.strict_decode64|strrev)\b|\.unpack1?\s?\(\s?["']m|\bpack\s?\(\s?["']h\*|\bbuffer\.from\s?\([^\n\uE000)]{1,200}["'](?:base64|hex)["']/
 
 /** Each word in two pieces. */
 const toPieces = (words: readonly string[]) =>
@@ -36,7 +36,7 @@ const calls = toPieces([...commands, 'exec', 'system', 'import', 'subprocess', '
 /** `'ev' + 'al'` */
 const joinedLater: Pattern = {
   anchors: calls.flatMap(([a]) => [`"${a}"`, `'${a}'`]),
-  match: new RegExp(`(?:${calls.map(([a, b]) => `"${a}"\\s?\\+\\s?"${b}|'${a}'\\s?\\+\\s?'${b}`).join('|')})\\b`),
+  match: new RegExp(`(?:${calls.map(([a, b]) => `"${a}"\\s?[+.]\\s?"${b}|'${a}'\\s?[+.]\\s?'${b}`).join('|')})`),
 }
 
 /** Cover for what a text does. */
@@ -59,6 +59,9 @@ export const rules: readonly Rule[] = [
           'xxd',
           'uudecode',
           'gpg ',
+          'gunzip',
+          'gzip',
+          'zcat',
           'b64decode',
           'fromhex',
           'unhexlify',
@@ -83,7 +86,7 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['base64', 'xxd', 'openssl', 'gunzip', 'b64decode'],
         match: {
-          first: /\b(?:eval|source|(?:ba|z|da|k)?sh\s-\w{0,3}c|(?:ba|z)?sh\s<<<|python\d?\s-c|exec)\b/,
+          first: /\b(?:(?:eval|source|(?:ba|z|da|k)?sh\s-\w{0,3}c|python\d?\s-c|exec)\b|(?:ba|z)?sh\s?<<<)/,
           last: shape`(?:<\(|\$\()[^\n\uE000]{0,100}${decoder}`,
           stop: lineStop,
           withinMax: 20,
@@ -108,6 +111,16 @@ export const rules: readonly Rule[] = [
           'strrev',
         ],
         match: shape`${runner}[^\n\uE000;]{0,60}${unpacker}`,
+      },
+      {
+        anchors: ['$(echo', '$(printf', '$( echo'],
+        match:
+          /(?:^|[\n;&|(\uE000]\s?)\$\(\s?(?:echo|printf)\s[^\n\uE000|]{2,100}\|\s?(?:base(?:64|32)\s(?:-d|--decode)|xxd\s-r|rev\b)/,
+      },
+      {
+        anchors: ['pack(', 'decode_base64', '.unpack'],
+        match:
+          /\b(?:eval|exec|system)\s?\(?\s?(?:pack\s?\(\s?["'][hu]|decode_base64\b|["'][^"'\n]{4,200}["']\.unpack1?\b)/,
       },
       {
         anchors: ['frombase64string', '-enc'],
@@ -142,7 +155,7 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['chr(', 'map(chr', '[char]'],
         match:
-          /\bjoin\s?\(\s?(?:chr\s?\(|map\s?\(\s?chr\b)[^\n\uE000]{0,60}(?:\[\s?(?:\d{2,3}\s?,\s?){5,30}|\bfor\b)|(?:\[char\]\s?(?:0x)?\w{2,3}\s?\+\s?){4,20}/,
+          /\bjoin\s?\(\s?(?:chr\s?\(|map\s?\(\s?chr\b)[^\n\uE000]{0,60}(?:\[\s?(?:\d{2,3}\s?,\s?){3,30}|\bfor\b)|(?:\[char\]\s?(?:0x)?\w{2,3}\s?\+\s?){4,20}/,
       },
     ],
   },
@@ -224,6 +237,16 @@ export const facts: readonly Fact[] = [
     id: 'decodes-literal',
     patterns: [
       {
+        anchors: ['chr(', 'bytes(', 'bytearray(', 'fromcharcode', 'charcodeat', '-bxor'],
+        match:
+          /\b(?:chr|bytes|bytearray|fromcharcode)\s?\([^\n\uE000]{0,60}\s?\^\s?(?:0x|\w)|\bcharcodeat\s?\([^\n\uE000)]{0,20}\)\s?\^|-bxor\b/,
+      },
+      {
+        anchors: ['fromhex', 'unhexlify', 'b64decode', 'atob(', 'decompress', '.unpack', 'frombase64', 'fromcharcode'],
+        match:
+          /(?:fromhex|unhexlify|b64decode|atob|decompress|frombase64string)\s?\(\s?[^\n\uE000]{1,80}|\[\s?(?:\d{2,3}\s?,\s?){6,60}\d{2,3}\s?\]\s?\.map\s?\([^\n\uE000]{0,40}fromc(?:harcode|odepoint)|["'][a-z0-9+/=]{8,200}["']\.unpack1?\s?\(?["']m/,
+      },
+      {
         anchors: ['decode', 'atob', 'buffer.from', 'frombase64', 'fromhex'],
         match:
           /\b(?:b64decode|urlsafe_b64decode|b85decode|atob|base64_decode|buffer\.from|frombase64string|decode64|fromhex)\s?\(\s?[bf]?["'](?=[a-z0-9+/=_-]{0,30}[\d+/=])[a-z0-9+/=_-]{40,60}/,
@@ -234,9 +257,20 @@ export const facts: readonly Fact[] = [
     id: 'runs-code',
     patterns: [
       {
-        anchors: ['exec', 'eval', 'os.system', 'popen', 'subprocess', 'spawn', 'function(', 'compile('],
+        anchors: [
+          'exec',
+          'eval',
+          'os.system',
+          'popen',
+          'subprocess',
+          'spawn',
+          'function(',
+          'compile(',
+          'invoke-expression',
+          'iex ',
+        ],
         match:
-          /(?<![.\w])(?:exec|eval)\s?\(|\bos\.(?:system|popen)\s?\(|\bsubprocess\.\w{3,12}\s?\(|\bexecsync\s?\(|\bspawn(?:sync)?\s?\(|\bnew function\s?\(/,
+          /(?<![.\w])(?:exec|eval)\s?\(\s?(?!\))|\bos\.(?:system|popen)\s?\(\s?(?!\))|\bsubprocess\.\w{3,12}\s?\(|\bexecsync\s?\(|\bspawn(?:sync)?\s?\(|\bnew function\s?\(|\b(?:iex|invoke-expression)\s\$/,
       },
     ],
   },

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { strangerWordings } from './tool-wordings.ts'
 
 /** Orders that come from elsewhere while the skill is used. */
 export const outsideOrders: readonly Rule[] = [
@@ -12,6 +13,7 @@ export const outsideOrders: readonly Rule[] = [
     remediation: 'Bring the instructions with the skill, or pin them by their digest.',
     references: ['https://atlas.mitre.org/techniques/AML.T0051.001', 'https://cwe.mitre.org/data/definitions/494.html'],
     patterns: [
+      ...strangerWordings,
       {
         anchors: ['http://', 'https://', 'the url', 'remote server', 'our server', 'the endpoint'],
         match: {

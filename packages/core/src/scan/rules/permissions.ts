@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { rightsWordings } from './pressure-wordings.ts'
 import { clauseStop } from './words.ts'
 
 const category = 'tool-overreach'
@@ -23,6 +24,7 @@ export const permissions: readonly Rule[] = [
       'https://atlas.mitre.org/techniques/AML.T0081',
     ],
     patterns: [
+      ...rightsWordings,
       {
         anchors: [
           'grant',
@@ -139,6 +141,11 @@ export const permissions: readonly Rule[] = [
     roles: ['instruction'],
     patterns: [
       { anchors: ['bash('], match: /\bbash\(:?\)/ },
+      {
+        anchors: ['allowed-tools', 'allowed_tools', 'permissions:', 'tools:'],
+        view: 'raw',
+        match: /^(?:allowed[-_]tools|permissions|tools):[ \t]{0,8}(?:\[ ?)?["']?\*["']?(?: ?\])?[ \t]{0,8}$/m,
+      },
       {
         anchors: ['allowed-tools', 'allowed_tools', 'permissions:', 'tools:'],
         match:

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { blockStop, fetcher, lineStop, runPipe, shape } from './shapes.ts'
+import { hooksSet, startFilesWritten } from './system-flows.ts'
 
 const category = 'persistence'
 const references = [
@@ -11,6 +12,10 @@ const remediation = 'Leave it to the user to start what shall run later, and say
 
 const startFile =
   /(?:~|\$home|\$\{home\}|\/root|\/home\/[\w$]{1,20})\/\.(?:bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login|zlogin|config\/fish\/config\.fish|xprofile|xinitrc)\b|\/etc\/(?:profile|bash\.bashrc|zshrc|zshenv|rc\.local|environment)\b|\$profile\b/
+const startFileAnchors = [
+  ...(['.bashrc', '.zshrc', '.profile', '.bash_profile', '.zshenv', '.zprofile'] as const),
+  ...(['/etc/', '$profile', 'config.fish'] as const),
+]
 /** What a line that sets up a shell does not do. */
 const acts =
   /\b(?:curl|wget|nc|ncat|nohup|base64|python\d?\s-c|node\s-e|perl\s-e|bash\s-[ci]|sh\s-c|\/dev\/tcp|iex|eval\s["']?\$\((?:curl|wget|echo|base64)|trap\s|prompt_command|alias\s(?:sudo|ssh|git|ls|cd|su|curl|npm|pip|docker|aws|kubectl)\s?=)/
@@ -72,18 +77,9 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...startFilesWritten,
       {
-        anchors: [
-          '.bashrc',
-          '.zshrc',
-          '.profile',
-          '.bash_profile',
-          '.zshenv',
-          '.zprofile',
-          '/etc/',
-          '$profile',
-          'config.fish',
-        ],
+        anchors: startFileAnchors,
         match: {
           first: acts,
           last: shape`(?:>>?|\btee -a|\bto|\binto)\s?["']?(?:${startFile})`,
@@ -92,17 +88,7 @@ export const rules: readonly Rule[] = [
         },
       },
       {
-        anchors: [
-          '.bashrc',
-          '.zshrc',
-          '.profile',
-          '.bash_profile',
-          '.zshenv',
-          '.zprofile',
-          '/etc/',
-          '$profile',
-          'config.fish',
-        ],
+        anchors: startFileAnchors,
         match: {
           first: shape`(?:>>\s?|\bwrite to |\bpath: |\bappend to )["']?(?:${startFile})`,
           last: acts,
@@ -123,17 +109,7 @@ export const rules: readonly Rule[] = [
     references,
     patterns: [
       {
-        anchors: [
-          '.bashrc',
-          '.zshrc',
-          '.profile',
-          '.bash_profile',
-          '.zshenv',
-          '.zprofile',
-          '/etc/',
-          '$profile',
-          'config.fish',
-        ],
+        anchors: startFileAnchors,
         match: shape`(?:>>\s?|\btee -a\s)["']?(?:${startFile})`,
       },
     ],
@@ -178,6 +154,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it.',
     references: ['https://attack.mitre.org/techniques/T1564/001/', 'https://attack.mitre.org/techniques/T1543/'],
     patterns: [
+      {
+        anchors: ['com.apple.'],
+        match:
+          /(?:>>?|\btee|\bcp [^\n\uE000]{1,60}|\bopen\s?\()\s?["']?[\w~$/{}.-]{0,30}library\/launch(?:agents|daemons)\/com\.apple\.[\w.-]{2,40}\.plist\b/,
+      },
       { anchors: ['launchagents/.', 'launchdaemons/.'], match: /\blaunch(?:agents|daemons)\/\.[\w.-]{2,60}\.plist\b/ },
       {
         anchors: ['systemd', 'autostart'],
@@ -214,7 +195,16 @@ export const rules: readonly Rule[] = [
           /\bcrontab\b[^\n\uE000]{0,80}\becho\s["'][^\n\uE000"']{0,100}(?:\/tmp\/|\/dev\/shm\/|ssh -|curl |wget |base64 |nc |\/\.(?!openclaw|clawd|claude|agents|codex|cursor|local|config|nvm|pyenv|cargo|bun)[\w-]{2,30}\/)[^\n\uE000"']{0,100}["']/,
       },
       {
-        anchors: ['execstart', '<string>/tmp', '<string>~/.'],
+        anchors: ['autostart'],
+        match: {
+          first: /\bautostart\b/,
+          last: /(?:\b|\\n)exec=[^\n\uE000]{0,60}\/(?:\.(?!local|config)\w|tmp\/)/,
+          stop: blockStop,
+          withinMax: 160,
+        },
+      },
+      {
+        anchors: ['execstart', '<string>/tmp', '<string>/var/tmp', '<string>/users/shared'],
         match:
           /\bexecstart\s?=[^\n\uE000]{0,30}(?:\/tmp\/|\/dev\/shm\/|\/var\/tmp\/)|<string>(?:\/tmp\/|\/var\/tmp\/|\/users\/shared\/\.)[^\n\uE000<]{1,80}(?<!\.(?:log|out|err))<\/string>/,
       },
@@ -230,6 +220,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references: ['https://attack.mitre.org/techniques/T1546/', 'https://attack.mitre.org/techniques/T1574/'],
     patterns: [
+      ...hooksSet,
       {
         anchors: ['.git/hooks', 'git/hooks', 'hookspath'],
         match: {

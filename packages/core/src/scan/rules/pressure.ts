@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { hasteWordings, leadingWordings } from './pressure-wordings.ts'
 import { clauseStop, sentenceStop } from './words.ts'
 
 const category = 'social-engineering'
@@ -19,6 +20,7 @@ export const pressure: readonly Rule[] = [
     remediation: 'State the real consequence, or nothing.',
     references: ['https://attack.mitre.org/techniques/T1598/', ...references],
     patterns: [
+      ...hasteWordings,
       {
         anchors: [
           'will expire',
@@ -85,6 +87,7 @@ export const pressure: readonly Rule[] = [
       'https://owasp.org/www-project-top-10-for-large-language-model-applications/',
     ],
     patterns: [
+      ...leadingWordings,
       {
         anchors: ['convince', 'persuade', 'pressure', 'trick', 'manipulat', 'coerce', 'lure', 'deceive', 'coax'],
         match: {

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { publicIp, shape } from './shapes.ts'
+import { guardsDown } from './system-flows.ts'
 
 const category = 'privilege'
 const references = ['https://attack.mitre.org/tactics/TA0004/', 'https://cwe.mitre.org/data/definitions/250.html']
@@ -42,12 +43,21 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['chmod', 'setuid', 'setcap'],
         match:
-          /\bchmod\s(?:[ug]?\+s|[2467][0-7]{3})\s["']?(?:\/(?:usr\/)?(?:local\/)?s?bin\/|\/tmp\/|\$|\.\/)|\bchmod\s\w?\+s\s|\bsetcap\scap_(?:setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)/,
+          /\bchmod\s(?:[ug]?\+s|[2467][0-7]{3})\s["']?(?:\/(?:usr\/)?(?:local\/)?s?bin\/|\/tmp\/|\$|\.\/)|\bchmod\s\w?\+s\s|\bsetcap\scap_(?:setuid|sys_admin|dac_override|sys_ptrace)\S{0,12}|\bos\.setuid\s?\(\s?0\s?\)|\bchmod\s[ug]\+s\s["']?\$\(/,
       },
       {
-        anchors: ['net user', 'net localgroup', 'usermod', 'useradd', 'adduser', 'add-localgroupmember', 'dscl '],
+        anchors: [
+          'net user',
+          'net localgroup',
+          'passwd -d',
+          'usermod',
+          'useradd',
+          'adduser',
+          'add-localgroupmember',
+          'dscl ',
+        ],
         match:
-          /\bnet\slocalgroup\s["']?administrators["']?\s[^\n\uE000]{1,40}\/add\b|\bnet\suser\s\S{1,24}\s\S{1,40}\s\/add\b|\buseradd\s[^\n\uE000]{0,60}(?:-o\s-u\s0|-u\s0\s-o|-g\s?(?:0|root|sudo|wheel)\b)|\badd-localgroupmember\b[^\n\uE000]{0,40}administrators/,
+          /\bnet\slocalgroup\s["']?administrators["']?\s[^\n\uE000]{1,40}\/add\b|\bnet\suser\s\S{1,24}\s\S{1,40}\s\/add\b|\buseradd\s[^\n\uE000]{0,60}(?:-o\s-u\s0|-u\s0\s-o|-g\s?(?:0|root|sudo|wheel)\b)|\bpasswd\s-d\s\w|\badd-localgroupmember\b[^\n\uE000]{0,40}administrators/,
       },
     ],
   },
@@ -62,9 +72,9 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1611/', ...references],
     patterns: [
       {
-        anchors: ['docker', 'podman', 'nsenter', 'hostpath', 'release_agent'],
+        anchors: ['docker', 'podman', 'nsenter', 'hostpath', 'release_agent', 'binds'],
         match:
-          /\b(?:docker|podman)\s(?:run|create)\b[^\n\uE000]{0,160}(?:-v\s?["']?\/:\/|--volume[ =]["']?\/:\/|--mount\s[^\n\uE000]{0,20}(?:source|src)=\/,|--privileged\b[^\n\uE000]{0,60}--(?:pid|net|ipc|userns)[= ]host|--(?:pid|ipc)[= ]host\b[^\n\uE000]{0,60}--privileged)|\bnsenter\s[^\n\uE000]{0,30}(?:-t|--target)[ =]?1\b|\brelease_agent\b[^\n\uE000]{0,60}>/,
+          /\b(?:docker|podman)\s(?:run|create)\b[^\n\uE000]{0,160}(?:-v\s?["']?\/:\/|--volume[ =]["']?\/:\/|--mount\s[^\n\uE000]{0,20}(?:source|src)=\/,|--privileged\b[^\n\uE000]{0,60}--(?:pid|net|ipc|userns)[= ]host|--(?:pid|ipc)[= ]host\b[^\n\uE000]{0,60}--privileged)|\bnsenter\s[^\n\uE000]{0,30}(?:-t|--target)[ =]?1\b|\brelease_agent\b[^\n\uE000]{0,60}>|\\?"binds\\?"\s?:\s?\[\s?\\?"\/:\//,
       },
     ],
   },
@@ -78,10 +88,11 @@ export const rules: readonly Rule[] = [
     remediation: 'Remove it; allow the one thing that is needed by name.',
     references: weakening,
     patterns: [
+      guardsDown,
       {
         anchors: ['mppreference', 'windefend', 'sense', 'advfirewall', 'amsi', 'enablelua'],
         match:
-          /\bset-mppreference\s[^\n\uE000]{0,40}-disable\w{1,40}\s(?:\$true|1)|\badd-mppreference\s[^\n\uE000]{0,20}-exclusion(?:path|process|extension)\b|\b(?:sc|net)(?:\.exe)?\s(?:stop|delete|config)\s["']?(?:windefend|sense|wscsvc)\b|\bnetsh\sadvfirewall\sset\s\w{1,20}\sstate\soff\b|\bamsiinitfailed\b[^\n\uE000]{0,60}setvalue|\benablelua\b[^\n\uE000]{0,30}\/d\s0\b/,
+          /\bset-mppreference\s[^\n\uE000]{0,40}-disable\w{1,40}\s(?:\$true|1)|\badd-mppreference\s[^\n\uE000]{0,20}-exclusion(?:path|process|extension)\b|\b(?:sc|net)(?:\.exe)?\s(?:stop|delete|config)\s["']?(?:windefend|sense|wscsvc)\b|\bstop-service\s[^\n\uE000]{0,20}\b(?:windefend|sense|wscsvc|mpssvc)\b|\bnetsh\sadvfirewall\sset\s\w{1,20}\sstate\soff\b|\bamsiinitfailed\b[^\n\uE000]{0,60}setvalue|\benablelua\b[^\n\uE000]{0,30}\/d\s0\b/,
       },
       {
         anchors: [
@@ -104,7 +115,7 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['permitrootlogin', 'passwordauthentication', 'permitemptypasswords'],
         match:
-          /["'](?:\s{0,4})(?:permitrootlogin\syes|permitemptypasswords\syes)["'][^\n\uE000]{0,40}(?:>>|tee)|\bpermitrootlogin yes\b[^\n\uE000]{0,40}(?:>>|tee)|\bpermitemptypasswords\syes\b/,
+          /["'](?:\s{0,4})(?:permitrootlogin\syes|permitemptypasswords\syes)["'][^\n\uE000]{0,40}(?:>>|tee)|\bpermitrootlogin yes\b[^\n\uE000]{0,40}(?:>>|tee)|\bpermitemptypasswords\syes\b|\bsed\s[^\n\uE000]{0,80}\bpermitrootlogin\syes\b/,
       },
     ],
   },

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { knownInstaller } from './known-installers.ts'
+import { fetchedAndRun } from './remote-flows.ts'
 import { blockStop, fetcher, localHost, runPipe, shape, untrustedHost } from './shapes.ts'
 
 const category = 'remote-code'
@@ -19,7 +20,7 @@ const plain = shape`http:\/\/(?!${localHost}|\w{1,12}[.\s]{0,3}["'\s])`
 /** An address that only its maker could be behind, and no second one. */
 const known = shape`${beforeAddress}:\/\/${knownInstaller}(?![^\n\uE000|]{0,160}:\/\/)`
 /** Who names a bare `curl | sh` speaks of the habit. */
-const someAddress = /[^\n\uE000|]{0,160}(?:\w\.[a-z]{2}|:\/\/\w|[\w\]}]\/\w|\$)/
+const someAddress = /[^\n\uE000|]{0,160}(?:\w\.[a-z]{2}|:\/\/\w|[\w\]}]\/\w|\$|["'\s]\{\w)/
 const substituted =
   /\b(?:(?:ba|z|da|k)?sh|eval|source|python[\d.]{0,4}|node|perl|ruby)\b[^\n\uE000|;]{0,40}(?:<\(|\$\()\s?(?:curl|wget)\b|(?:^|[\s;&"'])\.\s<\(\s?(?:curl|wget)\b/
 const evaluated =
@@ -78,6 +79,10 @@ export const rules: readonly Rule[] = [
         anchors: ['iex', 'invoke-expression'],
         match: shape`${evaluated}[^\n\uE000:|]{0,60}(?:${plain}|(?:\w{2,6}:\/\/)?(?<![\w.-])${untrustedHost})`,
       },
+      {
+        anchors: ['nc ', 'ncat', 'netcat', 'telnet'],
+        match: shape`\b(?:nc|ncat|netcat|telnet)\s(?:-\w{1,4}\s){0,3}(?!${localHost})(?:[\w-]{1,30}\.){1,5}[\w-]{1,20}\s\d{2,5}\s?${runPipe}`,
+      },
     ],
   },
   {
@@ -90,6 +95,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...fetchedAndRun,
       {
         anchors: ['curl', 'wget', 'aria2c', 'iwr', 'invoke-webrequest', 'urlretrieve', 'downloadfile', 'bitsadmin'],
         match: {

@@ -92,7 +92,7 @@ export const rules: readonly Rule[] = [
     references: ['https://attack.mitre.org/techniques/T1499/001/', 'https://cwe.mitre.org/data/definitions/400.html'],
     patterns: [
       {
-        anchors: [':()', ': ()', 'bomb()', 'f()', ':|:'],
+        anchors: [':()', ': ()', 'bomb()', 'f()', ':|:', '(){', '() {'],
         match:
           /(?:^|[\s"'(;])(:|\w{1,8})\s?\(\)\s?\{\s?(?::|\w{1,8})\s?\|\s?(?::|\w{1,8})\s?&\s?\}\s?;\s?(?::|\w{1,8})/,
       },
@@ -117,7 +117,7 @@ export const rules: readonly Rule[] = [
         anchors: ['while true', 'while 1', 'while(true', 'while (true', 'for(;;', 'for (;;'],
         match: {
           first: /\bwhile\s?\(?\s?(?:true|1)\s?\)?|\bfor\s?\(\s?;;\s?\)/,
-          last: /\.(?:append|push|extend)\s?\(\s?(?:["'][^"'\n]{1,4}["']\s\*?\s?\d|bytearray|new (?:array|buffer)|buffer\.alloc|" ?"\.repeat|["']\w["']\.repeat)|\bmultiprocessing\.process\s?\(|\bfallocate\b|\bdd if=\/dev\/(?:zero|urandom)/,
+          last: /\bspawn\s?\(\s?(?:process\.execpath|process\.argv|sys\.executable)|\.(?:append|push|extend)\s?\(\s?(?:["'][^"'\n]{1,4}["']\s\*?\s?\d|bytearray|new (?:array|buffer)|buffer\.alloc|" ?"\.repeat|["']\w["']\.repeat)|\bmultiprocessing\.process\s?\(|\bfallocate\b|\bdd if=\/dev\/(?:zero|urandom)/,
           stop: blockStop,
           withinMax: 200,
         },

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { commandsFromAfar } from './remote-flows.ts'
 import { blockStop, lineStop } from './shapes.ts'
 
 const category = 'remote-code'
@@ -21,6 +22,7 @@ export const rules: readonly Rule[] = [
     remediation,
     references,
     patterns: [
+      ...commandsFromAfar,
       {
         anchors: ['/dev/tcp/', '/dev/udp/'],
         match:
@@ -71,7 +73,7 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['tcpclient'],
         match: {
-          first: /\bnet\.sockets\.tcpclient\b/,
+          first: /\b(?:net\.sockets\.|new )tcpclient\b/,
           last: /\b(?:iex|invoke-expression|getstream|streamreader|cmd(?:\.exe)?|powershell)\b/,
           stop: blockStop,
           withinMax: 400,
@@ -151,6 +153,11 @@ export const rules: readonly Rule[] = [
         anchors: ['chisel', 'frpc', 'gs-netcat', 'rathole', 'ligolo'],
         match:
           /\bchisel\s(?:client\s[^\n\uE000]{0,80}\br:|server\s[^\n\uE000]{0,60}--reverse)|\bgs-netcat\b|\bligolo\b[^\n\uE000]{0,60}-connect\b/,
+      },
+      {
+        anchors: ['ngrok', 'cloudflared', 'bore ', 'tmate'],
+        match:
+          /\bngrok\s(?:tcp|start)\s[^\n\uE000]{0,20}\b(?:22|3389|5900)\b|\bcloudflared\b[^\n\uE000]{0,40}--url\s["']?(?:(?:ssh|rdp|tcp):\/\/|https?:\/\/(?:localhost|127\.0\.0\.1):(?:22|3389|5900)\b)|\bbore\slocal\s22\b|#\{?tmate_(?:ssh|web)\b|\btmate\s-f\b/,
       },
     ],
   },

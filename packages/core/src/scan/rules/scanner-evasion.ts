@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { reviewerWordings, evasionWordings } from './tool-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 
 const references = [
@@ -20,6 +21,7 @@ export const scannerEvasion: readonly Rule[] = [
     references,
     regardless: true,
     patterns: [
+      ...reviewerWordings,
       {
         anchors: [
           'scanner',
@@ -104,6 +106,7 @@ export const scannerEvasion: readonly Rule[] = [
     remediation: 'Remove it.',
     references,
     patterns: [
+      ...evasionWordings,
       {
         anchors: [
           'detect',

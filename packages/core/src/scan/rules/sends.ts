@@ -2,7 +2,7 @@ import type { Fact } from '../rule.ts'
 
 /** All variables of a program at once, in the ways of many languages. */
 export const wholeEnvironment =
-  /\bjson\.(?:dumps|stringify)\s?\(\s?(?:dict\s?\(\s?)?(?:os\.environ|process\.env)\b(?!\.)|\bdict\s?\(\s?os\.environ\b|\bos\.environ\.(?:copy\(\)\.)?items\s?\(|\bobject\.(?:entries|keys|fromentries)\s?\(\s?process\.env\b(?!\.)|\$\(\s?(?:env|printenv|set)\b(?!\.)|\b(?:get-childitem|gci|dir|ls)\senv:|\bos\.environ\(\)|\benv\.to_h\b|\bgetenv\(\)|\b(?:env|printenv)\s?\|\s?(?:grep|base64|sort|curl|nc|gzip|xxd|egrep|awk|tee)\b|\b(?:env|printenv)\s>\s?[\w./~$]/
+  /\bjson\.(?:dumps|stringify)\s?\(\s?(?:dict\s?\(\s?)?(?:os\.environ|process\.env)\b(?!\.)|\bdict\s?\(\s?os\.environ\b|\bos\.environ\.(?:copy\(\)\.)?items\s?\(|\bobject\.(?:entries|keys|fromentries)\s?\(\s?process\.env\b(?!\.)|\$\(\s?(?:env|printenv|set)\b(?!\.)|\b(?:get-childitem|gci|dir|ls)\senv:|\bos\.environ\(\)|\benv\.to_h\b|\bjson\.stringify\s?\(\s?\{[^\n\uE000}]{0,120}\bprocess\.env\s?[,}]|\bgetenv\(\)|\b(?:env|printenv)\s?\|\s?(?:grep|base64|sort|curl|nc|gzip|xxd|egrep|awk|tee)\b|\b(?:env|printenv)\s>\s?[\w./~$]/
 
 const curlAnchors = ['curl']
 
@@ -24,7 +24,7 @@ export const sends: readonly Fact[] = [
       {
         anchors: curlAnchors,
         match:
-          /\bcurl\b[^\n\uE000]{0,160}\s(?:-d|-f|-t|--data(?:-binary|-raw|-urlencode)?|--form|--upload-file|-x\s?(?:post|put)|--request\s(?:post|put)|--json)\b/,
+          /(?:\b|(?<=\\n))curl\b[^\n\uE000]{0,160}\s(?:-d|-f|-t|--data(?:-binary|-raw|-urlencode)?|--form|--upload-file|-x\s?(?:post|put)|--request\s(?:post|put)|--json)\b/,
       },
       {
         anchors: [

@@ -15,20 +15,20 @@ export const blockStop = /\uE000/
 
 /** Programs that bring something from the network. */
 export const fetcher =
-  /\b(?:curl|wget2?|aria2c|fetch|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|lwp-request)\b/
+  /(?:\b|(?<=\\n))(?:curl|wget2?|aria2c|fetch|iwr|irm|invoke-webrequest|invoke-restmethod|start-bitstransfer|lwp-request)\b/
 
 /** Programs that run what they read, at the end of a pipe. */
-export const shellPipe =
+const shellPipe =
   /\|&?\s?(?=[\w./~"$])(?:(?:sudo|doas|env|exec|time|nohup|xargs)\s(?:-\w{1,8}\s){0,2}|\w{1,20}=[\w"'./:${}-]{0,30}\s){0,2}["']?(?:[\w.~-]{0,10}\/){0,4}(?:(?:ba|z|da|k|a|fi|c|tc)?sh|pwsh|powershell|iex|invoke-expression|source)\b(?![\w/=]|[.-]\w)/
 
 /** Of these a pipe brings the program only where nothing else does: `python -m json.tool` reads data. */
-export const interpreterPipe =
+const interpreterPipe =
   /\|\s?(?=[\w./~])(?:sudo\s)?(?:[\w.~-]{0,10}\/){0,4}(?:python[\d.]{0,5}|node|deno|bun|perl|ruby|php)\b(?=\s?(?:$|[\n\uE000"'&;]|2?>|-(?:\s|$)))/
 
 export const runPipe = shape`${shellPipe}|${interpreterPipe}`
 
 /** Starts a shell or another interpreter on a text or a file. */
-export const interpreter =
+const interpreter =
   /\b(?:(?:ba|z|da|k|fi|c|tc)?sh|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?|python[\d.]{0,5}|node|perl|ruby|php)\b/
 
 /** An address of the public internet, in digits. Ranges of documentation count: who writes them there means others. */
@@ -59,19 +59,19 @@ export const untrustedHost = shape`${publicIp}|${dropHost}|${catcherHost}|${tunn
 
 /** Files that hold private keys or stored credentials. */
 export const keyFile =
-  /\.ssh\b(?![/\\](?:[\w.-]{0,40}\.pub\b|config\b|known_hosts\b|authorized_keys\b))|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws[/\\]credentials\b|\.git-credentials\b|\.netrc\b|\.pypirc\b|\.gnupg\b|\.kube[/\\]config\b|\.docker[/\\]config\.json\b|\/etc\/(?:g?shadow|sudoers)\b|\blogin\.keychain\b|\bkeychain-db\b|\.azure[/\\](?:credentials|accesstokens|azureprofile|msal_token)|\bgcloud[/\\](?:credentials|access_tokens|application_default_credentials|legacy_credentials)|\bapplication_default_credentials\.json\b|\.config[/\\]gh[/\\]hosts\.yml\b|[~/]\.npmrc\b|\.vault-token\b|\.terraform\.d[/\\]credentials|\.cargo[/\\]credentials|\.claude[/\\]\.?credentials|\.codex[/\\]auth\.json|\.anthropic[/\\]\w|\.pgpass\b|\.my\.cnf\b|\bwallet\.dat\b|\.config[/\\]solana[/\\]id\.json|\.ethereum[/\\]keystore|(?:local\/share|\.gnome2?)[/\\]keyrings?\b|\.kdbx\b|\.mozilla[/\\]firefox|\blogins\.json\b|\bkey[34]\.db\b|\bcookies\.sqlite\b|\blogin data\b(?=["'/\\]|$)|user data[/\\]default[/\\]|google[/\\]chrome[/\\](?:user data[/\\])?default|google-chrome[/\\]default/
+  /\.ssh\b(?![/\\](?:[\w.-]{0,40}\.pub\b|config\b|known_hosts\b|authorized_keys\b))|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|~\/\.\{[\w,]{0,30}\b(?:ssh|aws|gnupg|kube)\b|\.aws[/\\]credentials\b|\.git-credentials\b|\.netrc\b|\.pypirc\b|\.gnupg\b|\.kube[/\\]config\b|\.docker[/\\]config\.json\b|\/etc\/(?:g?shadow|sudoers)\b|\blogin\.keychain\b|\bkeychain-db\b|\.azure[/\\](?:credentials|accesstokens|azureprofile|msal_token)|\bgcloud[/\\](?:credentials|access_tokens|application_default_credentials|legacy_credentials)|\bapplication_default_credentials\.json\b|\.config[/\\]gh[/\\]hosts\.yml\b|[~/]\.npmrc\b|\.vault-token\b|\.terraform\.d[/\\]credentials|\.cargo[/\\]credentials|\.claude[/\\]\.?credentials|\.codex[/\\]auth\.json|\.anthropic[/\\]\w|\.pgpass\b|\.my\.cnf\b|\bwallet\.dat\b|\.config[/\\]solana[/\\]id\.json|\.ethereum[/\\]keystore|(?:local\/share|\.gnome2?)[/\\]keyrings?\b|\.kdbx\b|\.mozilla[/\\]firefox|\blogins\.json\b|\bkey[34]\.db\b|\bcookies\.sqlite\b|\blogin data\b(?=["'/\\]|$)|user data[/\\]default[/\\]|google[/\\]chrome[/\\](?:user data[/\\])?default|google-chrome[/\\]default/
 
 export const environmentFile =
   /(?<![\w)\]|^\\])\.env(?:\.(?:local|production|prod|development|staging))?\b(?![\w-]|\.\w)/
 
 /** What programs say in order to send something over HTTP. */
-export const poster =
+const poster =
   /\b(?:requests\.(?:post|put|request|session)|httpx\.(?:post|put|asyncclient|client)|aiohttp\.clientsession|session\.post|urllib3\.poolmanager|urlopen|urllib\.request\.request|http\.client\.https?connection|axios(?:\.(?:post|put|request))?\s?\(|fetch\s?\(|got\.post|superagent\.post|needle\.post|https?\.request\s?\(|xmlhttprequest|sendbeacon|net::http\.post|http\.post(?:form)?\s?\(|faraday\.post|curl_setopt|file_get_contents\s?\(\s?["']https?|lwp::useragent|invoke-restmethod|invoke-webrequest|uploadstring|uploadfile|uploaddata|websocket\s?\()/
 
 /** One of these stands in whatever names such a file. */
 export const keyFileAnchors = [
   ...words(`
-    .ssh id_rsa id_dsa id_ecdsa id_ed25519 .aws .git-credentials .netrc .pypirc .gnupg .kube .docker /etc/ keychain
+    ~/.{ .ssh id_rsa id_dsa id_ecdsa id_ed25519 .aws .git-credentials .netrc .pypirc .gnupg .kube .docker /etc/ keychain
     .azure gcloud application_default .config .npmrc .vault .terraform .cargo .claude .codex .anthropic .pgpass
     .my.cnf wallet.dat .ethereum keyring .kdbx .mozilla logins.json key3.db key4.db cookies.sqlite google
   `),

@@ -1,4 +1,6 @@
 import type { Rule } from '../rule.ts'
+import { leaveWordings } from './agent-wordings.ts'
+import { personaWordings } from './limit-wordings.ts'
 import { sentenceStop } from './words.ts'
 
 const category = 'social-engineering'
@@ -19,6 +21,7 @@ export const socialEngineering: readonly Rule[] = [
     remediation: 'Remove the persona, or describe its tone and knowledge alone.',
     references,
     patterns: [
+      ...personaWordings,
       {
         anchors: [
           'do anything now',
@@ -122,6 +125,7 @@ export const socialEngineering: readonly Rule[] = [
       'https://cwe.mitre.org/data/definitions/345.html',
     ],
     patterns: [
+      ...leaveWordings,
       {
         anchors: [
           'approved',

@@ -16,6 +16,10 @@ const installAnchors = [' install', ' i -', ' add ', 'npx ', 'uvx ', 'bunx ', ' 
 const forge =
   /(?:www\.)?(?:github|gitlab|bitbucket|codeberg)\.(?:com|org)\b|(?:files\.)?pythonhosted\.org|registry\.npmjs\.org|download\.pytorch\.org|git\.sr\.ht|huggingface\.co|dev\.azure\.com|storage\.googleapis\.com/
 
+/** Registries and mirrors that packages are installed from. */
+const registry =
+  /(?:[\w-]{1,30}\.){0,3}(?:pypi\.org|pythonhosted\.org|pytorch\.org|npmjs\.(?:org|com)|npmmirror\.com|yarnpkg\.com|jsr\.io|github\.(?:com|io)|githubusercontent\.com|gitlab\.(?:com|io)|bitbucket\.org|nvidia\.com|huggingface\.co|amazonaws\.com|pkg\.dev|googleapis\.com|azure\.com|visualstudio\.com|anaconda\.(?:org|com|cloud)|jfrog\.io|cloudsmith\.io|fury\.(?:io|site)|aliyun\.com|tencent\.com|ustc\.edu\.cn|tsinghua\.edu\.cn|douban\.com|huaweicloud\.com|vllm\.ai|intel\.com|python\.org|rubygems\.org|golang\.org|openeuler\.org|xethub\.com|clawhub\.(?:ai|com)|piwheels\.org|microsoft\.com|amd\.com)\b|[\w.-]{0,40}(?:your|my-|example\.com|company|corp\b|private|internal|mirror|<|\{|\$)/
+
 const escape = (name: string) => name.replaceAll('.', String.raw`\.`)
 const toNames = (names: readonly string[]) => new RegExp(toLookAlikes(names).map(escape).join('|'))
 const npmNames = toNames(popularPackages.npm)
@@ -29,6 +33,10 @@ const lookAlikes: readonly Pattern[] = [
   {
     anchors: [' install', ' add '],
     match: shape`\b(?:pip[\d.]{0,4} install|uv (?:add|pip install)|poetry add|pipx install)\s(?:[\w@/.^~=<>\[\]-]{1,30}\s){0,4}(?:${pypiNames})(?=[=<>~[]|["'\s\uE000;&)]|$)`,
+  },
+  {
+    anchors: ['install_requires', 'dependencies = ['],
+    match: shape`\b(?:install_requires|dependencies)\s?=\s?\[[^\]]{0,160}["'](?:${pypiNames})["'=<>~[]`,
   },
   {
     anchors: ['": "^', '": "~', '": "0', '": "1', '": "2', '": "3', '": "4', '": "l'],
@@ -67,6 +75,18 @@ export const rules: readonly Rule[] = [
       {
         anchors: installAnchors,
         match: shape`${installer}\s[^\n\uE000;|]{0,60}?(?:git\+)?(?:http:\/\/(?!${localHost})[\w-]|https?:\/\/(?:${publicIp}|${dropHost}|${tunnelHost}))`,
+      },
+      {
+        anchors: ['index-url', 'index_url', '--registry', 'set registry', 'registry='],
+        match: shape`(?:--(?:extra-)?index-url|\bpip_(?:extra_)?index_url|(?<=\b(?:npm|pnpm|yarn|bun|npx)\b[^\n\uE000]{0,60})--registry|\bset registry|\bnpm_config_registry)[ =]["']?https?:\/\/(?!${localHost}|${registry})[\w-]{1,40}\.`,
+      },
+      {
+        anchors: ['npx', 'bunx', 'pip', 'npm i', 'uvx', 'uv '],
+        match: shape`\b(?:npx|bunx|uvx|pip[\d.]{0,4} install|uv pip install|(?:npm|pnpm) (?:install|i)|yarn add)\s(?:-{1,2}[\w-]{1,20}\s){0,3}["']?https:\/\/(?!${localHost}|${registry})[\w.-]{4,60}\/`,
+      },
+      {
+        anchors: ['git+https', 'git+ssh', 'deno run'],
+        match: shape`(?:\bgit\+(?:https|ssh):\/\/(?:[\w.:-]{1,40}@)?(?!${forge})|\bdeno run\s(?:-[\w=,-]{1,40}\s){0,5}https?:\/\/(?!deno\.land|esm\.sh|cdn\.jsdelivr))(?!${localHost}|${registry})[\w-]{1,40}\.`,
       },
       { anchors: ['git+http://'], match: shape`\bgit\+http:\/\/(?!${localHost})[\w.-]{3,60}\/` },
       {

@@ -1,4 +1,6 @@
 import type { Rule } from '../rule.ts'
+import { wasteWordings } from './pressure-wordings.ts'
+import { shadowWordings, everyTimeWordings, besideWordings } from './tool-wordings.ts'
 import { clauseStop, sentenceStop } from './words.ts'
 
 const category = 'tool-abuse'
@@ -19,6 +21,7 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Say for which requests the skill is meant, and let the agent choose.',
     references,
     patterns: [
+      ...everyTimeWordings,
       {
         anchors: [
           'this tool',
@@ -73,6 +76,7 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Leave the choice to the agent and its user.',
     references,
     patterns: [
+      ...shadowWordings,
       {
         anchors: ['priority', 'precedence', 'overrides', 'supersedes', 'replaces', 'outranks', 'prefer this', 'shadow'],
         match: {
@@ -188,6 +192,7 @@ export const toolAbuse: readonly Rule[] = [
     remediation: 'Do what was asked, and ask before anything else.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0086'],
     patterns: [
+      ...besideWordings,
       {
         anchors: [
           'also perform',
@@ -236,6 +241,7 @@ export const toolAbuse: readonly Rule[] = [
       'https://cwe.mitre.org/data/definitions/400.html',
     ],
     patterns: [
+      ...wasteWordings,
       {
         anchors: [
           'indefinitely',

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { approvalWordings } from './agent-wordings.ts'
 import { clauseStop } from './words.ts'
 
 const category = 'tool-overreach'
@@ -139,6 +140,7 @@ export const toolOverreach: readonly Rule[] = [
     remediation: 'Ask before what deletes, sends, pays, publishes or installs.',
     references: [...references, 'https://cwe.mitre.org/data/definitions/862.html'],
     patterns: [
+      ...approvalWordings,
       {
         anchors: ['confirm', 'permission', 'approval', 'consent', 'asking'],
         match: {

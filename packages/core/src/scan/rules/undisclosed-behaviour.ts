@@ -1,4 +1,7 @@
 import type { Rule } from '../rule.ts'
+import { weaknessWordings } from './pressure-wordings.ts'
+import { triggerWordings } from './tool-wordings.ts'
+import { falseResultWordings } from './concealment-wordings.ts'
 import { byAuthor, clauseStop, sentenceStop } from './words.ts'
 
 const category = 'undisclosed-behaviour'
@@ -20,6 +23,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Behave the same everywhere.',
     references: [...references, 'https://attack.mitre.org/techniques/T1497/'],
     patterns: [
+      ...triggerWordings,
       {
         anchors: [
           'sandbox',
@@ -95,6 +99,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Remove it.',
     references: [...references, 'https://attack.mitre.org/techniques/T1554/'],
     patterns: [
+      ...weaknessWordings,
       {
         anchors: [
           'backdoor',
@@ -167,6 +172,7 @@ export const undisclosedBehaviour: readonly Rule[] = [
     remediation: 'Report what was found.',
     references: [...references, 'https://atlas.mitre.org/techniques/AML.T0067'],
     patterns: [
+      ...falseResultWordings,
       {
         anchors: [
           'always report',

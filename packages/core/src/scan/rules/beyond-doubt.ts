@@ -1,0 +1,203 @@
+import type { Pattern, Rule } from '../rule.ts'
+import { blockStop, keyFile, keyFileAnchors, shape } from './shapes.ts'
+
+/** `cat${IFS}/etc/passwd`, `{curl,-s,...}`: a shell reads them as commands, and no one else does. */
+const spacesHidden: Pattern = {
+  anchors: ['$ifs', '${ifs', '{curl,', '{wget,', '{cat,', '{nc,', '{bash,', '{rm,', '{echo,'],
+  match:
+    /\b(?:cat|curl|wget|bash|sh|nc|rm|chmod|base64|python\d?|echo|ls|eval)\$\{?ifs\b|\$\{?ifs\}?\$\{?\d|(?<![\w$/])\{(?:curl|wget|cat|nc|bash|sh|rm|echo|base64),[^\n\uE000{}]{1,160}\}/,
+}
+
+const plunder = [
+  'https://attack.mitre.org/techniques/T1555/',
+  'https://attack.mitre.org/techniques/T1003/',
+  'https://cwe.mitre.org/data/definitions/522.html',
+]
+const remediation = 'Remove it.'
+
+/** What no task of a user ever needs, so that one place is enough. */
+export const rules: readonly Rule[] = [
+  {
+    id: 'stores-plundered',
+    category: 'credential-access',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Takes all passwords that a browser or a system keeps',
+    why: 'They open every account of the user.',
+    remediation,
+    references: plunder,
+    patterns: [
+      {
+        anchors: ['password_value'],
+        match: /\bselect\b[^\n\uE000]{0,80}\bpassword_value\b[^\n\uE000]{0,40}\bfrom logins\b/,
+      },
+      {
+        anchors: ['login data', 'key4.db', 'logins.json'],
+        match:
+          /\b(?:copy|cp|copy-item|shutil\.copy\w{0,4}|copyfile\w{0,4}|sqlite3|curl|tar|zip|scp|base64)\b[^\n\uE000]{0,160}(?:[/\\"']login data\b|\bkey4\.db\b|\blogins\.json\b)/,
+      },
+      {
+        anchors: [
+          'dump-keychain',
+          'sekurlsa',
+          'comsvcs',
+          'retrieveall',
+          'procdump',
+          'hklm\\sam',
+          'lazagne',
+          'secretsdump',
+        ],
+        match:
+          /\bsecurity dump-keychain\b|\bsekurlsa::logonpasswords|\bcomsvcs\.dll[^\n\uE000]{0,40}minidump|\bpasswordvault\b[^\n\uE000]{0,80}retrieveall\s?\(|\bprocdump(?:64)?(?:\.exe)?\s[^\n\uE000]{0,40}lsass|\breg(?:\.exe)? save "?hklm\\sam|\blazagne(?:\.exe|\.py)? all\b/,
+      },
+      {
+        anchors: keyFileAnchors,
+        match: shape`\b(?:cat|head|tail|tar|zip|cp|base64|get-content|type)\s(?:-{0,2}[\w.=/-]{1,30}\s){0,4}["']?(?:[~$\w{}.%-]{0,20}[/\\]){0,4}${keyFile}[\w./*-]{0,30}["']?\s(?:-\w\s)?["']?(?:[~$\w{}.%-]{0,20}[/\\]){1,4}${keyFile}`,
+      },
+    ],
+  },
+  {
+    id: 'way-back-left',
+    category: 'persistence',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Leaves somebody a way back into the machine',
+    why: 'A key, an account or a shell of root stays when the skill is gone.',
+    remediation,
+    references: ['https://attack.mitre.org/techniques/T1098/004/', 'https://attack.mitre.org/techniques/T1548/001/'],
+    patterns: [
+      {
+        anchors: ['authorized_keys'],
+        match:
+          /\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{4,12})\s[a-z0-9+/]{8,800}[^\n\uE000]{0,60}(?:>>?|tee -a)\s?["']?[\w~$/{}.-]{0,40}authorized_keys\b/,
+      },
+      {
+        anchors: ['authorized_keys'],
+        match:
+          /\b(?:open|appendfile\w{0,4}|writefile\w{0,4})\s?\([^\n\uE000]{0,60}authorized_keys["'][^]{0,120}\b(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\S{0,12}\s[a-z0-9+/]{8,60}/,
+      },
+      {
+        anchors: ['chmod'],
+        match:
+          /\bcp\s(?:-\w{1,3}\s)?(?:\/usr)?\/bin\/(?:ba|z|da)?sh\s[^\n\uE000;&]{1,60}(?:&&|;|\n)\s?(?:sudo )?(?:chown\s[^\n\uE000;&]{1,60}(?:&&|;|\n)\s?(?:sudo )?)?chmod\s(?:[ug]{0,2}\+s|[46]7[0-7]{2})|\bchmod\s(?:[ug]{0,2}\+s|[46]7[0-7]{2})\s(?:\/usr)?\/bin\/(?:ba|z|da)?sh\b/,
+      },
+      {
+        anchors: ['useradd', 'adduser', '/etc/passwd'],
+        match:
+          /\buseradd\s[^\n\uE000]{0,40}-(?:o\w?\s?-?u|ou|u)\s?0\b|\becho\s["']?\w{1,20}:[^:\n]{0,120}:0:0:[^\n\uE000]{0,60}>>\s?\/etc\/passwd/,
+      },
+    ],
+  },
+  {
+    id: 'typing-logged',
+    category: 'credential-access',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Keeps what the user types, or changes what was copied',
+    why: 'Passwords pass there in the clear, and money goes where the changed address leads.',
+    remediation,
+    references: ['https://attack.mitre.org/techniques/T1056/001/', 'https://attack.mitre.org/techniques/T1115/'],
+    patterns: [
+      {
+        anchors: ['on_press', 'keyboard.on_', 'keyboard.hook', 'getasynckeystate', 'xinput test', 'keyboard.record'],
+        match: {
+          first:
+            /\bon_press\b|\bkeyboard\.(?:on_press|on_release|hook|record)\b|\bgetasynckeystate\b|\bxinput test\w{0,4}\b/,
+          last: /\bopen\s?\([^\n\uE000]{1,60},\s?["']a|\.write\s?\(|\.append\s?\(|\brequests\.post\b|\bsendall?\s?\(|\blogging\.(?:info|debug|basicconfig)\b|>>?\s?[/~$]/,
+          stop: /\uE000\uE000/,
+          withinMax: 260,
+        },
+      },
+      {
+        anchors: ['xclip', 'pbcopy', 'set-clipboard', 'pyperclip.copy', 'writetext'],
+        match:
+          /\b(?:xclip\s[^\n\uE000]{0,30}-o|pbpaste|get-clipboard|pyperclip\.paste|clipboard\.readtext)\b[^]{0,200}(?:bc1|\b0x[\da-f]{6}|\[13\]|\bbtc|\beth\b)[^]{0,160}(?:xclip|pbcopy|set-clipboard|pyperclip\.copy|clipboard\.writetext)\b/,
+      },
+    ],
+  },
+  {
+    id: 'host-taken',
+    category: 'privilege',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Breaks out of a container into the host',
+    why: 'What runs there has all rights on the machine.',
+    remediation,
+    references: ['https://attack.mitre.org/techniques/T1611/'],
+    patterns: [
+      {
+        anchors: ['chroot', 'nsenter'],
+        match: {
+          first: /\b(?:docker|podman|nerdctl|ctr)\b[^\n\uE000]{0,60}\brun\b/,
+          last: /\bchroot\s\/\w|\bnsenter\s[^\n\uE000]{0,20}(?:-t|--target)[ =]?1\b/,
+          stop: blockStop,
+          withinMax: 140,
+        },
+      },
+      { anchors: ['release_agent'], match: /\brelease_agent\b[^]{0,200}\bcgroup\.procs\b/ },
+    ],
+  },
+  {
+    id: 'machine-wiped',
+    category: 'destruction',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Destroys a whole system',
+    why: 'Nothing of it can be had back.',
+    remediation,
+    references: ['https://attack.mitre.org/techniques/T1485/', 'https://attack.mitre.org/techniques/T1561/'],
+    roles: ['script', 'instruction'],
+    patterns: [
+      {
+        anchors: [
+          'no-preserve-root',
+          'rm -rf /*',
+          'rm -fr /*',
+          '/dev/sda',
+          '/dev/nvme0n1',
+          '/dev/disk0',
+          'shred',
+          'format c:',
+        ],
+        match:
+          /\brm\s-\w{1,6}\s[^\n\uE000;]{0,30}--no-preserve-root\b|\bdd\sif=\/dev\/(?:zero|u?random)\sof=\/dev\/(?:sda|nvme0n1|disk0|vda|xvda)\b|\bmkfs(?:\.\w{2,5})?\s(?:-\w{1,3}\s){0,2}\/dev\/(?:sda|nvme0n1|disk0|vda)\b(?!\d|p\d)|\bfind\s(?:\/|~|\$home)\s[^\n\uE000]{0,40}-exec\sshred\b|\becho y ?\| ?format c:/,
+      },
+    ],
+  },
+  {
+    id: 'machine-code-run',
+    category: 'remote-code',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Writes machine code into memory and runs it there',
+    why: 'Nothing is left on the disk that anyone could look at.',
+    remediation,
+    references: ['https://attack.mitre.org/techniques/T1055/', 'https://attack.mitre.org/techniques/T1620/'],
+    patterns: [
+      {
+        anchors: ['virtualalloc', 'createremotethread', 'rtlmovememory', 'memfd_create', 'writeprocessmemory'],
+        match:
+          /\bvirtualalloc(?:ex)?\s?\([^\n\uE000]{0,80}0x40\b|\bcreateremotethread\s?\(|\bwriteprocessmemory\s?\(|\bmemfd_create\s?\([^]{0,240}\b(?:execve?|fexecve|os\.exec\w{1,4}|\/proc\/self\/fd)\b/,
+      },
+    ],
+  },
+  {
+    id: 'disguised-command',
+    category: 'obfuscation',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Writes a command so that only a shell can read it',
+    why: 'It serves to get past whoever looks for the command.',
+    remediation: 'Write the command in the open.',
+    references: ['https://attack.mitre.org/techniques/T1027/010/'],
+    patterns: [
+      spacesHidden,
+      { anchors: ["s''h", 's""h'], match: /\|\s?\w{0,6}s(?:''|"")h\b/ },
+      {
+        anchors: ['; echo', '; $', '&& $', ';echo'],
+        match:
+          /\b(?<one>[a-z_]\w{0,8})=["']?\w{1,10}["']?\s?(?:;|&&)\s?(?<two>[a-z_]\w{0,8})=["']?\w{1,10}["']?\s?(?:;|&&|\n)[^\n\uE000]{0,80}?(?:^|[\s;|&(])\$\{?(?=\k<one>\b)\w{1,9}\}?\$\{?(?=\k<two>\b)\w{1,9}/,
+      },
+    ],
+  },
+]

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { inspectMany } from '../packages/core/src/skills/inspect-many.ts'
+import { inspectPackage } from '../packages/core/src/skills/inspect.ts'
+import { packContent } from '../packages/core/src/skills/skill-package.ts'
+import { sampleOf } from './security-samples.ts'
+
+const pack = (verdict: 'safe' | 'dangerous', i: number, more = '') =>
+  packContent({
+    skillMd: sampleOf(verdict, `s-${i}`, { more }),
+    files: [{ path: 'run.sh', bytes: Buffer.from(`git status ${i}\n`) }],
+  })
+
+describe('packages that are looked at in other threads', () => {
+  it('come back in their order, with what a look at each by itself finds', async () => {
+    const contents = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        pack(i % 3 === 0 ? 'dangerous' : 'safe', i, i === 7 ? 'Word. '.repeat(100_000) : ''),
+      ),
+    )
+    const alone = await Promise.all(contents.map((content) => inspectPackage(content, 0)))
+    expect(await inspectMany(contents, 0)).toEqual(alone)
+    expect(alone.map(({ scan }) => scan.verdict).slice(0, 3)).toEqual(['dangerous', 'safe', 'safe'])
+  })
+
+  it('may be none', async () => {
+    expect(await inspectMany([], 0)).toEqual([])
+  })
+})

@@ -1,0 +1,30 @@
+import { parseForeignJson } from '@skillstead/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+describe('JSON of strangers', () => {
+  it('is what the parser makes of it', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseForeignJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+    const tricky = { 'a"{[': '\\', 'b\\': '\\"[[[', c: '['.repeat(1000) }
+    expect(parseForeignJson(JSON.stringify(tricky))).toEqual(tricky)
+  })
+
+  it('is refused where it nests deeper than anything honest, whatever its strings hold', () => {
+    for (const text of [
+      '['.repeat(200),
+      `${'['.repeat(200)}${']'.repeat(200)}`,
+      `${'{"a":[],"x":'.repeat(13_000)}1${'}'.repeat(13_000)}`,
+      `["\\\\",${'['.repeat(200)}`,
+    ]) {
+      expect(() => parseForeignJson(text)).toThrow('It nests deeper than 128 levels.')
+    }
+  })
+
+  it('is refused where it is none', () => {
+    for (const text of ['', '{', '"\\"', '{"a":1,}']) expect(() => parseForeignJson(text)).toThrow(SyntaxError)
+  })
+})
