@@ -27,10 +27,6 @@ const interpreterPipe =
 
 export const runPipe = shape`${shellPipe}|${interpreterPipe}`
 
-/** Starts a shell or another interpreter on a text or a file. */
-const interpreter =
-  /\b(?:(?:ba|z|da|k|fi|c|tc)?sh|pwsh|powershell(?:\.exe)?|cmd(?:\.exe)?|python[\d.]{0,5}|node|perl|ruby|php)\b/
-
 /** An address of the public internet, in digits. Ranges of documentation count: who writes them there means others. */
 export const publicIp =
   /(?!(?:127|10|0|255)\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|1\.1\.1\.1\b|1\.2\.3\.4\b|8\.8\.[84]\.[84]\b|22[4-9]\.|23\d\.)(?:[1-9]|[1-9]\d|1\d\d|2[0-4]\d)(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){3}(?![\w.]?\d)/
@@ -63,10 +59,6 @@ export const keyFile =
 
 export const environmentFile =
   /(?<![\w)\]|^\\])\.env(?:\.(?:local|production|prod|development|staging))?\b(?![\w-]|\.\w)/
-
-/** What programs say in order to send something over HTTP. */
-const poster =
-  /\b(?:requests\.(?:post|put|request|session)|httpx\.(?:post|put|asyncclient|client)|aiohttp\.clientsession|session\.post|urllib3\.poolmanager|urlopen|urllib\.request\.request|http\.client\.https?connection|axios(?:\.(?:post|put|request))?\s?\(|fetch\s?\(|got\.post|superagent\.post|needle\.post|https?\.request\s?\(|xmlhttprequest|sendbeacon|net::http\.post|http\.post(?:form)?\s?\(|faraday\.post|curl_setopt|file_get_contents\s?\(\s?["']https?|lwp::useragent|invoke-restmethod|invoke-webrequest|uploadstring|uploadfile|uploaddata|websocket\s?\()/
 
 /** One of these stands in whatever names such a file. */
 export const keyFileAnchors = [
