@@ -110,7 +110,7 @@ describe('skillstead external', { timeout: 60_000 }, () => {
     const { code, stdout } = await runWithInput(['external', 'scan', '-', ...data], text)
     expect(code).toBe(0)
     expect(stdout).toContain('SKILL.md:8:5  high  Runs code from the network unseen')
-    expect(stdout).toContain('content: caution, 70 of 100.')
+    expect(stdout).toContain('content: caution, 67 of 100.')
     expect(stdout).not.toContain('\u001b')
   })
 

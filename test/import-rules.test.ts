@@ -37,7 +37,7 @@ function readFolder(folder: string, from: string): Import[] {
 function readImports(path: string, from: string): Import[] {
   const text = readFileSync(path, 'utf8')
   const pattern =
-    /^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
+    /^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'",\s]+)['"]/gm
   return [...text.matchAll(pattern)].map((match) => {
     const specifier = match[1] ?? match[2] ?? match[3]!
     return { file: relative(root, path), from, specifier, name: toPackage(specifier) }
