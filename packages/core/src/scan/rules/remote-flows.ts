@@ -58,25 +58,27 @@ export const fetchedAndRun: readonly Pattern[] = [
 
 const source =
   /(?:requests\.(?:get|post)|httpx\.(?:get|post)|urlopen|file_get_contents\s?\(\s?["']https?|axios\.get|(?:await )?fetch\s?\(|\bget\s?\(\s?["']https?|uri\.open|net::http\.get|downloadstring|curl_exec|http\.get)/
+/** One of these stands in whatever asks a server. */
+const sourceAnchors = [
+  'requests.',
+  'httpx.',
+  'urlopen',
+  'file_get_contents',
+  'axios.get',
+  'fetch(',
+  'get(',
+  'uri.open',
+  'downloadstring',
+  'curl_exec',
+  'http.get',
+]
 const evaluates =
   /(?:(?<![.\w])(?:exec|eval|compile|new function|iex|invoke-expression|marshal\.loads|pickle\.loads|dill\.loads|vm\.runin\w{3,12})\s?\(?\s?\$?|["']-[ce]["'],\s?|\bcreate_function\s?\([^\n\uE000]{0,12},\s?\$?)/
 
 /** What a server answers is a program, and the variable that holds it is run as one. */
 export const answerRun: readonly Pattern[] = [
   {
-    anchors: [
-      'requests.',
-      'httpx.',
-      'urlopen',
-      'file_get_contents',
-      'axios.get',
-      'fetch(',
-      'get(',
-      'uri.open',
-      'downloadstring',
-      'curl_exec',
-      'http.get',
-    ],
+    anchors: sourceAnchors,
     match: shape`(?<![\w.])\$?(?<answer>[a-z_]\w{0,23})\s?:?=\s?[^\n\uE000=]{0,30}?${source}[^\n\uE000]{0,160}[^]{0,200}?${evaluates}(?=\k<answer>(?!\w))[\w./~$%:{}\\-]{1,60}`,
   },
   {
@@ -122,18 +124,8 @@ export const commandsFromAfar: readonly Pattern[] = [
     match: shape`(?:\.on\s?\(\s?["'](?:message|data|command)["']\s?,|\bonmessage\s?=)\s?(?:async )?(?:function\s?)?\(?(?<sent>\w{1,16})\)?\s?(?:=>|\{)[^]{0,100}?${shellCall}(?=\k<sent>(?!\w))[\w./~$%:{}\\-]{1,60}`,
   },
   {
-    anchors: [
-      'requests.',
-      'httpx.',
-      'urlopen',
-      'file_get_contents',
-      'axios.get',
-      'fetch(',
-      'get(',
-      'downloadstring',
-      'http.get',
-    ],
-    match: shape`\b(?<job>tasks?|cmds?|commands?|orders?|jobs?|instructions?)\s?=\s?[^\n\uE000]{0,20}?${source}[^\n\uE000]{0,120}[^]{0,120}?${shellCall}\[?\s?(?=\k<job>(?!\w))[\w./~$%:{}\\-]{1,60}`,
+    anchors: sourceAnchors,
+    match: shape`\b(?<job>tasks?|cmds?|commands?|orders?|jobs?|instructions?)\s?=\s?[^\n\uE000]{0,20}?${source}[^\n\uE000]{0,120}[^]{0,120}?${shellCall}\[?\s?\$?(?=\k<job>(?!\w))[\w./~$%:{}\\-]{1,60}`,
   },
   {
     anchors: ['sh -i', '/bin/sh', '/bin/bash'],
