@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
 const corpusDir = values.corpus
 const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
 if (values.security && wants('scan')) {
-  benchScan(values.security, corpusDir)
+  await benchScan(values.security, corpusDir)
   if (positionals.length === 1) process.exit()
 }
 // It makes its own entries.

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { Security } from '@skillstead/protocol'
+import { scanInThread } from '../../packages/core/src/scan/scan-package.ts'
+import { ScanPool, workersMax } from '../../packages/core/src/scan/scan-pool.ts'
 import { scanFiles } from '../../packages/core/src/scan/scan.ts'
 
 interface TextFile {
@@ -25,7 +27,7 @@ interface Judged {
 }
 
 /** Scans labelled skills, and skills from the wild if there are any, and prints how often it is right and how fast. */
-export function benchScan(securityPath: string, corpusDir?: string): void {
+export async function benchScan(securityPath: string, corpusDir?: string): Promise<void> {
   const judged = readLines<Sample>(securityPath).map((sample) => judge(sample))
   const lexical = judged.filter(({ sample }) => sample.label === 'malicious' && sample.stratum === 'lexical')
   const of = (label: Sample['label']) => judged.filter(({ sample }) => sample.label === label)
@@ -41,7 +43,7 @@ export function benchScan(securityPath: string, corpusDir?: string): void {
   console.log(`Mean over families of lexical samples: ${toFamilyMean(lexical)}\n\nLexical samples by category`)
   console.table(toCategories(lexical))
   if (corpusDir) benchWild(corpusDir)
-  benchSpeed(judged.map(({ sample }) => toTexts(sample)))
+  await benchSpeed(judged.map(({ sample }) => toTexts(sample)))
 }
 
 function judge(sample: Sample): Judged {
@@ -102,16 +104,27 @@ function benchWild(corpusDir: string): void {
 
 const speedPasses = 8
 
-/** One thread, skill by skill, all rules; the best of some passes, as other work on the machine only slows them. */
-function benchSpeed(packages: readonly (readonly TextFile[])[]): void {
+/** Skill by skill, all rules; the best of some passes, as other work on the machine only slows them. */
+async function benchSpeed(packages: readonly (readonly TextFile[])[]): Promise<void> {
   const bytes = packages.flat().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
-  let best = Infinity
-  for (let pass = 0; pass < speedPasses; pass++) {
-    const start = performance.now()
+  const toSpeed = (bestMs: number) => `${(bytes / 1000 / bestMs).toFixed(1)} MB/s`
+  const alone = await findBest(() => {
     for (const files of packages) scanFiles(files, 0)
-    best = Math.min(best, performance.now() - start)
+  })
+  console.log(`\n${toSpeed(alone)} on one thread`)
+  const pool = new ScanPool()
+  const together = await findBest(() => Promise.all(packages.map((files) => scanInThread(files, 0, pool))))
+  console.log(`${toSpeed(together)} over ${workersMax} threads, with what it takes to send them files and reports`)
+}
+
+async function findBest(pass: () => unknown): Promise<number> {
+  let bestMs = Infinity
+  for (let count = 0; count < speedPasses; count++) {
+    const start = performance.now()
+    await pass()
+    bestMs = Math.min(bestMs, performance.now() - start)
   }
-  console.log(`\n${(bytes / 1000 / best).toFixed(1)} MB/s`)
+  return bestMs
 }
 
 function readLines<T>(path: string): T[] {

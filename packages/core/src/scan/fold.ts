@@ -26,8 +26,23 @@ export interface Folded {
  * time; what a piece holds is good until the next one.
  */
 export function* foldText(text: string): Generator<Folded> {
-  const fold = new Fold(text)
+  const buffers = spareBuffers.pop() ?? toBuffers()
+  const fold = new Fold(text, buffers)
   while (fold.next()) yield fold
+  spareBuffers.push(buffers)
+}
+
+type Buffers = Pick<Folded, 'codes' | 'offsets' | 'hidden'>
+
+/** Those of texts that are done: most texts are short, and to clear new ones takes longer than to fold them. */
+const spareBuffers: Buffers[] = []
+
+function toBuffers(): Buffers {
+  return {
+    codes: new Uint16Array(pieceCharactersMax),
+    offsets: new Uint32Array(pieceCharactersMax),
+    hidden: new Uint8Array(pieceCharactersMax),
+  }
 }
 
 const code = (character: string) => character.charCodeAt(0)
@@ -47,19 +62,17 @@ class Fold implements Folded {
   readonly offsets: Uint32Array
   readonly hidden: Uint8Array
   readonly #source: string
-  readonly #sizeMax: number
   #at = 0
   /** Nothing but white space and marks of quotes so far on this line. */
   #isLineStart = true
   #isTable = false
   #skippedInvisible = false
 
-  constructor(source: string) {
+  constructor(source: string, { codes, offsets, hidden }: Buffers) {
     this.#source = source
-    this.#sizeMax = Math.min(source.length, pieceCharactersMax)
-    this.codes = new Uint16Array(this.#sizeMax)
-    this.offsets = new Uint32Array(this.#sizeMax)
-    this.hidden = new Uint8Array(this.#sizeMax)
+    this.codes = codes
+    this.offsets = offsets
+    this.hidden = hidden
   }
 
   /** Goes on to the next piece, if there is one: it begins with the end of the one before. */
@@ -67,9 +80,9 @@ class Fold implements Folded {
     if (this.#at === this.#source.length) return false
     this.#keepEnd()
     const end = this.#source.length
-    while (this.#at < end && this.size < this.#sizeMax) {
+    while (this.#at < end && this.size < pieceCharactersMax) {
       this.#takePlain(end)
-      if (this.#at < end && this.size < this.#sizeMax) this.#take(this.#at++)
+      if (this.#at < end && this.size < pieceCharactersMax) this.#take(this.#at++)
     }
     this.to = this.#at === end ? this.size : this.size - contextCharacters
     this.text = Buffer.from(this.codes.buffer, 0, this.size * 2).toString('utf16le')

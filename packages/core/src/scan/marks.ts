@@ -20,7 +20,8 @@ export class Marks {
     for (let at = 0; at < text.length; at += chunkCharacters) {
       const bytes = Buffer.from(text.slice(at, at + chunkCharacters + this.#longest), 'utf16le')
       const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2)
-      this.#anchors.find(codes, codes.length, (mark) => found.add(mark))
+      this.#anchors.find(codes, codes.length)
+      for (let index = 0; index < this.#anchors.size; index++) found.add(this.#anchors.texts[index]!)
     }
     return new Set([...found].map((mark) => this.#marks[mark]!))
   }

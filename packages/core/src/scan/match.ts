@@ -1,6 +1,6 @@
 import { contextCharacters } from './fold.ts'
 import { crossings, toCrossing, type Crossing } from './pattern-crossing.ts'
-import { toNeeds, type Need } from './pattern-needs.ts'
+import { spread, toNeeds, type Need } from './pattern-needs.ts'
 import { toWidth } from './pattern-width.ts'
 import type { Flow, Pattern } from './rule.ts'
 
@@ -21,6 +21,8 @@ export interface Matcher {
   readonly crosses: Crossing
   /** How much of what follows a match is to be seen for it. */
   readonly aheadMax: number
+  /** Whether something may begin at an offset: no match does where nothing does. */
+  mayBegin(text: string, at: number): boolean
   /** Finds all that begins at an offset or behind it. */
   find(text: string, from: number, onMatch: OnMatch): void
 }
@@ -37,17 +39,19 @@ export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
   }
   const sources = isFlow ? [match.first.source, match.last.source, match.stop.source] : [match.source]
   const aheadMax = sources.some((source) => lookAheadPattern.test(source)) ? aheadCharactersMax : 1
-  const anchored: Need = { texts: anchors, before: width, behind: width }
+  const anchored: Need = anchors.map((text) => ({ text, before: width, behind: width, outside: text.length - 1 }))
   const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
+  const mayBegin = toBeginningTest(isFlow ? match.first : match, flags)
   // What folding takes away may stand in the text as it is written.
-  if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, find }
-  const needs = (isFlow ? toFlowNeeds(match) : toNeeds(match)).filter(({ texts }) => texts.every(isWorthIt))
-  const hasAnchor = ({ texts }: Need) => texts.every((text) => anchors.some((anchor) => text.includes(anchor)))
+  if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, mayBegin, find }
+  const hasAnchor = (need: Need) => need.every(({ text }) => anchors.some((anchor) => text.includes(anchor)))
+  const needs = (isFlow ? toFlowNeeds(match) : toNeeds(match)).filter((need) => isWorthIt(need) || hasAnchor(need))
   return {
     view,
     needs: needs.some(hasAnchor) ? needs : [...needs, anchored],
     aheadMax,
     crosses: isFlow ? toFlowCrossing(match) : toCrossing(match.source),
+    mayBegin,
     find,
   }
 }
@@ -56,8 +60,8 @@ function toFlowNeeds({ first, last, withinMax }: Flow): Need[] {
   const behindFirst = withinMax + toWidth(last.source)
   const beforeLast = toWidth(first.source) + withinMax
   return [
-    ...toNeeds(first).map(({ texts, before, behind }) => ({ texts, before, behind: behind + behindFirst })),
-    ...toNeeds(last).map(({ texts, before, behind }) => ({ texts, before: before + beforeLast, behind })),
+    ...toNeeds(first).map((need) => spread(need, 0, behindFirst)),
+    ...toNeeds(last).map((need) => spread(need, beforeLast, 0)),
   ]
 }
 
@@ -68,8 +72,18 @@ const aheadCharactersMax = 128
 /** Shorter words stand everywhere, and it is not worth looking for them. */
 const needCharactersMin = 4
 
-function isWorthIt(text: string): boolean {
-  return text.trim().length >= needCharactersMin
+function isWorthIt(need: Need): boolean {
+  return need.every(({ text }) => text.trim().length >= needCharactersMin)
+}
+
+function toBeginningTest({ source, multiline, dotAll }: RegExp, flags: string): Matcher['mayBegin'] {
+  // Many are never asked for, and to read an expression takes its time.
+  let words: RegExp | undefined
+  return (text, at) => {
+    words ??= new RegExp(source, `${flags.replace('g', 'y')}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`)
+    words.lastIndex = at
+    return words.test(text)
+  }
 }
 
 type Find = Matcher['find']
@@ -107,9 +121,11 @@ function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Fi
   }
 }
 
-/** How many groups of an expression keep what they matched. */
+/** Escapes and classes, whose brackets are no groups; and the beginnings of groups that keep what they match. */
+const groupPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|(?<group>\((?:(?!\?)|\?<(?![=!])))/g
+
 function countGroups({ source }: RegExp): number {
-  return new RegExp(`${source}|`).exec('')!.length - 1
+  return [...source.matchAll(groupPattern)].filter(({ groups }) => groups!['group'] !== undefined).length
 }
 
 function toFlowWidth({ first, last, withinMax }: Flow): number {

@@ -17,7 +17,8 @@ interface Job<Report, Order> {
   readonly resolve: (outcome: Outcome<Report>) => void
 }
 
-const workersMax = Math.min(2, availableParallelism())
+/** How many threads a pool has where nobody says otherwise. */
+export const workersMax = Math.min(2, availableParallelism())
 /** Ten times what the largest package takes. */
 const answerMs = 120_000
 /** The source runs as it is; what is published has been compiled. */

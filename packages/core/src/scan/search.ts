@@ -1,8 +1,9 @@
+import { Breaks } from './breaks.ts'
 import { foldText, type Folded } from './fold.ts'
 import { toMatcher, type Match, type Matcher } from './match.ts'
 import type { Pattern } from './rule.ts'
 import { Spots } from './spots.ts'
-import { findWindows, type Window } from './windows.ts'
+import { findWindows, toSoughtNeed, type SoughtNeed, type Window } from './windows.ts'
 
 /** A rule or a fact, as far as it is looked for. */
 export interface Probe {
@@ -26,20 +27,20 @@ const contextBefore = 128
 
 interface Sought extends Matcher {
   readonly probe: number
-  /** The sets of texts that its needs ask for, in their order. */
-  readonly sets: readonly number[]
+  readonly sought: readonly SoughtNeed[]
 }
 
 /** All probes, ready to be looked for at once. It keeps nothing of a text. */
 export class Search {
   readonly #matchers: readonly Sought[]
   readonly #spots: Spots
+  readonly #breaks = new Breaks()
 
   constructor(probes: readonly Probe[]) {
     const matchers = probes.flatMap(({ patterns }, probe) => patterns.map((each) => ({ ...toMatcher(each), probe })))
-    this.#spots = new Spots(matchers.flatMap(({ needs }) => needs.map(({ texts }) => texts)))
+    this.#spots = new Spots(matchers.flatMap(({ needs }) => needs.map((need) => need.map(({ text }) => text))))
     this.#matchers = matchers.map((matcher) => {
-      return { ...matcher, sets: matcher.needs.map(({ texts }) => this.#spots.setOf(texts)) }
+      return { ...matcher, sought: matcher.needs.map((need) => toSoughtNeed(need, this.#spots)) }
     })
   }
 
@@ -52,9 +53,10 @@ export class Search {
     for (const folded of foldText(text)) {
       const hits: Hit[] = []
       this.#spots.read(folded.codes, folded.size)
+      this.#breaks.read(folded)
       for (const matcher of this.#matchers) {
-        if (!this.#spots.hasAll(matcher.sets) || !isWanted(matcher.probe)) continue
-        for (const window of findWindows(matcher, this.#spots, folded)) {
+        if (this.#spots.count(matcher.sought[0]!.set) === 0 || !isWanted(matcher.probe)) continue
+        for (const window of findWindows(matcher, this.#spots, this.#breaks)) {
           const before = left.get(matcher) ?? triedCharactersMax
           if (before <= 0) break
           const after = before - (window.end - window.start + matcher.aheadMax)
@@ -68,9 +70,26 @@ export class Search {
   }
 }
 
-function tryWindow(matcher: Sought, text: string, folded: Folded, { start, end }: Window, hits: Hit[]): void {
+/** To try an expression at one place takes as long as to look through so many characters for it. */
+const tryCharacters = 12
+
+/** Where a match may begin first: told by a try of each place, where these are few. */
+function findBeginning(matcher: Sought, text: string, { start, end, beginnings }: Window): number {
+  let tries = 0
+  for (const { first, last } of beginnings) tries += last - first + 1
+  if (tries * tryCharacters > end - start) return start
+  for (const { first, last } of beginnings) {
+    for (let at = first; at <= last; at++) if (matcher.mayBegin(text, at)) return at
+  }
+  return -1
+}
+
+function tryWindow(matcher: Sought, text: string, folded: Folded, window: Window, hits: Hit[]): void {
   const { probe, view } = matcher
-  if (view === 'raw') return tryRaw(matcher, text, folded, start, end, hits)
+  const { end } = window
+  if (view === 'raw') return tryRaw(matcher, text, folded, window.start, end, hits)
+  const start = findBeginning(matcher, folded.text, window)
+  if (start === -1) return
   const sliceFrom = Math.max(0, start - contextBefore)
   const slice = folded.text.slice(sliceFrom, end + matcher.aheadMax)
   matcher.find(slice, start - sliceFrom, (matchStart, matchEnd) => {

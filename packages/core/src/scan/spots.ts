@@ -1,18 +1,15 @@
 import { AnchorTable } from './anchors.ts'
-import type { Match } from './match.ts'
 
 /** Where the texts of many sets stand in one piece of text. It is used for piece after piece. */
 export class Spots {
   readonly #table: AnchorTable
   readonly #lengths: Int32Array
   /** The sets that each text is in, and the texts of each set. */
-  readonly #setsOf: readonly Uint16Array[]
+  readonly #setsOf: Uint16Array
+  readonly #setsFrom: Uint32Array
   readonly #textsOf: readonly Uint16Array[]
   readonly #setOf: ReadonlyMap<string, number>
-  /** What was found, in the order of its finding; and how often each text was. */
-  readonly #texts: number[] = []
-  readonly #ends: number[] = []
-  #size = 0
+  /** Which texts were found, and how often each text was. */
   readonly #found: number[] = []
   readonly #timesOf: Int32Array
   readonly #countOf: Int32Array
@@ -28,7 +25,9 @@ export class Spots {
     this.#textsOf = [...unique.values()].map((each) => Uint16Array.from(each, (text) => indexOf.get(text)!))
     const setsOf: number[][] = texts.map(() => [])
     for (const [set, members] of this.#textsOf.entries()) for (const text of members) setsOf[text]!.push(set)
-    this.#setsOf = setsOf.map((each) => Uint16Array.from(each))
+    this.#setsOf = Uint16Array.from(setsOf.flat())
+    this.#setsFrom = new Uint32Array(texts.length + 1)
+    for (const [text, { length }] of setsOf.entries()) this.#setsFrom[text + 1] = this.#setsFrom[text]! + length
     this.#table = new AnchorTable(texts)
     this.#lengths = Int32Array.from(texts, ({ length }) => length)
     this.#timesOf = new Int32Array(texts.length)
@@ -43,36 +42,34 @@ export class Spots {
   /** Forgets the piece before. */
   read(codes: Uint16Array, size: number): void {
     this.#forget()
-    this.#table.find(codes, size, this.#add)
+    this.#table.find(codes, size)
     this.#sort()
-  }
-
-  readonly #add = (text: number, end: number): void => {
-    if (this.#timesOf[text]!++ === 0) this.#found.push(text)
-    this.#texts[this.#size] = text
-    this.#ends[this.#size++] = end
   }
 
   #forget(): void {
     for (const text of this.#found) this.#timesOf[text] = 0
     this.#countOf.fill(0)
     this.#found.length = 0
-    this.#size = 0
   }
 
   /** One text's ends are found in their order. */
   #sort(): void {
-    if (this.#size > this.#sorted.length) this.#sorted = new Int32Array(2 * this.#size)
+    const { texts, ends, size } = this.#table
+    const timesOf = this.#timesOf
+    for (let index = 0; index < size; index++) {
+      if (timesOf[texts[index]!]!++ === 0) this.#found.push(texts[index]!)
+    }
+    if (size > this.#sorted.length) this.#sorted = new Int32Array(2 * size)
     let from = 0
     for (const text of this.#found) {
-      const times = this.#timesOf[text]!
-      for (const set of this.#setsOf[text]!) this.#countOf[set]! += times
+      const times = timesOf[text]!
+      const to = this.#setsFrom[text + 1]!
+      for (let index = this.#setsFrom[text]!; index < to; index++) this.#countOf[this.#setsOf[index]!]! += times
       from += times
       this.#sortedFrom[text] = from
     }
-    for (let index = this.#size - 1; index >= 0; index--) {
-      this.#sorted[--this.#sortedFrom[this.#texts[index]!]!] = this.#ends[index]!
-    }
+    const sorted = this.#sorted
+    for (let index = size - 1; index >= 0; index--) sorted[--this.#sortedFrom[texts[index]!]!] = ends[index]!
   }
 
   /** How many places a set has. */
@@ -80,34 +77,26 @@ export class Spots {
     return this.#countOf[set]!
   }
 
-  hasAll(sets: readonly number[]): boolean {
-    for (let index = 0; index < sets.length; index++) if (this.#countOf[sets[index]!] === 0) return false
-    return true
+  /** The texts of a set, as they were given. */
+  textsOf(set: number): Uint16Array {
+    return this.#textsOf[set]!
   }
 
-  /** The places of a set's texts, in the order of their ends. */
-  places(set: number): Match[] {
-    const places: Match[] = []
-    for (const text of this.#textsOf[set]!) {
-      const from = this.#sortedFrom[text]!
-      for (let index = from; index < from + this.#timesOf[text]!; index++) {
-        const end = this.#sorted[index]!
-        places.push({ start: end - this.#lengths[text]!, end })
-      }
-    }
-    return places.length === 1 ? places : places.toSorted((a, b) => a.end - b.end)
+  lengthOf(text: number): number {
+    return this.#lengths[text]!
   }
 
-  /** Whether one of a set's texts lies between two places. */
-  hasWithin(set: number, from: number, to: number): boolean {
-    for (const text of this.#textsOf[set]!) {
-      if (this.#timesOf[text] !== 0 && this.#nextEnd(text, from + this.#lengths[text]!) <= to) return true
-    }
-    return false
+  /** How many places a text has, and the end of one of them. */
+  timesOf(text: number): number {
+    return this.#timesOf[text]!
   }
 
-  /** The first end of a text at a place or behind it. */
-  #nextEnd(text: number, least: number): number {
+  endOf(text: number, index: number): number {
+    return this.#sorted[this.#sortedFrom[text]! + index]!
+  }
+
+  /** Whether a text ends somewhere between two places, them included. */
+  endsWithin(text: number, least: number, most: number): boolean {
     let low = this.#sortedFrom[text]!
     const last = low + this.#timesOf[text]!
     let high = last
@@ -116,6 +105,6 @@ export class Spots {
       if (this.#sorted[middle]! < least) low = middle + 1
       else high = middle
     }
-    return low === last ? Infinity : this.#sorted[low]!
+    return low < last && this.#sorted[low]! <= most
   }
 }

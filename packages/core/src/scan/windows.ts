@@ -1,65 +1,126 @@
-import type { Folded } from './fold.ts'
-import type { Matcher } from './match.ts'
+import type { Breaks } from './breaks.ts'
+import type { Crossing } from './pattern-crossing.ts'
+import type { Need } from './pattern-needs.ts'
 import type { Spots } from './spots.ts'
 
-/** A stretch of a piece, its end not included. */
+/** A stretch of a piece, its end not included, and where in it a match may begin. */
 export interface Window {
   readonly start: number
+  end: number
+  readonly beginnings: Span[]
+}
+
+/** A stretch of places, both included. */
+interface Span {
+  readonly first: number
+  readonly last: number
+}
+
+/** A need as it is looked for: of each of its texts, in their order, how far it may be from the ends of a match. */
+export interface SoughtNeed {
+  readonly set: number
+  readonly befores: Uint16Array
+  readonly behinds: Uint16Array
+  readonly outsides: Uint16Array
+}
+
+export function toSoughtNeed(need: Need, spots: Spots): SoughtNeed {
+  return {
+    set: spots.setOf(need.map(({ text }) => text)),
+    befores: Uint16Array.from(need, ({ before }) => before),
+    behinds: Uint16Array.from(need, ({ behind }) => behind),
+    outsides: Uint16Array.from(need, ({ outside = 0 }) => outside),
+  }
+}
+
+/** With more places than this in a piece, to ask of each whether all else is near takes longer than to try them all. */
+const askedPlacesMax = 128
+
+interface Seeker {
+  readonly sought: readonly SoughtNeed[]
+  readonly crosses: Crossing
+}
+
+/** Where a match may lie that takes in one place: it begins between `first` and `last`, and ends between the others. */
+interface Candidate extends Span {
+  readonly endLeast: number
   readonly end: number
 }
 
-const breakMark = 0xe000
-const newline = 10
-
 /**
- * The stretches of a piece in which a match may be, apart from each other: around the places of the need that has the
- * fewest, as far as a match goes, and only those that hold all the others.
+ * The stretches of a piece in which a match may be, in order and apart from each other: around the places of the need
+ * that has the fewest, as far as a match goes, and only those that hold all the others as near as a match has them.
  */
-export function findWindows(matcher: Matcher & { sets: readonly number[] }, spots: Spots, folded: Folded): Window[] {
-  const rarest = findRarest(matcher.sets, spots)
-  const { before, behind } = matcher.needs[rarest]!
+export function findWindows({ sought, crosses }: Seeker, spots: Spots, breaks: Breaks): Window[] {
+  const rarest = findRarest(sought, spots)
+  if (!rarest) return []
+  const candidates = findCandidates(rarest, sought, crosses, spots, breaks)
+  if (candidates.length > 1) candidates.sort((a, b) => a.first - b.first)
   const windows: Window[] = []
-  const close = (start: number, end: number) => {
-    if (matcher.sets.every((set, index) => index === rarest || spots.hasWithin(set, start, end))) {
-      windows.push({ start, end })
+  let last: Window | undefined
+  for (const { first, last: lastBeginning, end } of candidates) {
+    if (!last || first > last.end) {
+      last = { start: first, end, beginnings: [] }
+      windows.push(last)
     }
+    last.end = Math.max(last.end, end)
+    last.beginnings.push({ first, last: lastBeginning })
   }
-  let start = 0
-  let end = -1
-  for (const place of spots.places(matcher.sets[rarest]!)) {
-    const from = findStart(folded, place.start, Math.max(place.end - before, end), matcher.crosses)
-    if (from > end) {
-      if (end >= 0) close(start, end)
-      start = from
-    }
-    end = Math.max(end, findEnd(folded, Math.max(place.end, end), place.start + behind, matcher.crosses))
-  }
-  if (end >= 0) close(start, end)
   return windows
 }
 
-function findRarest(sets: readonly number[], spots: Spots): number {
-  let rarest = 0
-  for (let index = 1; index < sets.length; index++) {
-    if (spots.count(sets[index]!) < spots.count(sets[rarest]!)) rarest = index
+/** The need that has the fewest places, if all have some. */
+function findRarest(needs: readonly SoughtNeed[], spots: Spots): SoughtNeed | undefined {
+  let rarest: SoughtNeed | undefined
+  let least = Infinity
+  for (let index = 0; index < needs.length; index++) {
+    const count = spots.count(needs[index]!.set)
+    if (count === 0) return undefined
+    if (count >= least) continue
+    least = count
+    rarest = needs[index]
   }
   return rarest
 }
 
-/** Where a match begins at the earliest that takes in a place. */
-function findStart({ codes }: Folded, place: number, least: number, crosses: Matcher['crosses']): number {
-  const lowest = Math.max(0, least)
-  if (crosses === 'passages') return lowest
-  let at = Math.min(place, codes.length)
-  while (at > lowest && codes[at - 1] !== breakMark && (crosses === 'lines' || codes[at - 1] !== newline)) at--
-  return at
+function findCandidates(
+  rarest: SoughtNeed,
+  needs: readonly SoughtNeed[],
+  crosses: Crossing,
+  spots: Spots,
+  breaks: Breaks,
+): Candidate[] {
+  const candidates: Candidate[] = []
+  const others = spots.count(rarest.set) > askedPlacesMax ? [] : needs.filter((need) => need !== rarest)
+  const texts = spots.textsOf(rarest.set)
+  for (let index = 0; index < texts.length; index++) {
+    const text = texts[index]!
+    const times = spots.timesOf(text)
+    for (let time = 0; time < times; time++) {
+      const endOfPlace = spots.endOf(text, time)
+      const place = endOfPlace - spots.lengthOf(text)
+      const candidate: Candidate = {
+        first: Math.max(endOfPlace - rarest.befores[index]!, breaks.startOf(place, crosses)),
+        last: place + rarest.outsides[index]!,
+        endLeast: endOfPlace - rarest.outsides[index]!,
+        end: Math.min(place + rarest.behinds[index]!, breaks.endOf(endOfPlace, crosses)),
+      }
+      if (others.every((need) => isNear(need, candidate, spots))) candidates.push(candidate)
+    }
+  }
+  return candidates
 }
 
-/** Where it ends at the latest. */
-function findEnd({ codes, size }: Folded, place: number, most: number, crosses: Matcher['crosses']): number {
-  const highest = Math.min(size, most)
-  if (crosses === 'passages') return highest
-  let at = place
-  while (at < highest && codes[at] !== breakMark && (crosses === 'lines' || codes[at] !== newline)) at++
-  return at
+/** Whether one of a need's texts stands where such a match has it. */
+function isNear({ set, befores, behinds, outsides }: SoughtNeed, candidate: Candidate, spots: Spots): boolean {
+  const { first, last, endLeast, end } = candidate
+  const texts = spots.textsOf(set)
+  for (let index = 0; index < texts.length; index++) {
+    const text = texts[index]!
+    if (spots.timesOf(text) === 0) continue
+    const outside = outsides[index]!
+    const least = Math.max(first, endLeast - behinds[index]!) - outside + spots.lengthOf(text)
+    if (spots.endsWithin(text, least, Math.min(end, last + befores[index]!) + outside)) return true
+  }
+  return false
 }

@@ -1,6 +1,7 @@
 // The underscores are MiniSearch's names for what it leaves to subclasses (`protected` in its types).
 // oxlint-disable no-underscore-dangle
 import MiniSearch from 'minisearch'
+import SearchableMap from 'minisearch/SearchableMap'
 import { grown } from './grown.ts'
 import { searchFields } from './search-document.ts'
 
@@ -11,6 +12,33 @@ export type Postings = ReadonlyMap<number, ReadonlyMap<number, number>>
 export interface TermDocument {
   slot: number
   fields: string[][]
+}
+
+/**
+ * The terms and their postings. The radix tree compares a term with every branch of a node, and a catalogue in many
+ * scripts has thousands at its root: a term that was seen before is found by its hash instead.
+ */
+class Terms extends SearchableMap<Map<number, Map<number, number>>> {
+  readonly #byTerm = new Map<string, Map<number, Map<number, number>>>()
+
+  override fetch(term: string, initial: () => Map<number, Map<number, number>>): Map<number, Map<number, number>> {
+    let postings = this.#byTerm.get(term)
+    if (!postings) this.#byTerm.set(term, (postings = super.fetch(term, initial)))
+    return postings
+  }
+
+  override get(term: string): Map<number, Map<number, number>> | undefined {
+    return this.#byTerm.get(term)
+  }
+
+  override has(term: string): boolean {
+    return this.#byTerm.has(term)
+  }
+
+  override delete(term: string): void {
+    this.#byTerm.delete(term)
+    super.delete(term)
+  }
 }
 
 /**
@@ -33,6 +61,8 @@ export class TermIndex extends MiniSearch<TermDocument> {
       tokenize: (tokens) => tokens as unknown as string[],
       processTerm: (term) => term,
     })
+    // The package describes the same class twice, and each has a type of its own for the mark of a leaf.
+    this._index = new Terms() as unknown as typeof this._index
   }
 
   /** Adds a document; its slot must be free. */

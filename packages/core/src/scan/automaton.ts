@@ -1,0 +1,79 @@
+const statesMax = 65_536
+
+/** Steps from state to state; the first state is 0, and the last ones are those in which words end. */
+export interface Automaton {
+  /** The state that follows each state by each symbol. */
+  readonly next: Uint16Array
+  /** The numbers of the words that end in each of the last states. */
+  readonly endings: readonly (readonly number[])[]
+}
+
+/**
+ * Makes what finds all words in one pass. Symbols are numbers below `symbolCount`, and 0 is in no word. States that few
+ * symbols lead to come first: most of a text leads to these, and they stay in the cache.
+ */
+export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): Automaton {
+  const trie = new Trie(words, symbolCount)
+  const states = trie.writeOut()
+  const order = [...states.filter((state) => !trie.isEnding(state)), ...states.filter((state) => trie.isEnding(state))]
+  const numberOf = new Uint16Array(order.length)
+  for (const [number, state] of order.entries()) numberOf[state] = number
+  const next = new Uint16Array(order.length * symbolCount)
+  for (const [number, state] of order.entries()) {
+    for (let symbol = 0; symbol < symbolCount; symbol++) {
+      next[number * symbolCount + symbol] = numberOf[trie.next[state * symbolCount + symbol]!]!
+    }
+  }
+  return { next, endings: order.map((state) => trie.endings[state]!).filter(({ length }) => length > 0) }
+}
+
+/** The beginnings of words, each a state that is a number; 0 is the empty one. */
+class Trie {
+  readonly next: Uint16Array
+  readonly endings: number[][] = [[]]
+  readonly #symbolCount: number
+
+  constructor(words: readonly Uint8Array[], symbolCount: number) {
+    this.#symbolCount = symbolCount
+    this.next = new Uint16Array((1 + words.reduce((sum, { length }) => sum + length, 0)) * symbolCount)
+    for (const [number, word] of words.entries()) {
+      let state = 0
+      for (const symbol of word) state = this.#grow(state * symbolCount + symbol)
+      this.endings[state]!.push(number)
+    }
+  }
+
+  isEnding(state: number): boolean {
+    return this.endings[state]!.length > 0
+  }
+
+  #grow(place: number): number {
+    if (this.next[place] === 0) this.next[place] = this.endings.push([]) - 1
+    if (this.endings.length > statesMax) throw new TypeError('The words of the automaton are too many.')
+    return this.next[place]!
+  }
+
+  /**
+   * Where a state does not go on, it goes where its longest end does that is a beginning of a word; what ends there ends
+   * in it too. Returns all states, the shortest first, as each takes over from shorter ones.
+   */
+  writeOut(): number[] {
+    const count = this.#symbolCount
+    const endOf = new Uint16Array(this.endings.length)
+    const states = [0]
+    for (const state of states) {
+      for (let symbol = 1; symbol < count; symbol++) {
+        const place = state * count + symbol
+        const shorter = state === 0 ? 0 : this.next[endOf[state]! * count + symbol]!
+        const longer = this.next[place]!
+        if (longer === 0) this.next[place] = shorter
+        else {
+          endOf[longer] = shorter
+          this.endings[longer]!.push(...this.endings[shorter]!)
+          states.push(longer)
+        }
+      }
+    }
+    return states
+  }
+}

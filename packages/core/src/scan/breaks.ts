@@ -1,0 +1,70 @@
+import type { Folded } from './fold.ts'
+import type { Crossing } from './pattern-crossing.ts'
+
+const breakMark = '\uE000'
+
+/** Where lines and passages end in one piece of text. It is used for piece after piece. */
+export class Breaks {
+  /** The places of all ends, and of those of passages. */
+  readonly #lines = new Places()
+  readonly #passages = new Places()
+  #size = 0
+
+  /** Forgets the piece before. */
+  read({ text, size }: Pick<Folded, 'text' | 'size'>): void {
+    this.#size = size
+    this.#lines.size = 0
+    this.#passages.size = 0
+    for (let at = text.indexOf(breakMark); at !== -1; at = text.indexOf(breakMark, at + 1)) this.#passages.add(at)
+    let passage = 0
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+      while (passage < this.#passages.size && this.#passages.at[passage]! < at) {
+        this.#lines.add(this.#passages.at[passage++]!)
+      }
+      this.#lines.add(at)
+    }
+    while (passage < this.#passages.size) this.#lines.add(this.#passages.at[passage++]!)
+  }
+
+  /** Where the line or the passage of a place begins, or the piece. */
+  startOf(place: number, crosses: Crossing): number {
+    if (crosses === 'passages') return 0
+    const places = crosses === 'lines' ? this.#passages : this.#lines
+    const before = places.countBefore(place)
+    return before === 0 ? 0 : places.at[before - 1]! + 1
+  }
+
+  /** Where it ends. */
+  endOf(place: number, crosses: Crossing): number {
+    if (crosses === 'passages') return this.#size
+    const places = crosses === 'lines' ? this.#passages : this.#lines
+    const before = places.countBefore(place)
+    return before === places.size ? this.#size : places.at[before]!
+  }
+}
+
+class Places {
+  at = new Uint32Array(1024)
+  size = 0
+
+  add(place: number): void {
+    if (this.size === this.at.length) {
+      const { at } = this
+      this.at = new Uint32Array(2 * at.length)
+      this.at.set(at)
+    }
+    this.at[this.size++] = place
+  }
+
+  countBefore(place: number): number {
+    const { at } = this
+    let low = 0
+    let high = this.size
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (at[middle]! < place) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
