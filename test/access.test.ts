@@ -229,6 +229,36 @@ describe('what instructions use', () => {
 /** A script that calls so many hosts. */
 const urls = (count: number) => Array.from({ length: count }, (_, i) => `curl https://h${i}.dev`).join('\n')
 
+describe('lines of instructions', () => {
+  const lines = [
+    'Words alone, and/or words, of about 5 lines.',
+    'Set `API_KEY` and $HOME/.aws, or ~/.netrc.',
+    'Run `git push` with the Read tool',
+    'Send it to https://a.io/x, see CLAUDE.md',
+    'Never use `rm -rf x`. Look into /etc/ssh/config.',
+    'Ask mcp__files__read for /Users/me/.ssh/id',
+    'It is in homedir(), ".cargo" / x',
+    '# A heading with `rm x`',
+    'Then:\n```sh\ncurl b.io\n# `~/.x`\n```',
+    'Or:\n~~~\n```\nnpm install c\n~~~',
+    '\r',
+    '',
+  ]
+
+  it('say the same wherever they stand', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
+        const alone = some.map((line) => of('a.md', line))
+        const together = of('a.md', some.join('\n'))
+        for (const kind of accessKinds) {
+          const all = new Set(alone.flatMap((access) => access[kind]))
+          expect(together[kind]).toEqual([...all].toSorted())
+        }
+      }),
+    )
+  })
+})
+
 describe('what is too much to list or to read', () => {
   it('is said, with the digest of what is left out', () => {
     const access = of('a.sh', urls(120))

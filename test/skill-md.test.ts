@@ -8,6 +8,7 @@ import {
   mergeWarnings,
   outlineSkillMd,
   parseSkillMd,
+  readBlocks,
   readCapabilities,
   readContract,
   readSkillFields,
@@ -385,6 +386,42 @@ describe('the outline of a body', () => {
     const body =
       '# One `two` [three](http://x) **four** ##\n```sh\n# no\n```\n<!--\n# no\n-->\nFive\n===\n    # no\n#no\n###### six'
     expect(outlineSkillMd(body).headings).toEqual(['One two three four', 'Five', 'six'])
+  })
+
+  it('knows where code and comments end', () => {
+    const body =
+      '````md\n```\n# no\n```\n ````\n# a\n~~~ x\n# no\n```\n~~~\n\u00a0<!-- # no -->\n# b\n``` ` `\n# c\n<!-- x\n```\n--> y\n# d\n```\n# no'
+    expect(outlineSkillMd(body).headings).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('takes a line above dashes for a heading only where it is prose', () => {
+    const body = 'one\n--\n- two\n---\n\n---\n# three\n---\n```\n```\n===\nfour\n - \n\n  five\n  =\t'
+    expect(outlineSkillMd(body).headings).toEqual(['one', 'three', 'five'])
+  })
+
+  it('and its contract come out the same when the body is taken apart once for both', () => {
+    const line = fc.constantFrom(
+      '# T',
+      '## Inputs',
+      'Returns',
+      '---',
+      '- `a`: b',
+      '```',
+      '<!--',
+      '-->',
+      'text',
+      '',
+      '\r',
+    )
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const parsed = parseSkillMd(lines.join('\n'))
+        const blocks = readBlocks(parsed.body)
+        expect(outlineSkillMd(parsed.body, blocks)).toEqual(outlineSkillMd(parsed.body))
+        expect(readContract(parsed, blocks)).toEqual(readContract(parsed))
+        expect(firstParagraph(parsed.body, blocks)).toBe(firstParagraph(parsed.body))
+      }),
+    )
   })
 
   it('gives the first prose as the summary, not pictures, lists, quotes or code', () => {

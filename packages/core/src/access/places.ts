@@ -3,13 +3,15 @@ import { addHost } from './hosts.ts'
 
 /** Code and commands name places of the file system, hosts and tools of servers alike, whatever the language. */
 export function readPlaces(text: string, lists: AccessLists, ownFolder: string): void {
-  if (text.includes('~/') || text.includes('$HOME') || text.includes('${HOME') || text.includes('/home/'))
-    readHome(text, lists, ownFolder)
-  else if (text.includes('/Users/') || text.includes('omedir()') || text.includes('Path.home()'))
-    readHome(text, lists, ownFolder)
-  if (text.includes('/')) readAbsolute(text, lists)
+  if (text.includes('/')) {
+    if (homeHint.test(text)) readHome(text, lists, ownFolder)
+    readAbsolute(text, lists)
+  } else if (text.includes('homedir()')) readHome(text, lists, ownFolder)
   if (project.hint.test(text)) readProject(text, lists)
 }
+
+/** One of these is in every place of {@link homePatterns}. */
+const homeHint = /~\/|\$\{?HOME|\/(?:home|Users)\/|homedir\(\)|Path\.home\(\)/
 
 /** The same in prose, where it stands in marks of code. */
 export function readMcpTools(text: string, lists: AccessLists): void {
@@ -96,7 +98,8 @@ function readAbsolute(text: string, lists: AccessLists): void {
 
 /** Files of the project or of the agent host that change how either behaves, or hold secrets. */
 const project = {
-  hint: /\.env|\.git|\.npmrc|\.pypirc|\.netrc|\.mcp\.json|\.vscode|\.cursor|\.claude|CLAUDE\.md|AGENTS\.md|GEMINI\.md|SOUL\.md|MEMORY\.md|copilot-instructions|\.husky/,
+  /** Begins with the one character that all have in common, so that few places of a text are looked at. */
+  hint: /\.(?:env|git|npmrc|pypirc|netrc|mcp\.json|vscode|cursor|claude|husky|(?<=(?:CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.)md)/,
   match:
     /(?<![\w/.*~-])(?:\.\/)?((?:\.env(?!\.(?:example|sample|template|dist))(?:\.[a-z]{1,12})?|\.npmrc|\.pypirc|\.netrc|\.mcp\.json|\.gitconfig|CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|SOUL\.md|MEMORY\.md|\.cursorrules)(?![\w/-])|\.git\/(?:hooks|config)|\.github\/(?:workflows|copilot-instructions\.md)|\.husky|\.vscode|\.cursor(?=\/)|\.claude\/[\w.-]{1,40})/g,
 }

@@ -18,10 +18,15 @@ export function keepAllowed(line: string): string {
 }
 
 const comment = /^\s{0,40}(?:#|\/\/)\s{0,3}/
+const badWords = "❌|✗|🚫|bad\\b|wrong\\b|incorrect\\b|never\\b|don['’]t\\b|anti-?pattern\\b"
+const badWord = new RegExp(badWords, 'i')
+const badComment = new RegExp(`^(?:${badWords}|do not\\b|avoid\\b)`, 'i')
+/** As {@link badComment}, in whatever line: begins with what is rare in code. */
+const badCommentHint = new RegExp(`(?:#|//)\\s{0,3}(?:${badWords}|do not\\b|avoid\\b)`, 'i')
 
 /** A block of code without the examples in it that a comment calls wrong: up to a blank line or the next comment. */
 export function dropBadExamples(code: string): string {
-  if (!/❌|✗|🚫|bad\b|wrong\b|incorrect\b|never\b|don['’]t\b|anti-?pattern\b/i.test(code)) return code
+  if (!badCommentHint.test(code) || !badWord.test(code)) return code
   let isBad = false
   const kept = code.split('\n').filter((line) => {
     if (comment.test(line)) isBad = badComment.test(line.replace(comment, ''))
@@ -30,5 +35,3 @@ export function dropBadExamples(code: string): string {
   })
   return kept.join('\n')
 }
-
-const badComment = /^(?:❌|✗|🚫|bad\b|wrong\b|incorrect\b|never\b|don['’]t\b|do not\b|avoid\b|anti-?pattern\b)/i

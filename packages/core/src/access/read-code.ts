@@ -69,12 +69,15 @@ const calls: readonly { readonly hint: string; readonly match: RegExp }[] = [
 /** Words in a list that is run later on. */
 const wordLists = /\b(?:cmd|command|args|argv)\w{0,20}(?:: ?[\w[\], .|]{1,40})? ?= ?(\[)\s{0,20}[rbf]{0,2}(["'])/g
 const runsLists = /subprocess|spawn|execFile|Popen|exec\.Command/
+/** A part of every hint and of what runs lists: one look at a text that runs nothing, as most do not. */
+const callHint = /process|exec|spawn|[Pp]open|Command|system|which|\$`/
 
 /** Each may look so far ahead, so that there must be an end to their number. */
 const callsMax = 1000
 const commandCharactersMax = 1000
 
 function readCalls(text: string, lists: AccessLists, scope: Scope): void {
+  if (!callHint.test(text)) return
   const ways = calls.filter(({ hint }) => text.includes(hint)).map(({ match }) => match)
   if (runsLists.test(text)) ways.push(wordLists)
   let left = callsMax

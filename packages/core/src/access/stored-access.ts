@@ -1,6 +1,6 @@
 import type { Access, Widens } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { keepCompiled } from '../storage/compiled-query.ts'
+import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWidening } from './compare-access.ts'
@@ -24,11 +24,10 @@ export async function putAccess(
   trx: WriteTransaction,
   { versionId, access }: { versionId: string; access: Access },
 ): Promise<void> {
-  await trx
-    .insertInto('version_access')
-    .values({ version_id: versionId, access: JSON.stringify(access) })
-    .execute()
+  await insertAccess(trx, { version_id: versionId, access: JSON.stringify(access) })
 }
+
+const insertAccess = keepInsert('version_access')
 
 /** What a version is shown to use. */
 export async function showAccess(

@@ -16,9 +16,13 @@ export function toWords(body: string): Int32Array {
  */
 export function toShingles(words: Int32Array, length = shingleWords, bound = shingleRange): Float64Array {
   const found = new Float64Array(Math.max(0, words.length - length + 1))
+  // The upper part of most is over the bound already, and then the lower one does not matter.
+  const highMax = bound / lowRange
   let count = 0
   for (let i = 0; i + length <= words.length; i++) {
-    const shingle = hashShingle(words, i, length)
+    const high = hashHigh(words, i, length)
+    if (high >= highMax) continue
+    const shingle = high * lowRange + hashLow(words, i, length)
     if (shingle < bound) found[count++] = shingle
   }
   const sorted = found.subarray(0, count).toSorted()
@@ -36,15 +40,24 @@ export function toShingles(words: Int32Array, length = shingleWords, bound = shi
  * MurmurHash3, evenly spread over {@link shingleRange}. It is stored in sketches, and never changes.
  */
 export function hashShingle(words: Int32Array, from: number, length: number): number {
+  return hashHigh(words, from, length) * lowRange + hashLow(words, from, length)
+}
+
+const lowRange = 2 ** 15
+
+function hashHigh(words: Int32Array, from: number, length: number): number {
   let high = 0
+  for (let i = from; i < from + length; i++) high = (Math.imul(high ^ (high >>> 15), 0x5bd1e995) + words[i]!) | 0
+  return finish(high) >>> 0
+}
+
+function hashLow(words: Int32Array, from: number, length: number): number {
   let low = 0x9e3779b9 | 0
   for (let i = from; i < from + length; i++) {
-    const word = words[i]!
-    high = (Math.imul(high ^ (high >>> 15), 0x5bd1e995) + word) | 0
-    low = Math.imul(low ^ word, 0x27d4eb2f)
+    low = Math.imul(low ^ words[i]!, 0x27d4eb2f)
     low ^= low >>> 13
   }
-  return (finish(high) >>> 0) * 0x8000 + (finish(low) & 0x7fff)
+  return finish(low) & (lowRange - 1)
 }
 
 function finish(hash: number): number {

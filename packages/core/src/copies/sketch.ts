@@ -56,9 +56,11 @@ export function cutSkillMd(skillMd: string): string {
 export function sketchWords(words: Int32Array): Sketch {
   const shingleCount = words.length - shingleWords + 1
   if (shingleCount < shinglesMin) return { shingleCount: 0, kept: [], lookedUp: [] }
-  const lookedUp = [...toShingles(words, shingleWords, shingleRange / toLookupScale(shingleCount))]
+  const lookedUp = toShingles(words, shingleWords, shingleRange / toLookupScale(shingleCount))
   const keptBound = shingleRange / toKeptScale(shingleCount)
-  return { shingleCount, kept: lookedUp.filter((shingle) => shingle < keptBound), lookedUp }
+  const keptCount = lookedUp.findIndex((shingle) => shingle >= keptBound)
+  const kept = keptCount === -1 ? lookedUp : lookedUp.subarray(0, keptCount)
+  return { shingleCount, kept: Array.from(kept), lookedUp: Array.from(lookedUp) }
 }
 
 /** One shingle in so many is kept: the more, the longer the body, and more in all. */

@@ -12,6 +12,7 @@ import {
   mergeWarnings,
   outlineSkillMd,
   parseSkillMd,
+  readBlocks,
   readCapabilities,
   readContract,
   readSkillFields,
@@ -49,7 +50,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   const parsed = parseSkillMd(skillMd)
   const found = readSkillFields(parsed)
   const portability = checkPortability(skillMd, parsed)
-  const outline = outlineSkillMd(parsed.body)
+  const blocks = readBlocks(parsed.body)
+  const outline = outlineSkillMd(parsed.body, blocks)
   const warnings: Warning[] = mergeWarnings(parsed.warnings, found.warnings, portability.warnings)
   const problems: FieldError[] = []
 
@@ -72,7 +74,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 
   function describe(): string {
     if (!rules.describeFromBody) return ''
-    const serving = firstParagraph(parsed.body) || outline.headings[0] || (name ?? '')
+    const serving = firstParagraph(parsed.body, blocks) || outline.headings[0] || (name ?? '')
     warnings.push({
       code: 'description_from_body',
       message: 'There is no description; the beginning of the text serves as one.',
@@ -109,7 +111,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       headings: [...outline.headings],
       summary: withoutNul(outline.summary),
       frontmatter: parsed.frontmatter,
-      contract: readContract(parsed),
+      contract: readContract(parsed, blocks),
       capabilities: [...readCapabilities(parsed)],
     },
     warnings,

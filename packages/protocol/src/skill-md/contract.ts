@@ -1,3 +1,4 @@
+import { readBlocks } from './blocks.ts'
 import { findSections, toPlainLine, type Section } from './outline.ts'
 import { toPlainText } from './text.ts'
 import type { ParsedSkillMd } from './types.ts'
@@ -9,10 +10,10 @@ export interface SkillContract {
 }
 
 /** Reads `inputs` and `outputs` from frontmatter, else from sections such as Parameters and Returns; null when neither. */
-export function readContract(parsed: ParsedSkillMd): SkillContract | null {
+export function readContract(parsed: ParsedSkillMd, blocks = readBlocks(parsed.body)): SkillContract | null {
   const given = { inputs: parsed.frontmatter.inputs ?? null, outputs: parsed.frontmatter.outputs ?? null }
   const isComplete = given.inputs !== null && given.outputs !== null
-  const sections = isComplete ? [] : findSections(parsed.body, (heading) => sideOf(heading) !== undefined)
+  const sections = isComplete ? [] : findSections(blocks, (heading) => sideOf(heading) !== undefined)
   const inputs = given.inputs ?? listItems(sections, 'inputs')
   const outputs = given.outputs ?? listItems(sections, 'outputs')
   return inputs === null && outputs === null ? null : { inputs, outputs }

@@ -1,3 +1,4 @@
+export { readBlocks, type Block, type Blocks } from './blocks.ts'
 export { readCapabilities, readContract, type SkillContract } from './contract.ts'
 export { readSkillFields, type SkillFields } from './fields.ts'
 export { firstParagraph, outlineSkillMd, type Outline } from './outline.ts'

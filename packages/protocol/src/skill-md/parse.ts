@@ -2,7 +2,7 @@ import { isMap } from 'yaml'
 import { cutAtLeadingKeys, findFrontmatter, readHeadingKey, type FrontmatterPlace } from './find-frontmatter.ts'
 import { parseYaml, toYamlSource } from './parse-yaml.ts'
 import { repairFrontmatter } from './repair.ts'
-import { addMapping, addWarning, controlPattern, createConversion, type Conversion } from './to-plain.ts'
+import { addMapping, addWarning, controlPattern, createConversion, dropControls, type Conversion } from './to-plain.ts'
 import type { FrontmatterStatus, ParsedSkillMd } from './types.ts'
 
 /**
@@ -48,10 +48,6 @@ function readSource(text: string, place: FrontmatterPlace, state: Conversion): s
   return dropControls(source)
 }
 
-function dropControls(source: string): string {
-  return source.replace(new RegExp(controlPattern, 'gu'), '')
-}
-
 function isBlank(source: string): boolean {
   return source.split('\n').every((line) => line.trim() === '' || (isComment(line) && !readHeadingKey(line)))
 }
@@ -77,6 +73,7 @@ function repair(text: string, place: FrontmatterPlace, source: string): ParsedSk
 
 /** Whether the dashes that seem to close the frontmatter are a rule in the body: a heading, quote or fence is above. */
 function holdsMarkdown(source: string): boolean {
+  if (!/^(?:> |```|~~~|#)/m.test(source)) return false
   const lines = source.split('\n')
   return lines.some((line, index) => {
     if (/^(?:> |```|~~~)/.test(line)) return true

@@ -1,6 +1,6 @@
 import { isSkillName } from '../names.ts'
+import { outlineCharactersMax } from './blocks.ts'
 import { readKeyValue } from './fields.ts'
-import { outlineCharactersMax } from './outline.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** Whether every host reads a document alike, and what of it one may refuse or not like. */
@@ -122,9 +122,12 @@ function listToolIssues(parsed: ParsedSkillMd): SkillWarning[] {
 }
 
 function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
-  const { lines, tokens } = measureBody(body)
-  if (lines <= bodyLinesMax && tokens <= bodyTokensMax) return []
+  const text = body.slice(0, outlineCharactersMax)
+  const lines = countLines(text)
   const isLong = lines > bodyLinesMax
+  // No text has more tokens than characters, and most are shorter than the advice.
+  const tokens = isLong || text.length <= bodyTokensMax ? 0 : estimateTokens(text)
+  if (!isLong && tokens <= bodyTokensMax) return []
   const count = isLong ? `${lines} lines` : `about ${tokens} tokens`
   const size = body.length > outlineCharactersMax ? `more than ${count.replace('about ', '')}` : count
   const bound = isLong ? `${bodyLinesMax} lines` : `${bodyTokensMax} tokens`
@@ -142,19 +145,18 @@ function countCharacters(text: string, charactersMax: number): number {
   return text.length > charactersMax * 2 || text.length <= charactersMax ? text.length : [...text].length
 }
 
-/**
- * Lines, and tokens: about one a character of Chinese, Japanese or Korean, and one in four others. What is beyond the
- * outline's bound is far over the advice already, and is not counted.
- */
-function measureBody(body: string): { lines: number; tokens: number } {
-  const text = body.slice(0, outlineCharactersMax)
-  let [lines, wide] = [text === '' || text.endsWith('\n') ? 0 : 1, 0]
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index)
-    if (code === 10) lines += 1
-    else if (code >= 0x2e80) wide += 1
-  }
-  return { lines, tokens: Math.ceil(wide + (text.length - wide) / 4) }
+/** What is beyond the outline's bound is far over the advice already, and is not counted. */
+function countLines(text: string): number {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
+  return lines
+}
+
+/** About one a character of Chinese, Japanese or Korean, and one in four others. */
+function estimateTokens(text: string): number {
+  let wide = 0
+  for (const [run] of text.matchAll(/[\u2e80-\uffff]+/g)) wide += run.length
+  return Math.ceil(wide + (text.length - wide) / 4)
 }
 
 function toIssue(parsed: ParsedSkillMd, code: string, message: string, path: string): SkillWarning {

@@ -59,13 +59,18 @@ export function addWarning(state: Conversion, code: string, message: string, lin
 
 /** Strips control characters, which no value needs, and replaces halves of surrogate pairs. */
 function cleanText(text: string): string {
-  const clean = controlPattern.test(text) ? text.replace(controlsPattern, '') : text
+  const clean = dropControls(text)
   return clean.isWellFormed() ? clean : clean.toWellFormed()
 }
 
 /** All controls but tab, line feed and carriage return, and byte order marks, which YAML may take for its own. */
 export const controlPattern = /(?![\t\n\r])[\p{Cc}\uFEFF]/u
 const controlsPattern = new RegExp(controlPattern, 'gu')
+
+/** A text without what {@link controlPattern} finds. */
+export function dropControls(text: string): string {
+  return controlPattern.test(text) ? text.replace(controlsPattern, '') : text
+}
 
 function fillMapping(
   state: Conversion,

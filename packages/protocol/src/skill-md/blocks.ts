@@ -1,0 +1,112 @@
+/** A stretch of a body: a heading, or all lines of text or of hidden text up to the next of another kind. */
+export interface Block {
+  /** What is `hidden` stands in a code fence or a comment. */
+  readonly kind: 'heading' | 'text' | 'hidden'
+  /** Where its lines are in {@link Blocks}, without the last line feed. */
+  readonly start: number
+  end: number
+  /** Of a heading, as it is written. */
+  readonly heading?: string
+  /** Of a heading, its words alone, once somebody asked for them: that costs more than all the rest. */
+  plain?: string
+  /** The heading is the last line of the text before it, where it stands as well. */
+  readonly isUnderlined?: boolean
+}
+
+/** A body taken apart, once for all who ask what stands in it. */
+export interface Blocks {
+  /** The body as far as it is looked at, its lines ended by line feeds. */
+  readonly text: string
+  readonly list: readonly Block[]
+}
+
+/** Nearly every SKILL.md known is smaller; what stands further down is in no outline. */
+export const outlineCharactersMax = 256 * 1024
+/** Beyond it no line is shown; it also bounds what patterns may cost. */
+export const inlineCharactersMax = 2000
+
+/** Takes a body apart. Patterns are tried only on lines that begin with a mark of theirs: nearly all are text. */
+export function readBlocks(body: string): Blocks {
+  const head = body.slice(0, outlineCharactersMax)
+  const text = head.includes('\r') ? head.replace(/\r\n?/g, '\n') : head
+  const list: Block[] = []
+  let comment = text.indexOf('<!--')
+  for (let start = 0; start < text.length;) {
+    const lineEnd = findLineEnd(text, start)
+    if (comment !== -1 && comment < start) comment = text.indexOf('<!--', start)
+    const isComment = comment !== -1 && comment < lineEnd && text.slice(start, comment).trim() === ''
+    const end = isComment ? findCommentEnd(text, start) : findFenceEnd(text, start, lineEnd)
+    if (end !== undefined) list.push({ kind: 'hidden', start, end })
+    else addLine(text, start, lineEnd, list)
+    start = (end ?? lineEnd) + 1
+  }
+  return { text, list }
+}
+
+/** Whether a line begins prose, not a list, quote, table, rule, comment, tag or picture. */
+export function beginsParagraph(line: string): boolean {
+  return !/^(?:\t| {4}|\s*(?:[-*+] |\d{1,9}[.)] |[>|]|<[a-zA-Z/!]|\[?!\[|[-*_=]{3,}\s*$))/.test(line)
+}
+
+function findLineEnd(text: string, start: number): number {
+  const end = text.indexOf('\n', start)
+  return end === -1 ? text.length : end
+}
+
+function findCommentEnd(text: string, start: number): number {
+  const close = text.indexOf('-->', start)
+  return close === -1 ? text.length : findLineEnd(text, close)
+}
+
+/** Where the fence ends that a line opens: marks of the same kind, at least as many and alone, close it. */
+function findFenceEnd(text: string, start: number, lineEnd: number): number | undefined {
+  const mark = text[skipIndent(text, start)]
+  if (mark !== '`' && mark !== '~') return undefined
+  const fence = fencePattern.exec(text.slice(start, lineEnd))?.[1]
+  if (fence === undefined) return undefined
+  for (let at = text.indexOf(fence, lineEnd); at !== -1;) {
+    const end = findLineEnd(text, at)
+    const line = text.slice(text.lastIndexOf('\n', at) + 1, end)
+    if (line.trim() === fencePattern.exec(line)?.[1]) return end
+    at = text.indexOf(fence, end)
+  }
+  return text.length
+}
+
+const fencePattern = /^ {0,3}(`{3,}(?!.*`)|~{3,})/
+
+function addLine(text: string, start: number, end: number, list: Block[]): void {
+  const heading = readHeading(text, start, end)
+  if (heading !== undefined) return void list.push({ kind: 'heading', start, end, heading })
+  const last = list.at(-1)
+  const upper = last && isUnderline(text, start, end) ? readLastLine(text, last) : ''
+  if (/^ {0,3}[^\s#]/.test(upper) && beginsParagraph(upper))
+    list.push({ kind: 'heading', start, end, heading: upper, isUnderlined: true })
+  else if (last?.kind === 'text') last.end = end
+  else list.push({ kind: 'text', start, end })
+}
+
+function readHeading(text: string, start: number, end: number): string | undefined {
+  if (text[skipIndent(text, start)] !== '#') return undefined
+  const line = text.slice(start, Math.min(end, start + inlineCharactersMax))
+  const found = /^ {0,3}#{1,6}(?:[ \t]+(.*))?$/.exec(line)
+  return found ? (found[1] ?? '') : undefined
+}
+
+function isUnderline(text: string, start: number, end: number): boolean {
+  const at = skipIndent(text, start)
+  const mark = text[at]
+  // One dash is an item of a list.
+  if (mark !== '=' && (mark !== '-' || text[at + 1] !== '-')) return false
+  return /^(?:=+|--+)\s*$/.test(text.slice(at, end))
+}
+
+function readLastLine(text: string, { kind, end }: Block): string {
+  return kind === 'hidden' ? '' : text.slice(text.lastIndexOf('\n', end - 1) + 1, end)
+}
+
+function skipIndent(text: string, start: number): number {
+  let at = start
+  while (at < start + 3 && text[at] === ' ') at++
+  return at
+}
