@@ -1,4 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
+import { createCopyIndex } from '../packages/core/src/copies/copy-index.ts'
+import { toSketch } from '../packages/core/src/copies/sketch.ts'
 import { scheduleSketches } from '../packages/core/src/copies/sketch-versions.ts'
 import { codeOf, skillMd } from './answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from './harness.ts'
@@ -243,6 +245,85 @@ describeApi('a publish that resembles', (open) => {
   })
 })
 
+/** As a database is that an older program wrote. */
+async function forgetCopies({ database }: TestRegistry['registry']): Promise<void> {
+  await database.writer.write(async (trx) => {
+    for (const table of ['shared_shingles', 'waiting_sketches', 'version_sketches'] as const)
+      await trx.deleteFrom(table).execute()
+    await trx.insertInto('meta').values({ key: 'copies.sketched', value: '' }).execute()
+  })
+}
+
+async function isSketched({ database }: TestRegistry['registry']): Promise<boolean> {
+  const rows = await database.read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
+  return rows.length === 0
+}
+
+async function countOf({ database }: TestRegistry['registry'], table: 'shared_shingles' | 'waiting_sketches') {
+  return (await database.read.selectFrom(table).selectAll().execute()).length
+}
+
+async function matchesIn(test: TestRegistry, name: string) {
+  return (await test.api().getSimilarity({ name })).matches
+}
+
+describeDatabases('the index of copies', (open) => {
+  it('finds the same before and after what waits is entered, in this process and in another', async () => {
+    const test = await open()
+    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
+    const answers = async () => {
+      const similar = await Promise.all(['first', 'copy', 'part'].map((name) => matchesIn(test, name)))
+      const warned = await warningsOf(bob, 'another', text(3, 90), true)
+      expect(warned).toHaveLength(1)
+      return { similar, warned }
+    }
+    await alice.api.publishSkill({ skillMd: skillMd('first', { body: text(0, 100) }) })
+    await test.registry.copies.enter()
+    test.clock.advance(1000)
+    await alice.api.publishSkill({ skillMd: skillMd('first', { body: `${text(0, 100)} ${text(500, 40)}` }) })
+    await bob.api.publishSkill({ skillMd: skillMd('copy', { body: text(5, 90) }) })
+    await bob.api.publishSkill({ skillMd: skillMd('part', { body: `${text(510, 30)} ${text(900, 30)}` }) })
+
+    const before = await answers()
+    expect(before.similar[1]!.map(({ skill }) => skill.fullName)).toEqual(['alice/first'])
+    expect(await countOf(test.registry, 'waiting_sketches')).toBe(3)
+    const entered = await countOf(test.registry, 'shared_shingles')
+    const other = await open({ at: test.location })
+    expect(await matchesIn(other, 'copy')).toEqual(before.similar[1])
+
+    await other.registry.copies.enter()
+    expect(await countOf(test.registry, 'waiting_sketches')).toBe(0)
+    expect(await countOf(test.registry, 'shared_shingles')).toBeGreaterThan(entered)
+    // The first process still knows as waiting what the other one entered.
+    expect(await answers()).toEqual(before)
+    const later = await open({ at: test.location })
+    expect(await matchesIn(later, 'copy')).toEqual(before.similar[1])
+  })
+
+  it('enters what waits by itself when it has become much', async () => {
+    const test = await open({ works: false })
+    const alice = await test.makeUser('alice')
+    const index = createCopyIndex(test.registry.database, (error) => expect.unreachable(String(error)), {
+      waitingMax: 3,
+    })
+    for (let i = 0; i < 3; i++)
+      await alice.api.publishSkill({ skillMd: skillMd(`s${i}`, { body: text(1000 * i, 60) }) })
+    expect(await countOf(test.registry, 'waiting_sketches')).toBe(3)
+    const [shared] = await index.findShared(toSketch(Buffer.from(skillMd('any', { body: text(0, 60) }))).lookedUp)
+    expect(shared!.shared).toBeGreaterThan(5)
+    await expect.poll(() => countOf(test.registry, 'waiting_sketches'), { timeout: 10_000 }).toBe(0)
+    await index.stop()
+  })
+
+  it('has no place for what was undone', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    await alice.api.publishSkill({ skillMd: skillMd('tried', { body: text(0, 60) }), dryRun: true })
+    expect(await countOf(test.registry, 'waiting_sketches')).toBe(0)
+    expect(await warningsOf(alice, 'meant', text(0, 60))).toEqual([])
+  })
+})
+
 describeDatabases('a database from before the index of copies', (open) => {
   it('is sketched once it is opened, in strides, and can be asked meanwhile', async () => {
     const test = await open()
@@ -252,21 +333,18 @@ describeDatabases('a database from before the index of copies', (open) => {
       await alice.api.publishSkill({
         skillMd: skillMd(`s${i}`, { body: `${text(0, 80)} ${text(1000 + 100 * i, 20)}` }),
       })
+    await test.registry.copies.enter()
     const before = await database.read.selectFrom('shared_shingles').selectAll().execute()
-    await database.writer.write(async (trx) => {
-      await trx.deleteFrom('shared_shingles').execute()
-      await trx.deleteFrom('version_sketches').execute()
-      await trx.insertInto('meta').values({ key: 'copies.sketched', value: '' }).execute()
-    })
-    expect((await test.api().getSimilarity({ name: 's0' })).matches).toEqual([])
-    await scheduleSketches(test.registry)
-    await expect
-      .poll(() => database.read.selectFrom('meta').selectAll().where('key', '=', 'copies.sketched').execute(), {
-        timeout: 10_000,
-      })
-      .toEqual([])
-    expect((await test.api().getSimilarity({ name: 's0' })).matches).toHaveLength(4)
-    const after = await database.read.selectFrom('shared_shingles').selectAll().execute()
+    expect(before.length).toBeGreaterThan(0)
+    await forgetCopies(test.registry)
+
+    const old = await open({ at: test.location })
+    expect((await old.api().getSimilarity({ name: 's0' })).matches).toEqual([])
+    await scheduleSketches(old.registry)
+    await expect.poll(() => isSketched(old.registry), { timeout: 10_000 }).toBe(true)
+    expect((await old.api().getSimilarity({ name: 's0' })).matches).toHaveLength(4)
+    await old.registry.copies.enter()
+    const after = await old.registry.database.read.selectFrom('shared_shingles').selectAll().execute()
     expect(after.length).toBe(before.length)
   })
 
@@ -288,15 +366,11 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect((await test.api().getSimilarity({ name: 'whole' })).matches).toEqual([])
     expect((await bob.api.publishSkill({ skillMd: skillMd('mine', { body: text(0) }) })).created).toBe(true)
 
-    await database.writer.write(async (trx) => {
-      await trx.deleteFrom('shared_shingles').execute()
-      await trx.deleteFrom('version_sketches').execute()
-      await trx.insertInto('meta').values({ key: 'copies.sketched', value: '' }).execute()
-    })
-    await scheduleSketches(test.registry)
-    const readMeta = () => database.read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
-    await expect.poll(readMeta, { timeout: 10_000 }).toEqual([])
-    const { matches } = await test.api().getSimilarity({ name: 'whole' })
+    await forgetCopies(test.registry)
+    const old = await open({ at: test.location })
+    await scheduleSketches(old.registry)
+    await expect.poll(() => isSketched(old.registry), { timeout: 10_000 }).toBe(true)
+    const { matches } = await old.api().getSimilarity({ name: 'whole' })
     expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
   })
 
@@ -304,9 +378,13 @@ describeDatabases('a database from before the index of copies', (open) => {
     const test = await open()
     const { read } = test.registry.database
     const alice = await test.makeUser('alice')
-    const rows = async () => (await read.selectFrom('shared_shingles').selectAll().execute()).length
+    const rows = async () => {
+      await test.registry.copies.enter()
+      return (await read.selectFrom('shared_shingles').selectAll().execute()).length
+    }
     await alice.api.publishSkill({ skillMd: skillMd('grows', { body: text(0, 200), version: '1.0.0' }) })
     const first = await rows()
+    expect(first).toBeGreaterThan(0)
     await alice.api.publishSkill({ skillMd: skillMd('grows', { body: text(0, 200), version: '1.0.1' }) })
     expect(await rows()).toBe(first)
     expect(test.clock.now()).toBe(startMs)

@@ -10,12 +10,15 @@ import { makePlace } from './places.ts'
 
 const names = async ({ registry }: TestRegistry) =>
   (await registry.database.read.selectFrom('meta').select('key').execute()).map(({ key }) => key)
-const put = ({ registry }: TestRegistry, key: string, fails = false) =>
-  registry.database.writer.write(async (trx) => {
-    await trx.insertInto('meta').values({ key, value: '' }).execute()
-    if (fails) throw new Error(`${key} fails.`)
-    return key
-  })
+const put = ({ registry }: TestRegistry, key: string, { fails = false, bulk = false } = {}) =>
+  registry.database.writer.write(
+    async (trx) => {
+      await trx.insertInto('meta').values({ key, value: '' }).execute()
+      if (fails) throw new Error(`${key} fails.`)
+      return key
+    },
+    { bulk },
+  )
 
 describeDatabases('storage', (open, dialect) => {
   it('that a newer program made is refused in a sentence', async () => {
@@ -50,7 +53,7 @@ describeDatabases('storage', (open, dialect) => {
     const test = await open()
     const outcomes = await Promise.allSettled([
       put(test, 'a'),
-      put(test, 'b', true),
+      put(test, 'b', { fails: true }),
       put(test, 'c'),
       put(test, 'a'),
       put(test, 'd'),
@@ -64,6 +67,25 @@ describeDatabases('storage', (open, dialect) => {
     ])
     expect(await names(test)).toEqual(expect.arrayContaining(['a', 'c', 'd']))
     expect(await names(test)).not.toContain('b')
+  })
+
+  it('commits more of what comes in bulk together, unless somebody waits behind it', async () => {
+    const test = await open({ works: false })
+    let commits = 0
+    test.registry.database.writer.onCommit(() => void commits++)
+    const putMany = (name: string) =>
+      Array.from({ length: 100 }, (_, i) => put(test, `${name}-${i}`, { bulk: true, fails: i === 60 }))
+    const alone = await Promise.allSettled(putMany('alone'))
+    const commitsAlone = commits
+    const together = await Promise.allSettled([...putMany('before'), put(test, 'urgent')])
+    const commitsTogether = commits - commitsAlone
+    expect(commitsAlone).toBeLessThan(commitsTogether)
+    // Nobody's group is longer than 48.
+    expect(commitsTogether).toBeGreaterThanOrEqual(3)
+    expect(alone.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    expect(together.at(-1)).toEqual({ status: 'fulfilled', value: 'urgent' })
+    expect(await names(test)).toEqual(expect.arrayContaining(['alone-0', 'alone-99', 'before-99', 'urgent']))
+    expect(await names(test)).not.toContain('alone-60')
   })
 
   it('answers a write only after its commit: everyone else reads it then', async () => {

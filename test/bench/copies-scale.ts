@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { localApi, openRegistry, systemCaller, toDigest, type Registry, type RegistryOptions } from '@skillstead/core'
 import { sql } from 'kysely'
 import { createBlob, putBlobs } from '../../packages/core/src/blobs.ts'
-import { putSketch } from '../../packages/core/src/copies/put-sketch.ts'
 import { toSketch } from '../../packages/core/src/copies/sketch.ts'
 import { warnOfCopies } from '../../packages/core/src/copies/warn-of-copies.ts'
 import { newId } from '../../packages/core/src/ids.ts'
@@ -51,7 +50,7 @@ export async function benchScale(title: string, location: RegistryOptions, corpu
 
 /** Skills with one version, each an altered text of the corpus, without what copies do not need of them. */
 async function cloneSkills(registry: Registry, corpus: readonly { skillMd: string }[], random: () => number) {
-  const { read, writer, dialect } = registry.database
+  const { read, writer } = registry.database
   const [skill] = await read.selectFrom('skills').selectAll().limit(1).execute()
   const [version] = await read.selectFrom('versions').selectAll().where('skill_id', '=', skill!.id).execute()
   for (let made = corpus.length; made < versionsMade; made += insertedAtOnce) {
@@ -68,7 +67,7 @@ async function cloneSkills(registry: Registry, corpus: readonly { skillMd: strin
         const file = { version_id: rows.version.id, path: 'SKILL.md', digest: blob.digest, size: blob.size }
         await trx.insertInto('version_files').values(file).execute()
         const sketch = toSketch(Buffer.from(texts[k]!))
-        await putSketch(trx, dialect, { skillId: rows.skill.id, versionId: rows.version.id, sketch })
+        await registry.copies.put(trx, { skillId: rows.skill.id, versionId: rows.version.id, sketch })
       }
     })
   }

@@ -37,7 +37,7 @@ export async function benchHttp(
     'GET /skills?q=': await compare(cold, bareSearches, searches),
   }
   const { rssMib } = await warm.vitals()
-  console.table({ ...results, 'PUT /skills': await benchPublish(warm, key) })
+  console.table({ ...results, 'PUT /skills': await benchPublish(warm, key, readWords(corpusDir)) })
   console.log(`event loop held while warming: ${delayMaxMs.toFixed(0)} ms at most`)
   console.log(`resident memory after the reads, before the publishes: ${rssMib.toFixed(0)} MiB`)
   for (const child of [warm, cold, bareDetails, bareSearches]) await child.stop()
@@ -66,14 +66,12 @@ async function compare(node: Child, bare: Child, paths: readonly string[]) {
   }
 }
 
-async function benchPublish(node: Child, key: string) {
-  const filler = 'Read the file, then write down what you found in one sentence.\n'
-  const text = `---\nname: NAME\ndescription: A skill that a benchmark publishes.\n---\n# Steps\n\n`
-  const body = text + filler.repeat(Math.ceil((publishedBytes - text.length) / filler.length))
+async function benchPublish(node: Child, key: string, words: readonly string[]) {
   const perSecond: number[] = []
   const p99: number[] = []
   for (let i = 0; i < runs; i++) {
-    const result = await load(node.url, publish(key, body, Date.now() % 1_000_000))
+    const script = publish(key, { bytes: publishedBytes, words }, Date.now() % 1_000_000)
+    const result = await load(node.url, script)
     if (result.errors > 0) throw new Error(`${result.errors} publishes of the benchmark failed.`)
     perSecond.push(result.perSecond)
     p99.push(result.p99Ms)
@@ -94,9 +92,17 @@ export async function readDetailPaths({ url }: { url: string }): Promise<string[
 
 /** Where the searches of the corpus are. */
 export function readSearchPaths(corpusDir: string): string[] {
+  return readQueries(corpusDir).map((query) => `/api/v1/skills?q=${encodeURIComponent(query)}`)
+}
+
+function readQueries(corpusDir: string): string[] {
   const lines = readFileSync(join(corpusDir, 'queries-open.ndjson'), 'utf8').trim().split('\n')
-  const queries = new Set(lines.map((line) => (JSON.parse(line) as { query: string }).query))
-  return [...queries].map((query) => `/api/v1/skills?q=${encodeURIComponent(query)}`)
+  return [...new Set(lines.map((line) => (JSON.parse(line) as { query: string }).query))]
+}
+
+/** Words to write documents with. */
+function readWords(corpusDir: string): string[] {
+  return [...new Set(readQueries(corpusDir).flatMap((query) => query.toLowerCase().match(/[a-z]{2,}/g) ?? []))]
 }
 
 async function measureSizes(node: Child, paths: readonly string[]): Promise<string> {

@@ -47,14 +47,36 @@ export function rotate(paths: readonly string[]): string {
     end`)
 }
 
-/** A script that publishes one new skill a request, all under one key. `round` keeps the names of rounds apart. */
-export function publish(key: string, body: string, round: number): string {
-  const [before, after] = JSON.stringify({ skillMd: body }).split('NAME') as [string, string]
-  return writeScript(`local i = 0
+/** What a benchmark publishes: a document of about so many bytes, in words that are given. */
+export interface PublishedText {
+  readonly bytes: number
+  readonly words: readonly string[]
+}
+
+/**
+ * A script that publishes one new skill a request, all under one key, each with a text of its own: the same text again
+ * and again would be found to be a copy each time. `round` keeps the names and texts of rounds apart.
+ */
+export function publish(key: string, { bytes, words }: PublishedText, round: number): string {
+  const head = `---\\\\nname: bench-${round}-' .. i .. '\\\\ndescription: A skill that a benchmark publishes.\\\\n---\\\\n# Steps\\\\n\\\\n`
+  return writeScript(`local words = {${words.map((word) => `'${word}'`).join(',')}}
+    local i = 0
+    math.randomseed(${round})
     local headers = { ['content-type'] = 'application/json', authorization = 'Bearer ${key}' }
+    local function paragraph()
+      local said = {}
+      for n = 1, 48 do said[n] = words[math.random(#words)] end
+      return table.concat(said, ' ') .. '.\\\\n\\\\n'
+    end
     request = function()
       i = i + 1
-      return wrk.format('PUT', '/api/v1/skills', headers, [==[${before}]==] .. 'bench-${round}-' .. i .. [==[${after}]==])
+      local text = { '${head}' }
+      local left = ${bytes} - #text[1]
+      while left > 0 do
+        text[#text + 1] = paragraph()
+        left = left - #text[#text]
+      end
+      return wrk.format('PUT', '/api/v1/skills', headers, '{"skillMd":"' .. table.concat(text) .. '"}')
     end`)
 }
 

@@ -1,4 +1,5 @@
 import { newId } from './ids.ts'
+import { keepInsert } from './storage/compiled-query.ts'
 import { callerId, type Caller } from './caller.ts'
 import type { WriteTransaction } from './storage/writer.ts'
 
@@ -8,16 +9,15 @@ export async function recordAudit(
   entry: { caller: Caller; action: string; subject: string; at: number; data?: Record<string, unknown> },
 ): Promise<void> {
   const { caller, action, subject, at, data = {} } = entry
-  await trx
-    .insertInto('audit')
-    .values({
-      id: newId(),
-      at,
-      actor_id: callerId(caller),
-      actor: caller.kind === 'user' ? caller.username : null,
-      action,
-      subject,
-      data: JSON.stringify(data),
-    })
-    .execute()
+  await insertAudit(trx, {
+    id: newId(),
+    at,
+    actor_id: callerId(caller),
+    actor: caller.kind === 'user' ? caller.username : null,
+    action,
+    subject,
+    data: JSON.stringify(data),
+  })
 }
+
+const insertAudit = keepInsert('audit')

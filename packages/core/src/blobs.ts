@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { Kysely } from 'kysely'
+import { keepCompiled } from './storage/compiled-query.ts'
 import type { BlobEncoding, Tables } from './storage/tables.ts'
 import type { WriteTransaction } from './storage/writer.ts'
 
@@ -37,14 +38,15 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
 
 /** Stores blobs; ones that are there already are left as they are. */
 export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): Promise<void> {
-  for (const blob of blobs) {
-    await trx
-      .insertInto('blobs')
-      .values(blob)
-      .onConflict((conflict) => conflict.column('digest').doNothing())
-      .execute()
-  }
+  for (const { digest, size, encoding, bytes } of blobs) await insertBlob(trx, digest, size, encoding, bytes)
 }
+
+const insertBlob = keepCompiled((db) =>
+  db
+    .insertInto('blobs')
+    .values({ digest: '', size: 0, encoding: 'identity', bytes: new Uint8Array() })
+    .onConflict((conflict) => conflict.column('digest').doNothing()),
+)
 
 /** The bytes under a digest, or undefined where there are none. */
 export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array | undefined> {

@@ -2,6 +2,7 @@ import type { AddressLimits } from './address-limits.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { ChangeFollower } from './change-follower.ts'
 import type { Clock } from './clock.ts'
+import type { CopyIndex } from './copies/copy-index.ts'
 import type { Counters } from './counters.ts'
 import type { Outbox } from './outbox/outbox.ts'
 import type { Traffic } from './outbox/throttle.ts'
@@ -33,6 +34,7 @@ export interface Context {
   readonly outbox: Outbox
   readonly events: Events
   readonly search: CatalogueSearch
+  readonly copies: CopyIndex
   readonly answers: AnswerCache
   readonly publicNames: PublicNames
   readonly telemetry: Telemetry

@@ -1,4 +1,5 @@
 import { toTimestamp } from './clock.ts'
+import { keepCompiled, keepInsert } from './storage/compiled-query.ts'
 import type { ChangeKind } from './storage/tables.ts'
 import type { WriteTransaction } from './storage/writer.ts'
 import { toEntryText } from './transparency/entry-text.ts'
@@ -16,9 +17,6 @@ export interface LogDraft {
   readonly data: Record<string, unknown>
 }
 
-/** Rows a statement: both databases bound the parameters of one, and a long history enters at once. */
-const rowsMax = 500
-
 /**
  * Numbers one change of the catalogue, and appends what everyone may see of it to the public log and its Merkle tree.
  * Both sequences are dense, because their heads are raised in the transaction of the change, one writer at a time.
@@ -28,18 +26,25 @@ export async function appendChange(
   change: { kind: ChangeKind; subject: string; at: number; entries: readonly LogDraft[] },
 ): Promise<number> {
   const { kind, subject, at, entries } = change
-  const head = await trx
-    .updateTable('heads')
-    .set((eb) => ({ change_seq: eb('change_seq', '+', 1), log_seq: eb('log_seq', '+', entries.length) }))
-    .returning(['change_seq', 'log_seq', 'frontier'])
-    .executeTakeFirstOrThrow()
-  await trx.insertInto('changes').values({ seq: head.change_seq, kind, subject, at }).execute()
+  const [head] = await raiseHeads(trx, 1, entries.length)
+  const { change_seq: seq, log_seq, frontier } = head!
+  await insertChange(trx, { seq, kind, subject, at })
   if (entries.length > 0) {
-    const size = head.log_seq - entries.length
-    await appendEntries(trx, { size, frontier: splitHashes(head.frontier) }, entries, at)
+    const size = log_seq - entries.length
+    await appendEntries(trx, { size, frontier: splitHashes(frontier) }, entries, at)
   }
-  return head.change_seq
+  return seq
 }
+
+const insertChange = keepInsert('changes')
+const insertEntries = keepInsert('log')
+const raiseHeads = keepCompiled((db) =>
+  db
+    .updateTable('heads')
+    .set((eb) => ({ change_seq: eb('change_seq', '+', 1), log_seq: eb('log_seq', '+', 0) }))
+    .returning(['change_seq', 'log_seq', 'frontier']),
+)
+const setFrontier = keepCompiled((db) => db.updateTable('heads').set({ frontier: Buffer.alloc(0) }))
 
 async function appendEntries(
   trx: WriteTransaction,
@@ -48,17 +53,9 @@ async function appendEntries(
   at: number,
 ): Promise<void> {
   const rows = entries.map((entry, i) => toLogRow(entry, head.size + 1 + i, at))
-  for (let i = 0; i < rows.length; i += rowsMax) {
-    await trx
-      .insertInto('log')
-      .values(rows.slice(i, i + rowsMax))
-      .execute()
-  }
+  await insertEntries(trx, ...rows)
   const leaves = rows.map(({ hash }) => hash)
-  await trx
-    .updateTable('heads')
-    .set({ frontier: await growTree(trx, head, leaves) })
-    .execute()
+  await setFrontier(trx, await growTree(trx, head, leaves))
 }
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {

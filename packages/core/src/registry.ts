@@ -8,6 +8,7 @@ import type { UserCaller } from './caller.ts'
 import { createChangeFollower } from './change-follower.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { Context, WebhookOptions } from './context.ts'
+import { createCopyIndex } from './copies/copy-index.ts'
 import { scheduleSketches } from './copies/sketch-versions.ts'
 import { createCounters } from './counters.ts'
 import { scheduleTakedowns } from './dmca/restore.ts'
@@ -117,6 +118,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
     onError,
   })
+  const copies = createCopyIndex(database, onError)
   const closing = new AbortController()
   const waits = new AbortController()
   const context: Context = {
@@ -129,6 +131,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     outbox,
     events: createEvents(outbox, clock),
     search,
+    copies,
     answers,
     publicNames: createPublicNames(changes),
     telemetry,
@@ -166,6 +169,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await counters.stop()
     await telemetry.stop()
     await authenticator.flush()
+    await copies.stop()
     await changes.stop()
     await database.close()
   }

@@ -24,7 +24,7 @@ export interface ImportSummary {
 }
 
 /** So many versions are handed to the registry at a time: enough to share commits, too few to be felt in memory. */
-const batchVersions = 48
+const batchVersions = 128
 const batchBytes = 4 * 1024 * 1024
 const batchesWaitingMax = 2
 const refusalsToldMax = 1000

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
 import { toAvatarUrl } from '../avatar-url.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { insertKey } from './api-keys.ts'
@@ -81,9 +82,11 @@ export async function updateUser(
 
 /** The user of an imported author's name, made where there is none: a namespace that nobody can sign in as. */
 export async function ensureNamespace(trx: WriteTransaction, username: string, now: number): Promise<UserRow> {
-  const existing = await trx.selectFrom('users').selectAll().where('username', '=', username).executeTakeFirst()
+  const [existing] = await selectByName(trx, username)
   return existing ?? insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now })
 }
+
+const selectByName = keepCompiled((db) => db.selectFrom('users').selectAll().where('username', '=', ''))
 
 async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now: number }): Promise<UserRow> {
   const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { keepSeen } from '../skills/visibility.ts'
-import { findShared, type SharedGroup } from '../storage/shared-shingles.ts'
+import type { SharedGroup } from '../storage/shared-shingles.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { toKeptScale, toLookupScale, type Sketch } from './sketch.ts'
 
@@ -53,8 +53,7 @@ interface Sharer {
  * before anything of it is read.
  */
 export async function findCandidates(context: Context, query: CandidateQuery): Promise<Candidate[]> {
-  const { read, dialect } = context.database
-  const sharers = gather(await findShared(read, dialect, query.sketch.lookedUp), query)
+  const sharers = gather(await context.copies.findShared(query.sketch.lookedUp), query)
   if (sharers.size === 0) return []
   const skills = await readSkills(context, [...sharers.keys()], query)
   if (skills.length === 0) return []

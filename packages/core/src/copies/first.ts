@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts'
-import { readHolders } from '../storage/shared-shingles.ts'
 import type { ComparedSkill } from './candidates.ts'
 import type { Sketch } from './sketch.ts'
 
@@ -21,8 +20,7 @@ export async function findEarlier(
 ): Promise<Set<number>> {
   const nums = others.map(({ num }) => num)
   if (own.length === 0) return new Set(nums)
-  const { read, dialect } = context.database
-  const rows = await readHolders(read, dialect, sketch.lookedUp, [...own, ...nums])
+  const rows = await context.copies.findHolders(sketch.lookedUp, [...own, ...nums])
   const bySkill = Map.groupBy(rows, ({ skill_num }) => skill_num)
   const ownSince = new Map<number, number>()
   for (const { shingle, sketch_num } of own.flatMap((num) => bySkill.get(num) ?? []))

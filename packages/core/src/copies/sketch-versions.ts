@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { putSketch, type SketchedVersion } from './put-sketch.ts'
+import type { SketchedVersion } from './copy-index.ts'
 import { findSkillMd, readSources } from './read-body.ts'
 import { readWords, sketchWords } from './sketch.ts'
 
@@ -63,7 +63,7 @@ async function readCursor(context: Context): Promise<string | undefined> {
 
 async function store(context: Context, versions: readonly SketchedVersion[]): Promise<void> {
   await context.database.writer.write(async (trx) => {
-    for (const version of versions) await putSketch(trx, context.database.dialect, version)
+    for (const version of versions) await context.copies.put(trx, version)
     await trx
       .updateTable('meta')
       .set({ value: versions.at(-1)!.versionId })

@@ -1,5 +1,6 @@
 import type { Security } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import { keepForColumns } from '../storage/compiled-query.ts'
 import type { ScanRow } from '../storage/rows-scans.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -21,12 +22,19 @@ export async function putScan(
   trx: WriteTransaction,
   { skillId, versionId, scan }: { skillId: string; versionId: string; scan: StoredScan },
 ): Promise<void> {
-  await trx
-    .insertInto('scans')
-    .values({ version_id: versionId, skill_id: skillId, ...scan })
-    .onConflict((conflict) => conflict.column('version_id').doUpdateSet(scan))
-    .execute()
+  await upsertScan(trx, { version_id: versionId, skill_id: skillId, ...scan })
 }
+
+const upsertScan = keepForColumns((db, places) =>
+  db
+    .insertInto('scans')
+    .values(places as never)
+    .onConflict((conflict) =>
+      conflict
+        .column('version_id')
+        .doUpdateSet((eb) => Object.fromEntries(scanColumns.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+    ),
+)
 
 /** The stored scan of a version; undefined where it has none yet. */
 export function findScan(db: Kysely<Tables>, versionId: string): Promise<StoredScan | undefined> {

@@ -2,10 +2,11 @@ import { RegistryError, compareVersions, isVersion, nextPatch } from '@skillstea
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Publication } from './publish-version.ts'
+import { selectVersions, type ListedVersion } from './skill-document.ts'
 
-/** The number for new content, or the version that has this content already. */
+/** The number for new content beside the versions that are there, highest first, or the version that has this content already. */
 export type VersionChoice =
-  | { readonly number: string; readonly existing?: undefined }
+  | { readonly number: string; readonly versions: readonly ListedVersion[]; readonly existing?: undefined }
   | { readonly existing: VersionRow; readonly number?: undefined }
 
 /**
@@ -18,19 +19,19 @@ export async function chooseVersion(
   publication: Publication,
 ): Promise<VersionChoice> {
   const wanted = publication.fields.version
-  const versions = skill ? await readBriefs(trx, skill.id) : []
+  const versions = skill ? await selectVersions(trx, skill.id) : []
   const [highest] = versions
-  if (!highest) return { number: wanted ?? '1.0.0' }
+  if (!highest) return { number: wanted ?? '1.0.0', versions }
   if (publication.imported) return chooseImported(trx, versions, highest, publication)
 
   const { digest } = publication.content
   if (wanted === undefined) {
     const latest = versions.find(({ yanked }) => yanked === 0)
-    if (latest?.digest !== digest) return { number: getNextPatch(highest.version) }
+    if (latest?.digest !== digest) return { number: getNextPatch(highest.version), versions }
     return { existing: await readVersion(trx, latest.id) }
   }
   const taken = versions.find(({ version }) => version === wanted)
-  if (!taken) return { number: wanted }
+  if (!taken) return { number: wanted, versions }
   if (taken.digest === digest) return { existing: await readVersion(trx, taken.id) }
   throw new RegistryError(
     'version_exists',
@@ -41,8 +42,8 @@ export async function chooseVersion(
 /** Dates tell the parts of a history apart, so that content which came back is imported again, but nothing twice. */
 async function chooseImported(
   trx: WriteTransaction,
-  versions: readonly Brief[],
-  highest: Brief,
+  versions: readonly ListedVersion[],
+  highest: ListedVersion,
   publication: Publication,
 ): Promise<VersionChoice> {
   const { publishedAt, content, fields } = publication
@@ -52,27 +53,14 @@ async function chooseImported(
   )
   if (existing) return { existing: await readVersion(trx, existing.id) }
   const wanted = fields.version
-  if (wanted !== undefined && compareVersions(wanted, highest.version) > 0) return { number: wanted }
-  return { number: getNextPatch(highest.version) }
+  if (wanted !== undefined && compareVersions(wanted, highest.version) > 0) return { number: wanted, versions }
+  return { number: getNextPatch(highest.version), versions }
 }
 
 function getNextPatch(version: string): string {
   const next = nextPatch(version)
   if (isVersion(next)) return next
   throw new RegistryError('conflict', `There is no patch after ${version}. Give the version that you want.`)
-}
-
-const briefColumns = ['id', 'version', 'digest', 'yanked', 'published_at'] as const
-type Brief = Pick<VersionRow, (typeof briefColumns)[number]>
-
-/** Highest first. What the versions say of themselves stays where it is: a long history would be a lot to read. */
-function readBriefs(trx: WriteTransaction, skillId: string): Promise<Brief[]> {
-  return trx
-    .selectFrom('versions')
-    .select(briefColumns)
-    .where('skill_id', '=', skillId)
-    .orderBy('sort_key', 'desc')
-    .execute()
 }
 
 function readVersion(trx: WriteTransaction, id: string): Promise<VersionRow> {

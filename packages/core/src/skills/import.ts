@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { holdVersion } from '../security/hold-version.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { inspectMany } from './inspect-many.ts'
+import { inspectMany } from './inspect-packages.ts'
 import type { Inspection } from './inspect.ts'
 import { readPackageFields, type PackageFields } from './package-fields.ts'
 import { Withheld, publishVersion, type Publication } from './publish-version.ts'
@@ -48,6 +48,7 @@ export type ImportOutcome = Imported | { readonly error: RegistryError }
 const sliceMs = 10
 /** So many versions are looked up with one query. */
 const lookedUpMax = 100
+const bulk = { bulk: true }
 
 /**
  * Publishes versions that were made elsewhere, in their order, under their authors' names. What the source says wins
@@ -159,7 +160,7 @@ async function store(context: Context, prepared: Prepared, caller: Caller): Prom
       const publication = await toPublication(context, trx, prepared)
       const { skill, version, created, warnings } = await publishVersion(context, trx, publication, caller)
       return { fullName: skill.full_name, version: version.version, created, warnings }
-    })
+    }, bulk)
   } catch (error) {
     const { inspection } = prepared
     if (!(error instanceof Withheld) || !inspection) return { error: toRefusal(error) }
@@ -171,7 +172,7 @@ async function store(context: Context, prepared: Prepared, caller: Caller): Prom
     const held = await write(async (trx) => {
       const publication = await toPublication(context, trx, prepared)
       return holdVersion(context, trx, { publication: { ...publication, inspection }, version }, caller)
-    })
+    }, bulk)
     return { fullName: held.fullName, version, created: false, warnings, heldId: held.id }
   }
 }

@@ -1,10 +1,11 @@
-import type { EventData, Security, Warning } from '@skillstead/protocol'
-import { showAccess, type ShownAccess } from '../access/stored-access.ts'
+import { compareVersions, toVersionSortKey, type EventData, type Security, type Warning } from '@skillstead/protocol'
+import { showAccessAmong, type ShownAccess } from '../access/stored-access.ts'
 import { recordAudit } from '../audit.ts'
 import { putBlobs } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { toAction, toScanRefusal, toScanWarnings } from '../security/policy.ts'
+import { keepInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { chooseVersion } from './choose-version.ts'
@@ -15,7 +16,6 @@ import { refreshSkill } from './refresh-skill.ts'
 import { findTarget, insertSkill } from './skill-rows.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
 import type { PackedContent } from './skill-package.ts'
-import { toVersionSortKey } from '@skillstead/protocol'
 
 /** Everything about a version that is about to be stored, checked already. */
 export interface Publication {
@@ -92,8 +92,7 @@ export async function publishVersion(
   const action = publication.released ? 'warn' : toAction(context.scanPolicy, inspection.scan)
   if (action === 'refuse') throw toScanRefusal(inspection.scan)
   const version = await insertVersion(trx, skillId, choice.number, publication, now)
-  const recorded = await recordInspection(trx, {
-    dialect: context.database.dialect,
+  const recorded = await recordInspection(trx, context.copies, {
     skillId,
     versionId: version.id,
     inspection,
@@ -102,11 +101,19 @@ export async function publishVersion(
   if (before?.stub)
     await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
   // The first version widens nothing.
-  const uses = before ? await showAccess(trx, version) : { access: inspection.access, widens: null }
+  const lower = choice.versions.findIndex((other) => compareVersions(other.version, version.version) < 0)
+  const versions = choice.versions.toSpliced(lower === -1 ? choice.versions.length : lower, 0, version)
+  const uses = before
+    ? (await showAccessAmong(trx, versions, [version.id])).get(version.id)!
+    : { access: inspection.access, widens: null }
   const skill = await refreshSkill(trx, {
     ...change,
     deed: { type: 'version', versionId: version.id },
-    known: [version.id, { metadata: fields.metadata, files: publication.content.files, uses, ...recorded }],
+    known: {
+      id: version.id,
+      content: { metadata: fields.metadata, files: publication.content.files, uses, ...recorded },
+      versions,
+    },
   })
   const published = { skill, version, created: true, warnings, scan: inspection.scan, uses }
   if (action === 'hold') throw new Withheld(published)
@@ -160,11 +167,10 @@ async function insertVersion(
     metadata: JSON.stringify(fields.metadata),
   }
   await putBlobs(trx, content.blobs)
-  await trx.insertInto('versions').values(version).execute()
-  // In pieces: PostgreSQL takes 65,535 parameters a statement, SQLite 32,766.
-  for (let i = 0; i < content.files.length; i += 100) {
-    const rows = content.files.slice(i, i + 100).map((file) => ({ version_id: version.id, ...file }))
-    await trx.insertInto('version_files').values(rows).execute()
-  }
+  await insertRow(trx, version)
+  await insertFiles(trx, ...content.files.map((file) => ({ version_id: version.id, ...file })))
   return version
 }
+
+const insertRow = keepInsert('versions')
+const insertFiles = keepInsert('version_files')

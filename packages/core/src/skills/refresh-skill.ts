@@ -1,6 +1,7 @@
 import { showAccessAmong } from '../access/stored-access.ts'
 import { changeStanding } from '../reputation/credit.ts'
 import { toIndexText } from '../search/tokenize.ts'
+import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
 import type { Dialect } from '../storage/database.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
@@ -11,7 +12,7 @@ import { isVerifiedAuthor } from '../verification/verified-author.ts'
 import { readFiles } from './files.ts'
 import { findSource } from './show-details.ts'
 import {
-  listedColumns,
+  selectVersions,
   toDocument,
   type ListedVersion,
   type VersionContent,
@@ -33,6 +34,13 @@ export type SkillDeed =
   /** What is thought of it changed, and nothing in it did. */
   | { readonly type: 'judgement' }
 
+interface KnownVersion {
+  readonly id: string
+  readonly content: VersionContent
+  /** All versions, with this one, highest first. */
+  readonly versions: readonly ListedVersion[]
+}
+
 export interface SkillChange {
   readonly dialect: Dialect
   readonly skillId: string
@@ -40,8 +48,8 @@ export interface SkillChange {
   readonly before: SkillRow | undefined
   readonly deed: SkillDeed
   readonly at: number
-  /** The content of the version that was just stored, which then need not be read again. */
-  readonly known?: readonly [versionId: string, content: VersionContent]
+  /** What need not be read again of a version that was just stored, and of its skill. */
+  readonly known?: KnownVersion
 }
 
 /**
@@ -53,9 +61,10 @@ export async function refreshSkill(
   trx: WriteTransaction,
   { dialect, skillId, before, deed, at, known }: SkillChange,
 ): Promise<SkillRow> {
-  const contents = new Map(known && [known])
-  const stored = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  const versions = await readVersions(trx, skillId)
+  const contents: Contents = new Map(known && [[known.id, known.content]])
+  const [stored] = await selectSkill(trx, skillId)
+  if (!stored) throw new TypeError('A skill is refreshed after its row was stored.')
+  const versions = known?.versions ?? (await selectVersions(trx, skillId))
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
   const skill = {
@@ -68,32 +77,28 @@ export async function refreshSkill(
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   const row = { ...skill, updated_at: deed.type === 'judgement' ? stored.updated_at : at, revision }
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
-  await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
-  await putDocument(trx, row, toDocument(row, latest, versions))
+  await updateSkill(trx, columns, skillId)
+  const document = toDocument(row, latest, versions)
+  await putDocument(trx, { skill_id: row.id, revision, updated_at: row.updated_at, document })
   await indexText(trx, dialect, before, row)
   await changeStanding(trx, before, row, at)
   return row
 }
 
-async function putDocument(trx: WriteTransaction, skill: SkillRow, document: string): Promise<void> {
-  const { id: skill_id, revision, updated_at } = skill
-  const row = { skill_id, revision, updated_at, document }
-  await trx
+const selectSkill = keepCompiled((db) => db.selectFrom('skills').selectAll().where('id', '=', ''))
+const updateSkill = keepForColumns((db, places) => db.updateTable('skills').set(places).where('id', '=', ''))
+const putDocument = keepForColumns((db, places) =>
+  db
     .insertInto('skill_documents')
-    .values(row)
-    .onConflict((conflict) => conflict.column('skill_id').doUpdateSet(row))
-    .execute()
-}
-
-/** Highest first, without what they say of themselves: of a long history that is a lot, and one of them is needed. */
-function readVersions(trx: WriteTransaction, skillId: string): Promise<ListedVersion[]> {
-  return trx
-    .selectFrom('versions')
-    .select(listedColumns)
-    .where('skill_id', '=', skillId)
-    .orderBy('sort_key', 'desc')
-    .execute()
-}
+    .values(places as never)
+    .onConflict((conflict) =>
+      conflict.column('skill_id').doUpdateSet(({ ref }) => ({
+        revision: ref('excluded.revision'),
+        updated_at: ref('excluded.updated_at'),
+        document: ref('excluded.document'),
+      })),
+    ),
+)
 
 async function readContent(trx: WriteTransaction, versionId: string, contents: Contents): Promise<VersionContent> {
   const read = contents.get(versionId)
@@ -155,15 +160,19 @@ async function judge(trx: WriteTransaction, { owner_id }: SkillRow, scan: Stored
 /** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */
 async function claimShortName(trx: WriteTransaction, before: SkillRow | undefined, skill: SkillRow): Promise<boolean> {
   if (isPublicMatter(skill) && !(before && isPublicMatter(before))) {
-    await trx
-      .insertInto('holders')
-      .values({ name: skill.name, skill_id: skill.id })
-      .onConflict((conflict) => conflict.column('name').doNothing())
-      .execute()
+    await claimName(trx, skill.name, skill.id)
   }
-  const holder = await trx.selectFrom('holders').select('skill_id').where('name', '=', skill.name).executeTakeFirst()
+  const [holder] = await selectHolder(trx, skill.name)
   return holder?.skill_id === skill.id
 }
+
+const claimName = keepCompiled((db) =>
+  db
+    .insertInto('holders')
+    .values({ name: '', skill_id: '' })
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+)
+const selectHolder = keepCompiled((db) => db.selectFrom('holders').select('skill_id').where('name', '=', ''))
 
 /** What was read of versions, by their ids. */
 type Contents = Map<string, VersionContent>

@@ -4,6 +4,7 @@ import { toAvatarUrl } from '../avatar-url.ts'
 import { toTimestamp } from '../clock.ts'
 import { EncodedJson } from '../encoded-json.ts'
 import type { StoredScan } from '../security/stored-scans.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { FileRow } from './files.ts'
 
@@ -23,11 +24,16 @@ export interface VersionMetadata {
 }
 
 /** A version as lists show it. */
-export const listedColumns = [
+const listedColumns = [
   ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
   ...(['published_at', 'publisher_id', 'publisher'] as const),
 ] as const
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
+
+/** The versions of a skill, highest first, without what they say of themselves: of a long history that is a lot. */
+export const selectVersions = keepCompiled<ListedVersion>((db) =>
+  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', '').orderBy('sort_key', 'desc'),
+)
 
 /** The rest of a version: what it says of itself, and its files. */
 export interface VersionContent {

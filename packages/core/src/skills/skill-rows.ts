@@ -1,5 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import { newId } from '../ids.ts'
+import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, SkillTable, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toColumns, type SkillSettings } from './settings.ts'
@@ -9,7 +10,7 @@ import { toColumns, type SkillSettings } from './settings.ts'
  * Throws `name_taken` for names that were deleted or left by a transfer, `taken_down` under a takedown.
  */
 export async function findTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
-  const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
+  const [skill] = await selectByName(trx, fullName)
   if (skill?.state === 'withdrawn') {
     throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays taken. Choose another name.`)
   }
@@ -86,6 +87,9 @@ export async function insertSkill(
     revision: 0,
     ...toColumns(settings ?? {}),
   }
-  await trx.insertInto('skills').values(row).execute()
+  await insertRow(trx, row)
   return row.id
 }
+
+const insertRow = keepInsert('skills')
+const selectByName = keepCompiled((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))

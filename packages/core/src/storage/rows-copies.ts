@@ -6,4 +6,6 @@ export interface CopyTables {
   version_sketches: { num: Generated<number>; version_id: string; shingles: number }
   /** Which skills have a shingle in any version, and the sketch of the first version that had it. */
   shared_shingles: { shingle: number; skill_num: number; sketch_num: number }
+  /** Versions whose shingles are not among the shared ones yet. */
+  waiting_sketches: { sketch_num: number; skill_num: number; shingles: Buffer }
 }

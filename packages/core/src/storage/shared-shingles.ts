@@ -1,11 +1,17 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { keepCompiled } from './compiled-query.ts'
 import type { Dialect } from './database.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
 /** What so many skills say is no sign of copying; the first to say it are kept, and no more are read. */
-const skillsPerShingleMax = 128
+export const skillsPerShingleMax = 128
 const groupsMax = 512
+
+/** That a skill has a shingle, and since which of its versions. */
+export type SharedShingle = Tables['shared_shingles']
+/** A version whose shingles wait to be entered, {@link packShingles packed}. */
+export type WaitingSketch = Tables['waiting_sketches']
 
 /** Shingles that a skill shares with a text, by the version of it that had them first. */
 export interface SharedGroup {
@@ -16,32 +22,63 @@ export interface SharedGroup {
   readonly shingles: number
 }
 
-/** Enters the shingles that are new to a skill. */
+/** Shingles as one value: doubles, eight bytes each. */
+export function packShingles(shingles: readonly number[]): Buffer {
+  return Buffer.from(Float64Array.from(shingles).buffer)
+}
+
+/** Undoes {@link packShingles}. The bytes are copied: those of a row may begin anywhere, which doubles may not. */
+export function unpackShingles(packed: Uint8Array): Float64Array {
+  return new Float64Array(new Uint8Array(packed).buffer)
+}
+
+/** Numbers a version; nothing where it has a number already. */
+export const insertSketch = keepCompiled<{ num: number }>((db) =>
+  db
+    .insertInto('version_sketches')
+    .values({ version_id: '', shingles: 0 })
+    .onConflict((conflict) => conflict.column('version_id').doNothing())
+    .returning('num'),
+)
+
+/** Has the shingles of a version wait, by its number and the id of its skill. */
+export const insertWaiting = keepCompiled((db) =>
+  db
+    .insertInto('waiting_sketches')
+    .columns(['sketch_num', 'shingles', 'skill_num'])
+    .expression((eb) =>
+      eb
+        .selectFrom('skills')
+        .select([sql<number>`cast(${0} as bigint)`.as('sketch_num'), sql<Buffer>`${''}`.as('shingles'), 'num'])
+        .where('id', '=', ''),
+    ),
+)
+
+/** Enters shingles, each new to its skill or left as it is; cheapest in their order. */
 export async function putShingles(
   trx: WriteTransaction,
   dialect: Dialect,
-  entry: { skillId: string; sketchNum: number; shingles: readonly number[] },
+  entries: readonly SharedShingle[],
 ): Promise<void> {
-  const { skillId, sketchNum, shingles } = entry
-  if (shingles.length === 0) return
   await sql`insert into shared_shingles (shingle, skill_num, sketch_num)
-    select given.value, skills.num, cast(${sketchNum} as bigint)
-    from skills cross join ${toTable(dialect, shingles)}
-    where skills.id = ${skillId} and not exists (select 1 from shared_shingles as there where there.shingle = given.value
+    select given.shingle, given.skill_num, given.sketch_num from (${toEntries(dialect, entries)}) as given
+    where not exists (select 1 from shared_shingles as there where there.shingle = given.shingle
       limit 1 offset ${sql.lit(skillsPerShingleMax - 1)})
     on conflict do nothing`.execute(trx)
 }
 
-/** Who shares any of these shingles; where that are very many, those whose shared ones few others have. */
+/**
+ * Who shares any of these shingles, also by entries that wait; where that are very many, those whose shared ones few
+ * others have.
+ */
 export async function findShared(
   db: Kysely<Tables>,
   dialect: Dialect,
   shingles: readonly number[],
+  waiting: readonly SharedShingle[],
 ): Promise<SharedGroup[]> {
   if (shingles.length === 0) return []
-  const { rows } = await sql<SharedGroup>`with hits as (
-      select shingle, skill_num, sketch_num from shared_shingles
-      where shingle in (select given.value from ${toTable(dialect, shingles)})
+  const { rows } = await sql<SharedGroup>`with hits as (${selectHits(dialect, shingles, waiting)}
     ), frequencies as (select shingle, count(*) as skills from hits group by shingle
     ), sharers as (
       select skill_num, sketch_num, count(*) as shared, sum(1.0 / skills) as weight
@@ -55,6 +92,37 @@ export async function findShared(
   return rows
 }
 
+/** Which of some skills have which of these shingles, and since which of their versions; without those that wait. */
+export async function readHolders(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  shingles: readonly number[],
+  skillNums: readonly number[],
+): Promise<SharedShingle[]> {
+  if (shingles.length === 0 || skillNums.length === 0) return []
+  const { rows } = await sql<SharedShingle>`${selectEntered(dialect, shingles)}
+    and skill_num in (${sql.join(skillNums)})`.execute(db)
+  return rows
+}
+
+/** The versions after one whose shingles wait to be entered, in their order. */
+export const selectWaiting = keepCompiled<WaitingSketch>((db) =>
+  db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', 0).orderBy('sketch_num'),
+)
+
+/** An entry that waits may be there already: whoever enters it has not told everyone yet. */
+function selectHits(dialect: Dialect, shingles: readonly number[], waiting: readonly SharedShingle[]) {
+  if (waiting.length === 0) return selectEntered(dialect, shingles)
+  return sql`select shingle, skill_num, min(sketch_num) as sketch_num
+    from (${selectEntered(dialect, shingles)} union all ${toEntries(dialect, waiting)}) as entered_or_waiting
+    group by shingle, skill_num`
+}
+
+function selectEntered(dialect: Dialect, shingles: readonly number[]): RawBuilder<unknown> {
+  return sql`select shingle, skill_num, sketch_num from shared_shingles
+    where shingle in (select given.value from ${toTable(dialect, shingles)})`
+}
+
 /** One parameter for any number of them, so that the statement stays the same. */
 function toTable(dialect: Dialect, numbers: readonly number[]): RawBuilder<unknown> {
   return dialect === 'sqlite'
@@ -62,16 +130,15 @@ function toTable(dialect: Dialect, numbers: readonly number[]): RawBuilder<unkno
     : sql`unnest(cast(${numbers} as bigint[])) as given (value)`
 }
 
-/** Which of some skills have which of these shingles, and since which of their versions. */
-export async function readHolders(
-  db: Kysely<Tables>,
-  dialect: Dialect,
-  shingles: readonly number[],
-  skillNums: readonly number[],
-): Promise<Tables['shared_shingles'][]> {
-  if (shingles.length === 0 || skillNums.length === 0) return []
-  const { rows } = await sql<Tables['shared_shingles']>`select shingle, skill_num, sketch_num from shared_shingles
-    where shingle in (select given.value from ${toTable(dialect, shingles)})
-    and skill_num in (${sql.join(skillNums)})`.execute(db)
-  return rows
+/** As {@link toTable}, of three columns. */
+function toEntries(dialect: Dialect, entries: readonly SharedShingle[]): RawBuilder<unknown> {
+  if (dialect === 'postgres') {
+    const columns = (['shingle', 'skill_num', 'sketch_num'] as const).map((name) => entries.map((entry) => entry[name]))
+    return sql`select shingle, skill_num, sketch_num
+      from unnest(${sql.join(columns.map((column) => sql`cast(${column} as bigint[])`))})
+      as entry (shingle, skill_num, sketch_num)`
+  }
+  const rows = entries.map(({ shingle, skill_num, sketch_num }) => [shingle, skill_num, sketch_num])
+  return sql`select value ->> 0 as shingle, value ->> 1 as skill_num, value ->> 2 as sketch_num
+    from json_each(${JSON.stringify(rows)})`
 }

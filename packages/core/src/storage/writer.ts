@@ -15,20 +15,29 @@ export type WriteTransaction = Transaction<Tables>
  */
 export interface Writer {
   /** Runs the work in a transaction; resolves after the commit and after everyone who follows changes has seen it. */
-  write<T>(work: (trx: WriteTransaction) => Promise<T>): Promise<T>
+  write<T>(work: (trx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Called after every commit, before its writers are answered. */
   onCommit(listener: () => Promise<void> | void): void
   /** Resolves when nothing is waiting or running. */
   settle(): Promise<void>
 }
 
+interface WriteOptions {
+  /** Part of much that comes at once: nobody waits for this one, so that more of it may share a commit. */
+  readonly bulk?: boolean
+}
+
 /** Bounds of one transaction, so that no group holds the event loop or the lock for long. */
 const groupMax = 48
 const groupMs = 30
+/** As long as nobody else waits, a group of bulk goes on for so long, and lets the event loop turn meanwhile. */
+const bulkGroupMax = 512
+const bulkGroupMs = 250
 const waitingMax = 10_000
 const lockRetries = 40
 
 interface Job {
+  readonly bulk: boolean
   work(trx: WriteTransaction): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
@@ -37,6 +46,8 @@ interface Job {
 
 export function createWriter(connections: Connections): Writer {
   const waiting: Job[] = []
+  /** How many of those are not bulk. */
+  let urgent = 0
   const listeners: (() => Promise<void> | void)[] = []
   let running: Promise<void> | undefined
 
@@ -54,7 +65,7 @@ export function createWriter(connections: Connections): Writer {
         })
       } catch (error) {
         // With no job begun the failure (a lock held too long, a lost connection) is that of the first in line.
-        for (const job of group.length > 0 ? group : waiting.splice(0, 1)) job.reject(error)
+        for (const job of group.length > 0 ? group : takeFirst()) job.reject(error)
         continue
       }
       await tellListeners()
@@ -63,18 +74,33 @@ export function createWriter(connections: Connections): Writer {
     running = undefined
   }
 
+  function takeFirst(): Job[] {
+    const jobs = waiting.splice(0, 1)
+    urgent -= jobs.filter(({ bulk }) => !bulk).length
+    return jobs
+  }
+
   function commitGroup(group: Job[]): Promise<void> {
     return connections.main.transaction().execute(async (trx) => {
       // PostgreSQL would let two writers number the log at once; the head's lock makes them take turns, as in SQLite.
       if (connections.dialect === 'postgres') await sql`select 1 from heads for update`.execute(trx)
       const startedMs = performance.now()
+      let turnedMs = startedMs
       do {
-        const job = waiting.shift()
+        const [job] = takeFirst()
         if (!job) return
         group.push(job)
         await runJob(job, trx)
-      } while (group.length < groupMax && performance.now() - startedMs < groupMs)
+        if (performance.now() - turnedMs < groupMs) continue
+        await setImmediate()
+        turnedMs = performance.now()
+      } while (isOpen(group, performance.now() - startedMs))
     })
+  }
+
+  function isOpen(group: readonly Job[], ms: number): boolean {
+    const isBulk = urgent === 0 && group.every(({ bulk }) => bulk)
+    return isBulk ? group.length < bulkGroupMax && ms < bulkGroupMs : group.length < groupMax && ms < groupMs
   }
 
   async function tellListeners(): Promise<void> {
@@ -82,14 +108,15 @@ export function createWriter(connections: Connections): Writer {
   }
 
   return {
-    async write<T>(work: (trx: WriteTransaction) => Promise<T>) {
+    async write<T>(work: (trx: WriteTransaction) => Promise<T>, { bulk = false }: WriteOptions = {}) {
       if (waiting.length >= waitingMax) {
         throw new RegistryError('overloaded', 'Too many changes are waiting. Try again in a moment.', {
           retryAfterSeconds: 1,
         })
       }
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        if (!bulk) urgent++
+        waiting.push({ bulk, work, resolve: resolve as (value: unknown) => void, reject })
         running ??= run()
       })
     },

@@ -1,14 +1,12 @@
 import type { Kysely } from 'kysely'
+import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /** Whether a user holds a verified method. */
 export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('verifications')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('status', '=', 'verified')
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await selectVerified(db, userId, 'verified', 1)).length > 0
 }
+
+const selectVerified = keepCompiled((db) =>
+  db.selectFrom('verifications').select('id').where('user_id', '=', '').where('status', '=', 'verified').limit(1),
+)

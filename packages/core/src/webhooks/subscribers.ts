@@ -1,4 +1,5 @@
 import { includesPlan, planNames, type EventName } from '@skillstead/protocol'
+import { keepCompiled } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** A webhook that is to be told, with its user as a reader of skills. */
@@ -16,9 +17,12 @@ export const webhookPlans = planNames.filter((plan) => includesPlan(plan, 'pro')
 
 /** Whether anybody subscribes to an event. Most often nobody does, and this look-up is all that it costs. */
 export async function hasSubscribers(trx: WriteTransaction, event: EventName): Promise<boolean> {
-  const query = trx.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', event).limit(1)
-  return (await query.executeTakeFirst()) !== undefined
+  return (await selectAny(trx, event, 1)).length > 0
 }
+
+const selectAny = keepCompiled((db) =>
+  db.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', '').limit(1),
+)
 
 /** The active webhooks that subscribe to an event, of users who may have webhooks. `s` is the subscription. */
 export function selectSubscribers(trx: WriteTransaction, event: EventName) {

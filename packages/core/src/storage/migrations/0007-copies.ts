@@ -6,7 +6,7 @@ import { columnsOf, required, unique } from './columns.ts'
 export const copies: Migration = {
   name: '0007-copies',
   async up(db, dialect) {
-    const { whole, table, keyedTable } = columnsOf(db, dialect)
+    const { whole, bytes, table, keyedTable } = columnsOf(db, dialect)
 
     await table('version_sketches')
       .addColumn('num', dialect === 'sqlite' ? 'integer' : 'bigserial', (column) => column.primaryKey())
@@ -18,6 +18,12 @@ export const copies: Migration = {
       .addColumn('skill_num', whole, required)
       .addColumn('sketch_num', whole, required)
       .addPrimaryKeyConstraint('shared_shingles_key', ['shingle', 'skill_num'])
+      .execute()
+    await keyedTable('waiting_sketches')
+      .addColumn('sketch_num', whole, required)
+      .addColumn('skill_num', whole, required)
+      .addColumn('shingles', bytes, required)
+      .addPrimaryKeyConstraint('waiting_sketches_key', ['sketch_num'])
       .execute()
     // Versions that are there already are read in strides once the registry is open.
     await sql`insert into meta (key, value) select 'copies.sketched', '' where exists (select 1 from versions)`.execute(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inspectMany } from '../packages/core/src/skills/inspect-many.ts'
-import { inspectPackage } from '../packages/core/src/skills/inspect.ts'
+import { inspectMany, inspectPackage } from '../packages/core/src/skills/inspect-packages.ts'
 import { packContent } from '../packages/core/src/skills/skill-package.ts'
 import { sampleOf } from './security-samples.ts'
 

@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os'
+import { inspectAccess } from '../access/inspect-access.ts'
+import { toSketch } from '../copies/sketch.ts'
+import { scanPackage } from '../scan/scan-package.ts'
 import { ScanPool } from '../scan/scan-pool.ts'
-import { inspectPackage, type Inspection } from './inspect.ts'
+import type { Inspection } from './inspect.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
 /** What is asked of a thread: to look at some packages, one after the other. */
@@ -13,16 +16,31 @@ export interface InspectionOrder {
 const workerUrl = new URL(`./inspect-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 /** Looking takes longer than storing, so that not even two processors are left idle for want of threads. */
 const workersMax = Math.min(3, availableParallelism())
+/** Handing over less than this costs more than looking at it. */
+const inlineBytesMax = 4096
 /** So much is handed over at a time: the thread need not wait for the next while this one is busy. */
 const orderPackages = 12
 const orderBytes = 512 * 1024
 
 const pool = new ScanPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
 
-/** As `inspectPackage` of many, in other threads: for what comes in bulk. In the same order. */
+/** Looks at a package before any transaction begins; at all but a small one in another thread. `now` in milliseconds since 1970. */
+export async function inspectPackage(content: PackedContent, now: number): Promise<Inspection> {
+  if (content.size <= inlineBytesMax) return inspectHere(content, now)
+  const [inspection] = await inspectOrder([content], now)
+  return inspection!
+}
+
+/** As {@link inspectPackage} of many, in the same order: for what comes in bulk. */
 export async function inspectMany(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
   const inspections = await Promise.all(toOrders(contents).map((order) => inspectOrder(order, now)))
   return inspections.flat()
+}
+
+async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
+  const scan = scanPackage(sources, now)
+  const access = await inspectAccess(sources)
+  return { scan: await scan, access, sketch: toSketch(sources[0]!.bytes) }
 }
 
 function toOrders(contents: readonly PackedContent[]): PackedContent[][] {
@@ -42,6 +60,11 @@ function toOrders(contents: readonly PackedContent[]): PackedContent[][] {
 
 /** Where a thread breaks down or takes too long, each is looked at by itself, which tells which one it was. */
 async function inspectOrder(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
-  const found = await pool.ask({ packages: contents.map(({ sources }) => sources), now })
-  return typeof found === 'object' ? found : Promise.all(contents.map((content) => inspectPackage(content, now)))
+  const found = await pool.ask({ packages: contents.map(({ sources }) => sources.map(detach)), now })
+  return typeof found === 'object' ? found : Promise.all(contents.map((content) => inspectHere(content, now)))
+}
+
+/** With bytes of its own: a small Buffer is a window of a large one, and all of that would be handed over. */
+function detach({ path, bytes }: PackageFile): PackageFile {
+  return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }
 }
