@@ -4,6 +4,7 @@ import type { ChangeFollower } from './change-follower.ts'
 import type { Clock } from './clock.ts'
 import type { CopyIndex } from './copies/copy-index.ts'
 import type { Counters } from './counters.ts'
+import type { Artifacts } from './discovery/artifacts.ts'
 import type { Outbox } from './outbox/outbox.ts'
 import type { Traffic } from './outbox/throttle.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
@@ -36,6 +37,7 @@ export interface Context {
   readonly search: CatalogueSearch
   readonly copies: CopyIndex
   readonly answers: AnswerCache
+  readonly artifacts: Artifacts
   readonly publicNames: PublicNames
   readonly telemetry: Telemetry
   readonly transparency: Transparency

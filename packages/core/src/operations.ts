@@ -1,7 +1,6 @@
-import { RegistryError, type EndpointName, type Operations, type endpoints } from '@skillstead/protocol'
+import type { Operations, endpoints } from '@skillstead/protocol'
 import { createApiKey, deleteApiKey, listApiKeys } from './accounts/api-keys.ts'
 import { listAudit } from './accounts/audit-list.ts'
-import { getUserByName } from './accounts/find-user.ts'
 import { readAvatar, setFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
 import { createSession, deleteSession } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
@@ -28,6 +27,7 @@ import { addExternal, deleteExternal } from './external/index-skill.ts'
 import { listExternal } from './external/list.ts'
 import { scanExternal } from './external/scan-external.ts'
 import { heartbeat } from './heartbeat/heartbeat.ts'
+import { loadSkill } from './loading/load-skill.ts'
 import { listPacks } from './packs/list.ts'
 import { getPack } from './packs/find-pack.ts'
 import { showPack } from './packs/pack-form.ts'
@@ -47,7 +47,6 @@ import { deleteHeld, listHeld, readHeldFile, showHeld } from './security/held.ts
 import { releaseHeld } from './security/release-held.ts'
 import { startRescan } from './security/rescan.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './skills/collaborators.ts'
-import { getMovedSkill, getSkill } from './skills/find-skill.ts'
 import { forkSkill } from './skills/fork.ts'
 import { publishSkill } from './skills/publish.ts'
 import { listVersions, readArchiveOf, readFile, readSkillMd, showSkill, showVersion } from './skills/read.ts'
@@ -73,15 +72,8 @@ import { pingWebhook } from './webhooks/ping-webhook.ts'
 import { retryDelivery } from './webhooks/retry-delivery.ts'
 import { updateWebhook } from './webhooks/update-webhook.ts'
 
-/** What answers `not_implemented` for now. The list can only shrink; a test holds it. */
-export const notImplemented = [...(['loadSkill'] as const)] as const satisfies readonly EndpointName[]
-
-type NotImplemented = (typeof notImplemented)[number]
-
 /** Every endpoint of the table, as a function of the registry's parts, the input and who asks. */
 export const operations = {
-  ...(Object.fromEntries(notImplemented.map((name) => [name, refuse])) as Record<NotImplemented, typeof refuse>),
-
   searchSkills,
   suggest,
   getSimilarity: showSimilarity,
@@ -94,6 +86,7 @@ export const operations = {
   getFile: readFile,
   listVersions,
   getVersion: showVersion,
+  loadSkill,
   diffSkill,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
@@ -206,14 +199,3 @@ export const operations = {
   getTile: readTile,
   getPublicKey: (context) => readPublicKeys(context),
 } satisfies Operations<typeof endpoints, Context, Caller>
-
-/** Whether the caller may see the thing at all is told first, so that a 501 gives nothing away. */
-async function refuse(context: Context, input: object, caller: Caller): Promise<never> {
-  if ('name' in input && typeof input.name === 'string') await getSkill(context, input.name, caller)
-  if ('username' in input && typeof input.username === 'string') await getUserByName(context, input.username)
-  // An install from elsewhere may be of a skill that nobody here has heard of.
-  const isElsewhere = 'source' in input && input.source !== 'registry'
-  if ('skillName' in input && typeof input.skillName === 'string' && !isElsewhere)
-    await getMovedSkill(context, input.skillName, caller)
-  throw new RegistryError('not_implemented', 'This part of the interface is not built yet.')
-}

@@ -11,6 +11,7 @@ import type { Context, WebhookOptions } from './context.ts'
 import { createCopyIndex } from './copies/copy-index.ts'
 import { scheduleSketches } from './copies/sketch-versions.ts'
 import { createCounters } from './counters.ts'
+import { createArtifacts } from './discovery/artifacts.ts'
 import { scheduleTakedowns } from './dmca/restore.ts'
 import { handleExternalScans } from './external/scan-indexed.ts'
 import { scheduleHousekeeping } from './housekeeping.ts'
@@ -133,6 +134,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     search,
     copies,
     answers,
+    artifacts: createArtifacts(database),
     publicNames: createPublicNames(changes),
     telemetry,
     transparency: createTransparency(),

@@ -1,5 +1,5 @@
 import type { Report } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { toTimestamp } from '../clock.ts'
 import type { ReportRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -11,7 +11,9 @@ export interface NamedReport extends ReportRow {
 }
 
 /** The reports and appeals, to be narrowed down. */
-export function selectReports(db: Kysely<Tables>) {
+export function selectReports(
+  db: Kysely<Tables>,
+): SelectQueryBuilder<Tables, 'reports' | 'skills' | 'users', NamedReport> {
   return db
     .selectFrom('reports')
     .innerJoin('skills', 'skills.id', 'reports.skill_id')

@@ -1,4 +1,5 @@
 import { limits, type Pack } from '@skillstead/protocol'
+import { measureListing } from '@skillstead/protocol/loading'
 import type { Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
@@ -24,7 +25,7 @@ export async function showPack(context: Context, pack: PackRow, caller: Caller):
     if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
     skills.push({ ...toSkill(row), pinnedVersion: row.pinned_version, note: row.note })
   }
-  const listingCharacters = skills.reduce((sum, { name, description }) => sum + name.length + description.length, 0)
+  const listingCharacters = measureListing(skills)
   return {
     slug: pack.slug,
     name: pack.name,

@@ -1,5 +1,5 @@
 import { RegistryError, type SkillRequest } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
@@ -13,7 +13,7 @@ export interface NamedRequest extends RequestRow {
 }
 
 /** The requests, to be narrowed down. */
-export function selectRequests(db: Kysely<Tables>) {
+export function selectRequests(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'requests' | 'users', NamedRequest> {
   return db
     .selectFrom('requests')
     .leftJoin('users', 'users.id', 'requests.requester_id')

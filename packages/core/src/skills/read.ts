@@ -169,7 +169,8 @@ async function showAtVersion(context: Context, skill: SkillRow, number: string, 
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
 }
 
-function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
+/** Counts a download by anybody but the owner, unless the call is none. */
+export function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
   if (options.counts !== false && !isOwner(skill, caller)) {
     context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client)
   }

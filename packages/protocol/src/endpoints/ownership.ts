@@ -143,7 +143,7 @@ export const ownershipEndpoints = {
     scope: 'manage',
     status: 201,
     tag: 'Skills',
-    summary: 'Make a link that lets its holder read a private skill',
+    summary: 'Make a link that lets its holder read and install a private skill',
     input: v.strictObject({ ...name, expiresInDays: v.optional(wholeNumber(1, 365), 7) }),
     output: v.object({ ...Share.entries, token: v.optional(v.string()) }),
   },

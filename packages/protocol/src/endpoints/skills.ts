@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
+import { loadLevels } from '../loading/levels.ts'
 import {
   ContentBody,
   Count,
@@ -22,6 +23,7 @@ import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
 import { HeldVersion } from '../schemas/held.ts'
 import { Similarity } from '../schemas/similarity.ts'
+import { loadedSkill } from '../schemas/loading.ts'
 import { SearchResult, SkillDetails, SkillVersion, Visibility, Warning, skillSorts } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
@@ -216,12 +218,12 @@ export const skillEndpoints = {
     summary: 'Load as much of a skill as an agent needs (specification 2.4)',
     input: v.object({
       ...name,
-      level: v.optional(v.picklist(['metadata', 'contract', 'summary', 'full']), 'full'),
+      level: v.optional(v.picklist(loadLevels), 'full'),
       version: v.optional(Version),
       maxTokens: v.optional(wholeNumber(1, 10_000_000)),
       priority: v.optional(commaList(100)),
     }),
-    output: v.record(v.string(), v.unknown()),
+    output: loadedSkill,
   },
   diffSkill: {
     method: 'GET',

@@ -1,0 +1,81 @@
+import { RegistryError, type Content } from '@skillstead/protocol'
+import { writeZip } from '../archives/write-archive.ts'
+import { getBlob } from '../blobs.ts'
+import type { Caller } from '../caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { getPack } from '../packs/find-pack.ts'
+import { readFiles, readPackageFiles } from '../skills/files.ts'
+import { countDownload, getContent } from '../skills/read.ts'
+import { answerFor, openShare, type DiscoveryScope } from './scopes.ts'
+
+/** Where an artifact lies: `pdf-1.4.0.zip` beside an index, in a pack below the owner's name. */
+export interface ArtifactPlace {
+  readonly scope: DiscoveryScope
+  readonly owner?: string
+  readonly file: string
+}
+
+/** An artifact before anybody knows whether it is to be sent. */
+export interface FoundArtifact {
+  /** Strong, quotes included. */
+  readonly etag: string
+  /** How long what guests get may be kept. */
+  readonly cacheControl: string
+  /** Reads the bytes; a use of the skill unless `counts` is false. */
+  read(options: Pick<CallOptions, 'counts' | 'client'>): Promise<Content>
+}
+
+const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
+/** What guests get may be kept by everybody on the way: another content has another address. */
+const forEver = 'public, max-age=31536000, immutable'
+
+/** Finds what an index names. Throws as reading the skill does, `not_found` where the file is none of its artifacts. */
+export function findArtifact(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+  return answerFor(context, () => find(context, place, caller))
+}
+
+async function find(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+  const [, name, number] = /^([a-z0-9-]+)-(\d+\.\d+\.\d+)\.(?:zip|md)$/.exec(place.file) ?? []
+  if (name === undefined || number === undefined) throw noArtifact()
+  const { fullName, reader } = await findSkill(context, place, name, caller)
+  const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
+  const { read } = context.database
+  const files = await readFiles(read, version.id)
+  const kind = files.length === 1 ? 'md' : 'zip'
+  if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
+  const filename = `${name}-${version.version}.${kind}`
+  const etag = kind === 'md' ? `"${files[0]!.digest}"` : `"zip-${version.digest}"`
+  return {
+    etag,
+    cacheControl: forEver,
+    read: (options) =>
+      answerFor(context, async () => {
+        const body =
+          kind === 'md' ? await getBlob(read, files[0]!.digest) : writeZip(await readPackageFiles(read, version.id))
+        countDownload(context, skill, reader, options)
+        return { contentType: contentTypes[kind], body, etag, filename }
+      }),
+  }
+}
+
+async function findSkill(context: Context, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
+  switch (scope.of) {
+    case 'owner':
+      return { fullName: `${scope.owner}/${name}`, reader: caller }
+    case 'skill':
+      if (name !== scope.name) throw noArtifact()
+      return { fullName: `${scope.owner}/${name}`, reader: caller }
+    case 'pack':
+      await getPack(context, scope.slug, caller)
+      return { fullName: `${owner}/${name}`, reader: caller }
+    case 'share': {
+      const { fullName, holder } = await openShare(context, scope.token)
+      if (fullName.split('/')[1] !== name) throw noArtifact()
+      return { fullName, reader: holder }
+    }
+  }
+}
+
+function noArtifact(): RegistryError {
+  return new RegistryError('not_found', 'There is no such file beside this index.')
+}

@@ -1,0 +1,107 @@
+import { readInput, readItem, type GivenInput } from './tools-items.ts'
+import { createSchemaState, findTarget, isKeyword, isMapping, isSchemaType, readOwn, toSchema } from './tools-schema.ts'
+import type { JsonSchema } from './tools-schema.ts'
+
+/** The JSON Schema of what a tool takes, as all frameworks take it: an object, with no choice of forms at the top. */
+export interface ToolParameters {
+  type: 'object'
+  properties: Record<string, JsonSchema>
+  required?: string[]
+  description?: string
+  additionalProperties?: boolean | JsonSchema
+  // Anthropic's own type has room for any keyword.
+  [keyword: string]: unknown
+}
+
+/**
+ * What a tool takes, from the inputs of a contract: a JSON Schema, a mapping of names, or a list; with neither, one
+ * optional text `input`. Always a valid schema, and the same again from its own result.
+ */
+export function toParameters(inputs: unknown): ToolParameters {
+  if (!isMapping(inputs)) return fromItems(Array.isArray(inputs) ? inputs : [inputs])
+  if (isObjectSchema(inputs)) return fromSchema(inputs)
+  if (isValueSchema(inputs)) return fromInputs([readInput('input', inputs)], { root: inputs })
+  const entries = Object.entries(inputs).map(([name, value]) => readInput(name, value))
+  return fromInputs(entries, { root: inputs })
+}
+
+const propertiesMax = 100
+const nameCharactersMax = 64
+
+function isObjectSchema(inputs: Record<string, unknown>): boolean {
+  const isNamed = [readOwn(inputs, 'type')].flat().includes('object')
+  if (isMapping(readOwn(inputs, 'properties')) && isNamed) return true
+  const isReference = typeof readOwn(inputs, '$ref') === 'string'
+  return (isNamed || isReference || isMapping(readOwn(inputs, 'properties'))) && Object.keys(inputs).every(isKeyword)
+}
+
+/** A schema of something else than an object: what hosted models take at the top is an object with it inside. */
+function isValueSchema(inputs: Record<string, unknown>): boolean {
+  const types = [readOwn(inputs, 'type')].flat()
+  return types.every(isSchemaType) && Object.keys(inputs).every(isKeyword)
+}
+
+function fromSchema(schema: Record<string, unknown>): ToolParameters {
+  const target = findTarget(schema, readOwn(schema, '$ref'))
+  const root = isMapping(target) ? target : schema
+  const listed = readOwn(root, 'required')
+  const required = new Set<unknown>(Array.isArray(listed) ? listed : [])
+  const properties = readOwn(root, 'properties')
+  const inputs = Object.entries(isMapping(properties) ? properties : {}).map(([name, value]) => {
+    const isRequired = required.has(name) || (isMapping(value) && readOwn(value, 'required') === true)
+    // Authors who write YAML by hand put the name of a type in place of a schema.
+    return typeof value === 'string' ? { ...readInput(name, value), isRequired } : { name, schema: value, isRequired }
+  })
+  const { description, additionalProperties } = root
+  return fromInputs(inputs, { root: schema, beside: { description, additionalProperties } })
+}
+
+function fromItems(items: readonly unknown[]): ToolParameters {
+  const read = items.slice(0, propertiesMax).map((item) => readItem(item) ?? item)
+  const named = read.filter(isInput)
+  const texts = read.filter((item) => typeof item === 'string' && item.trim() !== '')
+  if (named.length > 0 && texts.length === 0) return fromInputs(named)
+  const description = texts.length > 0 ? texts.join('; ') : 'What to do, in words.'
+  return fromInputs([...named, { name: 'input', schema: { type: 'string', description }, isRequired: false }])
+}
+
+function isInput(item: unknown): item is GivenInput {
+  return isMapping(item) && Object.hasOwn(item, 'isRequired')
+}
+
+/** Makes the object of all inputs. `root` is what references point into. */
+function fromInputs(
+  given: readonly GivenInput[],
+  { root, beside }: { root?: unknown; beside?: JsonSchema } = {},
+): ToolParameters {
+  const inputs = withValidNames(given.slice(0, propertiesMax))
+  const required = inputs.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]))
+  const schema = toSchema({ ...beside, type: 'object', properties, required }, createSchemaState(root))
+  return { properties: {}, ...schema, type: 'object' }
+}
+
+/**
+ * Gives each input a name that is unique and that Anthropic's API takes (`^[a-zA-Z0-9_.-]{1,64}$`); what it was called
+ * becomes its title. Names that every object inherits (`constructor`) would be found in all arguments.
+ */
+function withValidNames(inputs: readonly GivenInput[]): GivenInput[] {
+  const taken = new Set<string>()
+  return inputs.map((input) => {
+    const short = toPropertyName(input.name)
+    let name = short
+    for (let i = 2; taken.has(name) || name in {}; i++) name = `${short.slice(0, nameCharactersMax - 4)}_${i}`
+    taken.add(name)
+    return name === input.name ? input : { ...input, name, schema: withTitle(input.schema, input.name) }
+  })
+}
+
+function toPropertyName(name: string): string {
+  if (/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) return name
+  const words = name.match(/[a-zA-Z0-9.-]+/g) ?? ['input']
+  return words.join('_').slice(0, nameCharactersMax)
+}
+
+function withTitle(schema: unknown, title: string): unknown {
+  return isMapping(schema) && !Object.hasOwn(schema, 'title') ? { title, ...schema } : schema
+}

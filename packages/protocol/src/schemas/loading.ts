@@ -1,0 +1,47 @@
+import * as v from 'valibot'
+import { loadLevels } from '../loading/levels.ts'
+import { Count, Version } from './fields.ts'
+import { Skill } from './skill.ts'
+
+const { name, fullName, description, author, downloads, securityScore, verified, deprecated } = Skill.entries
+
+const metadata = v.object({
+  name,
+  fullName,
+  version: Version,
+  description,
+  author,
+  downloads,
+  securityScore,
+  verified,
+  deprecated,
+  keywords: v.array(v.string()),
+})
+
+/** What was left out of a loaded skill to keep it within a budget, and about how many tokens that would have cost. */
+const omission = v.object({ section: v.string(), tokens: Count })
+
+const toolDefinition = v.object({
+  name: v.string(),
+  description: v.string(),
+  /** A JSON Schema of an object. */
+  parameters: v.record(v.string(), v.unknown()),
+})
+
+/** Specification 2.4: as much of a skill as was asked for; the parts above its level are absent. */
+export const loadedSkill = v.object({
+  level: v.picklist(loadLevels),
+  metadata,
+  contract: v.optional(v.nullable(v.object({ inputs: v.unknown(), outputs: v.unknown() }))),
+  capabilities: v.optional(v.array(v.string())),
+  summary: v.optional(v.string()),
+  fullContent: v.optional(v.string()),
+  toolDefinition: v.optional(toolDefinition),
+  /** Its name and description alone below the level `full`. */
+  frontmatter: v.record(v.string(), v.unknown()),
+  truncated: v.array(omission),
+})
+export type LoadedSkill = v.InferOutput<typeof loadedSkill>
+export type LoadedMetadata = v.InferOutput<typeof metadata>
+export type Omission = v.InferOutput<typeof omission>
+export type ToolDefinition = v.InferOutput<typeof toolDefinition>
