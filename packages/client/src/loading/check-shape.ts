@@ -1,0 +1,61 @@
+import { includesLevel, type LoadLevel, type LoadedSkill } from '@skillstead/protocol/loading'
+import type { SearchResult } from '@skillstead/protocol'
+import { RegistryError } from '@skillstead/protocol/wire'
+
+type Kind = 'text' | 'list' | 'map' | 'number' | 'any'
+
+/** The parts of a loaded skill that must be there, and from which level on; the rest of the schema is the node's word. */
+const parts: readonly (readonly [path: string, kind: Kind, from: LoadLevel])[] = [
+  ['metadata.name', 'text', 'metadata'],
+  ['metadata.fullName', 'text', 'metadata'],
+  ['metadata.version', 'text', 'metadata'],
+  ['metadata.description', 'text', 'metadata'],
+  ['metadata.keywords', 'list', 'metadata'],
+  ['frontmatter', 'map', 'metadata'],
+  ['truncated', 'list', 'metadata'],
+  ['contract', 'any', 'contract'],
+  ['capabilities', 'list', 'contract'],
+  ['toolDefinition.name', 'text', 'contract'],
+  ['toolDefinition.parameters', 'map', 'contract'],
+  ['summary', 'text', 'summary'],
+  ['fullContent', 'text', 'full'],
+]
+
+const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  list: Array.isArray,
+  map: isMap,
+  number: (value) => typeof value === 'number',
+  any: (value) => value !== undefined,
+}
+
+/** A skill that was asked for at a level, perhaps in a version. Throws `upstream_failed` where the answer is another thing. */
+export function checkLoaded(output: unknown, level: LoadLevel, version: string | undefined): LoadedSkill {
+  const missing = parts.find(([path, kind, from]) => includesLevel(level, from) && !tests[kind](at(output, path)))
+  if (missing) throw wrong(`a loaded skill without a proper '${missing[0]}'`)
+  const loaded = output as LoadedSkill
+  if (loaded.level !== level) throw wrong(`level '${loaded.level}' where '${level}' was asked for`)
+  if (version !== undefined && loaded.metadata.version !== version) {
+    throw wrong(`version ${loaded.metadata.version} where ${version} was asked for`)
+  }
+  return loaded
+}
+
+/** As {@link checkLoaded}, for what a search found. */
+export function checkFound(output: unknown): SearchResult {
+  const skills = at(output, 'skills')
+  if (Array.isArray(skills) && skills.every(isMap) && tests.number(at(output, 'total'))) return output as SearchResult
+  throw wrong('something that is no result of a search')
+}
+
+function at(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((found, key) => (isMap(found) ? found[key] : undefined), value)
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function wrong(what: string): RegistryError {
+  return new RegistryError('upstream_failed', `The registry sent ${what}. Is it of a later version than this program?`)
+}

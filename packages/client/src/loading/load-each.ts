@@ -1,0 +1,43 @@
+import type { LoadedSkill } from '@skillstead/protocol/loading'
+import type { LoadOptions, SkillClient } from '../create-skill-client.ts'
+
+/** A skill by its name, or with options of its own that go before those of all. */
+export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
+
+export interface LoadManyOptions extends LoadOptions {
+  /** Takes the error of a skill, so that the others are loaded none the less. */
+  readonly onError?: (name: string, error: unknown) => void
+}
+
+const atOnceMax = 8
+
+/** Loads several skills, a few at a time. */
+export async function loadEach(
+  load: SkillClient['load'],
+  skills: readonly WantedSkill[],
+  { onError, signal, ...common }: LoadManyOptions = {},
+): Promise<LoadedSkill[]> {
+  const ending = new AbortController()
+  const all = { ...common, signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal }
+  const loaded: (LoadedSkill | undefined)[] = []
+  const left = skills.entries()
+
+  async function work(): Promise<void> {
+    for (const [place, skill] of left) {
+      const { name, ...own } = typeof skill === 'string' ? { name: skill } : skill
+      try {
+        loaded[place] = await load(name, { ...all, ...own })
+      } catch (error) {
+        if (!onError || all.signal.aborted) throw error
+        onError(name, error)
+      }
+    }
+  }
+
+  try {
+    await Promise.all(Array.from({ length: Math.min(atOnceMax, skills.length) }, work))
+  } finally {
+    ending.abort()
+  }
+  return loaded.filter((skill) => skill !== undefined)
+}

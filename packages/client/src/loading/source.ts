@@ -1,0 +1,19 @@
+import type { RegistryApi } from '@skillstead/protocol'
+import type { Call } from '../http.ts'
+import type { CachedAnswer } from './answer-cache.ts'
+import type { Answered } from './keep-answers.ts'
+
+/** Asks a registry, wherever it is. With something held there is one try, for there is something to fall back on. */
+export type Source = (
+  name: 'loadSkill' | 'searchSkills',
+  input: Readonly<Record<string, unknown>>,
+  held: CachedAnswer | undefined,
+  signal: AbortSignal,
+) => Promise<Answered>
+
+/** A registry in this process where one is given, else a node. */
+export function toSource(api: RegistryApi | undefined, toCall: () => Call): Source {
+  if (api) return async (name, input) => ({ output: await api[name](input as never) })
+  const call = toCall()
+  return (name, input, held, signal) => call(name, input, { etag: held?.etag, signal, ...(held && { retries: 0 }) })
+}

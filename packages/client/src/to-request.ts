@@ -1,0 +1,51 @@
+import { RegistryError, type WireEndpoint } from '@skillstead/protocol/wire'
+
+/** What a call sends, below the base address. */
+export interface WireRequest {
+  readonly path: string
+  readonly body?: BodyInit
+  readonly contentType?: string
+}
+
+interface Archive {
+  readonly contentType: string
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/** An input as a request. Throws `not_found` for a name that no address can carry. */
+export function toRequest(endpoint: WireEndpoint, input: Readonly<Record<string, unknown>>): WireRequest {
+  const { path, rest } = fillPath(endpoint.path, input)
+  if (endpoint.method === 'GET') return { path: path + toQuery(rest) }
+  const { archive, ...fields } = rest as { archive?: Archive }
+  if (endpoint.takesUploads && archive) {
+    return { path: path + toQuery(fields), body: archive.body, contentType: archive.contentType }
+  }
+  if (Object.keys(rest).length === 0 && endpoint.method !== 'POST') return { path }
+  return { path, body: JSON.stringify(rest), contentType: 'application/json' }
+}
+
+/** Puts the path's parameters in their places; a slash inside a name stays part of it, one inside a file path divides. */
+function fillPath(pattern: string, input: Readonly<Record<string, unknown>>) {
+  const rest = { ...input }
+  const path = pattern.replace(/(\*\*)?:(\w+)/g, (_, deep: string | undefined, key: string) => {
+    const value = String(rest[key] ?? '')
+    delete rest[key]
+    const segments = deep ? value.split('/') : [value]
+    refuseUnsendable(segments)
+    return segments.map(encodeURIComponent).join('/')
+  })
+  return { path, rest }
+}
+
+/** Addresses resolve the dots away, encoded or not, and another thing would be asked for; half a pair has no UTF-8. */
+function refuseUnsendable(segments: readonly string[]): void {
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || !segment.isWellFormed())) {
+    throw new RegistryError('not_found', `There is nothing of the name '${segments.join('/')}'.`)
+  }
+}
+
+function toQuery(fields: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return ''
+  return `?${new URLSearchParams(given.map(([key, value]) => [key, Array.isArray(value) ? value.join(',') : String(value)]))}`
+}

@@ -1,0 +1,8 @@
+export { parseCheckpoint, verifyCheckpoint, type Checkpoint, type VerifiedCheckpoint } from './verify/checkpoint.ts'
+export { toContentDigest, verifyFiles, type ContentFile } from './verify/files.ts'
+export { toLeafHash, verifyConsistency, verifyInclusion } from './verify/merkle-tree.ts'
+export type { ConsistencyProof, InclusionProof } from './verify/merkle-tree.ts'
+export { verifyProvenance, type ProvenanceReport, type VerifyProvenanceOptions } from './verify/provenance.ts'
+export type { Signer } from './verify/signed-note.ts'
+export { VerificationError, type VerifiedPart } from './verify/verification-error.ts'
+export { parseVerifierKey, type VerifierKey } from './verify/verifier-key.ts'
