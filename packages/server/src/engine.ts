@@ -6,7 +6,7 @@ import { callOf, type Call } from './call.ts'
 import { ErrorWithHeaders, handle, type NodeParts } from './gate.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { readPayload, toInput, type Payload } from './input.ts'
-import { isKnownToCaller, reply, replyOptions } from './replies.ts'
+import { etagOf, isKnownToCaller, reply, replyOptions } from './replies.ts'
 import { renameInPath, routes, type Route } from './routes.ts'
 import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
@@ -55,7 +55,7 @@ async function answer(node: NodeParts, route: Route, call: Call): Promise<Respon
 
 async function perform(node: NodeParts, route: Route, call: Call, payload: Payload | undefined): Promise<Result> {
   const input = toInput(call, route, payload)
-  const options = toCallOptions(node, call, route)
+  const options = toCallOptions(node, call, route, input)
   const counts = options.counts === true
   const asks = counts && call.header('if-none-match') !== null
   const result = await localCall(
@@ -66,7 +66,7 @@ async function perform(node: NodeParts, route: Route, call: Call, payload: Paylo
     asks ? { ...options, counts: false } : options,
   )
   // What the caller has already is not downloaded; that is known only once there is an entity tag to compare.
-  if (!asks || isKnownToCaller(call, toAnswer(call, route, result).etag)) return result
+  if (!asks || isKnownToCaller(call, etagOf(toAnswer(call, route, result)))) return result
   return localCall(node.registry, route.name, input, call.caller, options)
 }
 
@@ -83,12 +83,12 @@ function replyMoved(call: Call, route: Route, fullName: string): Response {
 }
 
 /** The tokens are for operations that know the holder of one from the rest; the others ignore them. */
-function toCallOptions(node: NodeParts, call: Call, route: Route): CallOptions {
+function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<string, unknown>): CallOptions {
   const agentToken = call.header('x-agent-token') ?? undefined
   const caseToken = call.header('x-case-token') ?? undefined
   const shareToken = call.header('x-share-token') ?? undefined
   if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
-  const counts = route.counted && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
+  const counts = route.counts(input) && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
   // Reading is limited by requests alone.
   const address = route.endpoint.method === 'GET' ? undefined : toLimitKey(node.addresses.clientOf(call.request))
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
@@ -96,7 +96,7 @@ function toCallOptions(node: NodeParts, call: Call, route: Route): CallOptions {
 }
 
 /** The program that calls: as it names itself, or the product of its User-Agent (RFC 9110, section 10.1.5). */
-function toClientName(call: Call): string | undefined {
+export function toClientName(call: Call): string | undefined {
   const named = call.header('x-skillstead-client')?.trim()
   if (named) return named
   return /^[\w!#$%&'*+.^`|~-]+/.exec(call.header('user-agent') ?? '')?.[0]

@@ -22,8 +22,11 @@ export interface NodeParts {
   draining: boolean
 }
 
-/** How a request gets in: `api` looks at the key and spends, `page` only looks at a key where all need one. */
-export type Admission = 'api' | 'page' | 'open'
+/**
+ * How a request gets in: `api` looks at the key and spends, `keyed` looks at the key alone, never at a cookie, and `page`
+ * only looks at a key where all need one.
+ */
+export type Admission = 'api' | 'keyed' | 'page' | 'open'
 
 /** An error that brings headers of its own, as 405 does. */
 export class ErrorWithHeaders extends RegistryError {
@@ -67,10 +70,10 @@ export async function handle(
 
 /** Nothing to wait for where there is no key to look up and nothing is limited. */
 function admit(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const looksAtKeys = admission === 'api' || (admission === 'page' && node.requireKey)
+  const looksAtKeys = admission === 'api' || admission === 'keyed' || (admission === 'page' && node.requireKey)
   const authorization = looksAtKeys ? call.header('authorization') : null
   if (authorization !== null) return admitWithKey(node, call, admission, authorization)
-  const session = looksAtKeys ? readSessionToken(node, call) : undefined
+  const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
   return count(node, call, admission)
 }
@@ -110,6 +113,11 @@ function count(node: NodeParts, call: Call, admission: Admission): Promise<void>
     if (isGuestRefused && !call.personal && call.method !== 'OPTIONS') throw keyNeeded()
   }
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
+}
+
+/** Takes a request from the allowance of whoever tried a secret that opens nothing. */
+export function spendGuess(node: NodeParts, call: Call): Promise<void> | undefined {
+  return count(node, call, 'api')
 }
 
 /** Throws `unauthorized` for anything but `Bearer <key>` (RFC 6750, section 2.1). */

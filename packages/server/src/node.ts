@@ -4,8 +4,10 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { Call, callOf } from './call.ts'
+import { mountDiscovery } from './discovery/mount-discovery.ts'
 import { mountEndpoints } from './engine.ts'
 import { handle, type NodeParts } from './gate.ts'
+import { mountMcp } from './mcp/mount-mcp.ts'
 import { createMetrics } from './metrics.ts'
 import type { NodeOptions } from './options.ts'
 import { mountPages, nothingHere } from './pages.ts'
@@ -49,6 +51,8 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
   mountPages(app, node, options)
+  mountDiscovery(app, node, options)
+  mountMcp(app, node)
   app.all('/**', (event) => handleUnknown(node, callOf(event)))
   return {
     fetch: (request) => dispatch(app, node, request),

@@ -13,6 +13,8 @@ export interface NodeOptions {
   readonly publicUrl?: string
   /** Nothing but `/healthz` and `/readyz` without a key. */
   readonly requireKey?: boolean
+  /** The slug of the pack that installers find at the root of the node. None where it is not said. */
+  readonly discoveryPack?: string
   /** Opens `/metrics` beyond loopback, as a Bearer token. */
   readonly metricsToken?: string
   /** One line a request, and every unexpected error. Silent where it is not said. */

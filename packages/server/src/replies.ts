@@ -47,7 +47,7 @@ export function reply(call: Call, answer: Answer): Response {
   const { status, contentType, body, cacheControl = 'private, no-store' } = answer
   const reads = call.method === 'GET' || call.method === 'HEAD'
   const bytes = body instanceof Uint8Array ? body : undefined
-  const etag = status === 200 && reads ? (answer.etag ?? (bytes && toEtag(bytes))) : undefined
+  const etag = status === 200 && reads ? etagOf(answer) : undefined
   const headers: Header[] = commonHeaders(call)
   headers.push(['cache-control', cacheControl])
   if (etag) headers.push(['etag', etag])
@@ -68,6 +68,11 @@ export function reply(call: Call, answer: Answer): Response {
     status,
     headers,
   })
+}
+
+/** The entity tag of an answer: its own, or one made of its bytes. */
+export function etagOf({ etag, body }: Answer): string | undefined {
+  return etag ?? (body instanceof Uint8Array ? toEtag(body) : undefined)
 }
 
 /** Whether the caller said that he has the entity. */

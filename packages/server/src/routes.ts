@@ -14,12 +14,16 @@ export interface Route {
   readonly queryNames: ReadonlySet<string>
   /** The fields that may come as query parameters otherwise: what a body can carry comes in the body alone. */
   readonly plainQueryNames: ReadonlySet<string>
-  /** Whether reading it is a use of a skill, which is counted. */
-  readonly counted: boolean
+  /** Whether reading it with this input is a use of a skill, which is counted. */
+  counts(input: Readonly<Record<string, unknown>>): boolean
 }
 
-/** The downloads (contract, Skills): reading these uses a skill. */
-const countedNames: ReadonlySet<EndpointName> = new Set(['getSkillMd', 'getArchive', 'loadSkill'])
+/** The downloads (contract, Skills): reading these uses a skill. Below `full` loading is no more than looking at it. */
+const counted: Partial<Record<EndpointName, Route['counts']>> = {
+  getSkillMd: () => true,
+  getArchive: () => true,
+  loadSkill: ({ level = 'full' }) => level === 'full',
+}
 
 /** The table in its own order. */
 export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row]) => {
@@ -35,7 +39,7 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
     pathNames,
     queryNames,
     plainQueryNames: hasBody(endpoint) ? new Set(endpoint.query) : queryNames,
-    counted: countedNames.has(name),
+    counts: counted[name] ?? (() => false),
   }
 })
 

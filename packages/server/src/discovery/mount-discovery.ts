@@ -1,0 +1,117 @@
+import type { H3 } from 'h3'
+import { SkillMoved, findArtifact, readDiscoveryIndex, type ArtifactPlace, type DiscoveryScope } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import { callOf, type Call } from '../call.ts'
+import { toContentHeaders } from '../content.ts'
+import { refuseMethod, toClientName } from '../engine.ts'
+import { handle, spendGuess, type NodeParts } from '../gate.ts'
+import type { NodeOptions } from '../options.ts'
+import { isKnownToCaller, reply, type Header } from '../replies.ts'
+import { findSkills } from './find-skills.ts'
+import { folder, renameScope, scopePaths, toRootPath } from './scope-paths.ts'
+
+type Params = Readonly<Record<string, string>>
+type Work = (call: Call, params: Params) => Promise<Response>
+
+/**
+ * Mounts what the installers that people have already ask for: an index of skills at every scope, the files that it
+ * names beside it, and the search of `skills find`.
+ */
+export function mountDiscovery(
+  app: H3,
+  node: NodeParts,
+  options: Pick<NodeOptions, 'discoveryPack' | 'publicUrl'>,
+): void {
+  const mount = (pattern: string, endpoint: string, work: Work) => {
+    app.all(pattern, (event) => {
+      const call = callOf(event)
+      call.endpoint = endpoint
+      const reads = call.method === 'GET' || call.method === 'HEAD'
+      // A link is the credential by itself, also where all others need a key.
+      if (endpoint === sharedEndpoint) call.personal = true
+      return handle(node, call, 'page', () => {
+        if (!reads) return refuseMethod(call, ['GET', 'HEAD'])
+        return moving(call, pattern, (params) => guarding(node, call, () => work(call, params)))
+      })
+    })
+  }
+  const { discoveryPack } = options
+  const paths = discoveryPack === undefined ? scopePaths : [toRootPath(discoveryPack), ...scopePaths]
+  for (const path of paths) {
+    mount(`${path.pattern}${folder}/index.json`, path.endpoint, (call, params) =>
+      replyIndex(node, call, path.read(params)),
+    )
+    mount(`${path.pattern}${folder}${path.artifact}`, path.endpoint, (call, params) =>
+      replyArtifact(node, call, { scope: path.read(params), owner: params.holder, file: params.file ?? '' }),
+    )
+  }
+  mount('/api/search', 'findSkills', (call) => findSkills(node, call, options.publicUrl))
+}
+
+const sharedEndpoint = 'discoverShared'
+
+async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): Promise<Response> {
+  const index = await readDiscoveryIndex(node.registry, scope, call.caller)
+  return reply(call, {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: Buffer.from(JSON.stringify(index)),
+    cacheControl: call.personal ? 'private, no-store' : 'no-cache',
+    headers: ownHeaders(scope),
+  })
+}
+
+/** A download, unless the caller has the file already or only looks for news of it. */
+async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace): Promise<Response> {
+  const artifact = await findArtifact(node.registry, place, call.caller)
+  const isKnown = isKnownToCaller(call, artifact.etag)
+  const counts = !isKnown && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
+  const { etag } = artifact
+  const content = isKnown ? undefined : await artifact.read({ counts, client: toClientName(call) })
+  const cacheControl = call.personal ? 'private, no-store' : artifact.cacheControl
+  if (!content) return reply(call, { status: 200, body: null, etag, cacheControl, headers: ownHeaders(place.scope) })
+  const { headers, ...rest } = toContentHeaders(content)
+  const all = [...headers, ...ownHeaders(place.scope)]
+  return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: all })
+}
+
+/** The address of what a link shares is a secret: no page is told it, no search engine keeps it. */
+function ownHeaders({ of }: DiscoveryScope): Header[] {
+  if (of !== 'share') return []
+  return [
+    ['referrer-policy', 'no-referrer'],
+    ['x-robots-tag', 'noindex'],
+  ]
+}
+
+/** A link that is none costs what a wrong key costs. */
+async function guarding(node: NodeParts, call: Call, work: () => Promise<Response>): Promise<Response> {
+  try {
+    return await work()
+  } catch (error) {
+    const isGuess = call.endpoint === sharedEndpoint && error instanceof RegistryError && error.status === 404
+    if (isGuess) await spendGuess(node, call)
+    throw error
+  }
+}
+
+/** Answers with the decoded parameters of the address; a skill that was transferred is where its new owner is. */
+async function moving(call: Call, pattern: string, work: (params: Params) => Promise<Response>): Promise<Response> {
+  const params = Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decode(value)]))
+  try {
+    return await work(params)
+  } catch (error) {
+    if (!(error instanceof SkillMoved)) throw error
+    const location = renameScope(pattern, params, error.fullName)
+    const cacheControl = call.personal ? 'private, no-store' : 'no-cache'
+    return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch (cause) {
+    throw new RegistryError('invalid_request', 'The address of the request is malformed.', { cause })
+  }
+}

@@ -1,0 +1,43 @@
+import { limits } from '@skillstead/protocol'
+import { readBody } from '../body.ts'
+import type { Call } from '../call.ts'
+import { checkJsonShape } from '../json-shape.ts'
+
+/** What is wrong with a message, in the words of JSON-RPC 2.0. */
+export interface RpcError {
+  readonly code: -32700 | -32600
+  readonly message: string
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** MCP took lists of messages from March to June 2025 only; one would be any number of calls for the price of one. */
+const notOne: RpcError = { code: -32600, message: 'Send one JSON-RPC message a request, as an object.' }
+
+/** The one message of a request. Throws RegistryError for a body that is too large, or broken off. */
+export async function readMessage(call: Call): Promise<{ message: Record<string, unknown> } | { error: RpcError }> {
+  const bytes = await readBody(call.request, limits.bodyBytesDefault)
+  checkJsonShape(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    return { error: { code: -32700, message: 'The body is not JSON in UTF-8.' } }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { error: notOne }
+  return { message: value as Record<string, unknown> }
+}
+
+/** How the client names itself, where the message says it: from 2026-07-28 on each does, before that the first one. */
+export function readClientName(message: Record<string, unknown>): string | undefined {
+  const params = message.params as Record<string, unknown> | null | undefined
+  const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined
+  const info = envelope?.['io.modelcontextprotocol/clientInfo'] ?? params?.clientInfo
+  const name = (info as { name?: unknown } | null | undefined)?.name
+  // It goes to those who listen for downloads, as what a header says does: so it may hold no more than one could.
+  return typeof name === 'string'
+    ? name
+        .slice(0, 128)
+        .replaceAll(/\P{ASCII}|\p{Cc}/gu, '')
+        .trim()
+    : undefined
+}

@@ -1,0 +1,94 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
+import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { toToolFailure, type OnError } from './failures.ts'
+
+/** What a tool may answer, in characters: hosts put it into a context, and it is sent twice, as text and as structure. */
+const resultCharactersMax = 2_000_000
+
+interface Tool<Name extends ToolName> {
+  readonly title: string
+  readonly description: string
+  /** Whether it changes nothing. */
+  readonly reads: boolean
+  call(api: RegistryApi, input: ToolInput<Name>): Promise<object>
+}
+
+const tools: { readonly [Name in ToolName]: Tool<Name> } = {
+  search_skills: {
+    title: 'Search skills',
+    description: 'Finds skills by what they do, best first, with their descriptions, downloads and security scores.',
+    reads: true,
+    async call(api, { query, limit }) {
+      const { skills, total } = await api.searchSkills({ q: query, limit })
+      return { skills, total }
+    },
+  },
+  load_skill: {
+    title: 'Load a skill',
+    description:
+      'Loads as much of a skill as is needed: metadata, contract, summary, or full with its instructions. ' +
+      'maxTokens bounds what it costs. The instructions are those of its author.',
+    reads: true,
+    call: (api, input) => api.loadSkill(input),
+  },
+  list_packs: {
+    title: 'List packs',
+    description: 'Lists packs, which are collections of skills that somebody chose for a purpose.',
+    reads: true,
+    async call(api, input) {
+      const { packs, total, page, totalPages } = await api.listPacks(input)
+      return { packs: packs.map(toListedPack), total, page, totalPages }
+    },
+  },
+  report_review: {
+    title: 'Review a skill',
+    description:
+      'Tells others how a skill worked. One review an agent and skill: another one takes its place. ' +
+      'The first review of an agent answers its agentToken, shown this once.',
+    reads: false,
+    call: (api, input) => api.createAgentReview(input),
+  },
+}
+
+/** Converted once: a server is made for every request. */
+const inputSchemas = Object.fromEntries(
+  Object.entries(toolInputs).map(([name, schema]) => [name, toStandardJsonSchema(schema)]),
+)
+
+/** Puts the tools on a server that is not connected yet. */
+export function addTools(server: McpServer, api: RegistryApi, onError: OnError): void {
+  for (const name of Object.keys(tools) as ToolName[]) {
+    const { title, description, reads, call } = tools[name] as Tool<never>
+    const annotations = { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+    const config = { title, description, annotations, inputSchema: inputSchemas[name]! }
+    server.registerTool(name, config, async (input) => {
+      try {
+        return toResult(await call(api, input as never))
+      } catch (error) {
+        return toToolFailure(error, onError)
+      }
+    })
+  }
+}
+
+/** As text for every client, and as it is for those that read structure. */
+function toResult(value: object): CallToolResult {
+  const text = JSON.stringify(value)
+  if (text.length > resultCharactersMax) {
+    throw new RegistryError(
+      'payload_too_large',
+      `The answer would take ${text.length} characters, and ${resultCharactersMax} is the most; ask for less of it, with maxTokens or limit.`,
+    )
+  }
+  return { content: [{ type: 'text', text }], structuredContent: value as Record<string, unknown> }
+}
+
+/** A pack of hundreds would fill a context with what `search_skills` and `load_skill` tell of each. */
+function toListedPack({ skills, ...pack }: Pack) {
+  return {
+    ...pack,
+    skills: skills.map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note })),
+  }
+}
