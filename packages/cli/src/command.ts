@@ -18,7 +18,7 @@ export interface Arguments {
 /** A command as a row: what it takes, what it does, and how its result reads for people. */
 export interface Command<Result = unknown> {
   readonly summary: string
-  /** The words it takes, as in `PATH` or `[NAME]`. */
+  /** The words it takes, as in `PATH` or `[NAME]`; the last one may stand for several, as in `NAME...` or `[NAME...]`. */
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, Option>>
   run(given: Arguments, output: Output): Promise<Result>

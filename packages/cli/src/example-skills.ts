@@ -6,7 +6,9 @@ import { isUnreadable } from './import/records.ts'
 
 /** Nobody can sign in as the owner of the examples. */
 const owner = 'skillstead'
-const folder = fileURLToPath(new URL('../../../examples/skills', import.meta.url))
+/** Packed, they lie in the package; in a clone, at its root. */
+const toFolder = import.meta.url.endsWith('.ts') ? '../../../examples/skills' : '../examples/skills'
+const folder = fileURLToPath(new URL(toFolder, import.meta.url))
 
 /** Publishes the example skills; their full names. Ones that are there already stay as they are. */
 export async function publishExamples(registry: Registry): Promise<string[]> {

@@ -1,18 +1,80 @@
 import type { Command, Option } from './command.ts'
 import { summaries } from './commands.ts'
 
-/** The list of commands. */
+/**
+ * The list of commands by what people want to do, the everyday things first. A word stands for the command of that name
+ * and for all verbs of that noun.
+ */
+const sections: Readonly<Record<string, readonly string[]>> = {
+  'Find skills, and use them': ['search', 'show', 'load', 'plan', 'diff', 'star', 'pack', 'requests'],
+  'Install them': ['install', 'update', 'outdated', 'list', 'remove', 'verify', 'heartbeat', 'mcp'],
+  'Write and publish': ['init', 'lint', 'scan', 'publish', 'fork', 'webhooks'],
+  'You and your keys': ['login', 'logout', 'keys', 'completion'],
+  'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'doctor', 'rescan'],
+  'Look after what is on it': ['held', 'reports', 'skills', 'verifications', 'dmca'],
+}
+
+/** What the verbs of a noun are about, where the noun is no command itself. */
+const nouns: Readonly<Record<string, string>> = {
+  pack: 'collections of skills',
+  webhooks: 'who hears of what happens',
+  keys: 'your API keys',
+  users: 'who may sign in',
+  external: 'skills of other registries',
+  held: 'versions that wait because of their scan',
+  reports: 'reports of skills, and appeals',
+  skills: 'flagged and hidden skills',
+  verifications: 'who authors are',
+  dmca: 'takedown cases',
+}
+
+/** The list of commands: a line for each, and one for all the verbs of a noun. */
 export function showHelp(): string {
-  const width = Math.max(...Object.keys(summaries).map((name) => name.length))
-  const lines = Object.entries(summaries).map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`)
+  const listed = new Set(Object.values(sections).flat())
+  const others = Object.keys(summaries).flatMap((name) => (listed.has(toNoun(name)) ? [] : toNoun(name)))
+  const all = Object.entries({ ...sections, More: [...new Set(others)] })
+  const blocks = all.map(([title, words]) => [title, words.filter(isWord).map(toLine)] as const)
   return [
     'skillstead: the registry for agent skills',
+    ...blocks.filter(([, lines]) => lines.length > 0).flatMap(([title, lines]) => ['', title, ...lines]),
     '',
-    ...lines,
-    '',
-    'Every command works on a folder (--data DIR), a database (--database-url URL) or, where it makes sense, a running',
-    'node (--url URL), and takes --json. `skillstead COMMAND --help` says more.',
+    'Commands work on a running node (--url URL, or the one of `skillstead login`), on a folder (--data DIR) or on a',
+    'database (--database-url URL), and take --json. `skillstead COMMAND --help` says more.',
   ].join('\n')
+}
+
+/** The verbs of a noun with what each does; undefined for what is no noun. */
+export function showVerbs(noun: string): string | undefined {
+  const names = listVerbs(noun).map((verb) => `${noun} ${verb}`)
+  if (names.length === 0) return undefined
+  const width = Math.max(...names.map((name) => name.length))
+  return [
+    ...names.map((name) => `  ${name.padEnd(width)}  ${summaries[name]}`),
+    '',
+    `\`skillstead ${noun} VERB --help\` says more.`,
+  ].join('\n')
+}
+
+/** The verbs of a noun, in their order. */
+export function listVerbs(noun: string): string[] {
+  return Object.keys(summaries).flatMap((name) => (name.startsWith(`${noun} `) ? name.slice(noun.length + 1) : []))
+}
+
+const wordWidth = 14
+
+function toNoun(name: string): string {
+  return name.split(' ')[0]!
+}
+
+function isWord(word: string): boolean {
+  return Object.hasOwn(summaries, word) || listVerbs(word).length > 0
+}
+
+function toLine(word: string): string {
+  const verbs = listVerbs(word)
+  const own = summaries[word] ?? nouns[word] ?? 'more'
+  const said = verbs.length === 0 ? own : `${own}: ${word} ${verbs.join(', ')}`
+  return `  ${word.padEnd(wordWidth)}  ${said}`
 }
 
 /** What one command takes. */

@@ -13,3 +13,8 @@ export function createOutput(json: boolean): Output {
 export function toOneLine(written: string): string {
   return written.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }
+
+/** What strangers wrote, for a terminal, in its own lines: nothing in it moves the cursor or turns the text around. */
+export function toPlainText(written: string): string {
+  return written.replaceAll(/\r\n?/g, '\n').replaceAll(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '')
+}

@@ -1,20 +1,32 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import {
+  localApi,
+  openRegistry,
+  systemCaller,
+  type Caller,
+  type Registry,
+  type RegistryOptions,
+} from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
+import { findCredential, findCurrentNode } from './credentials.ts'
 
 /** Where the registry is that a command works on: files or a database. */
 export const storeOptions: Record<string, Option> = {
   data: { value: 'DIR', help: 'the folder that holds the registry' },
-  'database-url': { value: 'URL', help: 'a PostgreSQL database instead (or DATABASE_URL)', env: 'DATABASE_URL' },
+  'database-url': { value: 'URL', help: 'a PostgreSQL database instead (or DATABASE_URL)' },
 }
 
 /** As {@link storeOptions}, or a node that runs somewhere. */
 export const placeOptions: Record<string, Option> = {
-  url: { value: 'URL', help: 'a running node' },
-  key: { value: 'KEY', help: 'the API key for it (or SKILLSTEAD_KEY)', env: 'SKILLSTEAD_KEY' },
+  url: { value: 'URL', help: 'a running node (or SKILLSTEAD_URL, or the one that you are logged in to)' },
+  key: {
+    value: 'KEY',
+    help: 'the API key for it (or SKILLSTEAD_KEY, or the one of your login)',
+    env: 'SKILLSTEAD_KEY',
+  },
   ...storeOptions,
 }
 
@@ -24,7 +36,7 @@ const shortLived = { works: false, memorySkillsMax: 0 }
 /** The database that the options name. `make` says whether a folder that is not there is made. */
 export function toLocation(given: Arguments, { make = false } = {}): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
   const data = text(given, 'data')
-  const databaseUrl = text(given, 'database-url')
+  const databaseUrl = text(given, 'database-url') ?? (process.env.DATABASE_URL || undefined)
   if (data === undefined) {
     if (databaseUrl !== undefined) return { databaseUrl }
     throw new UsageError('Say where the registry is: --data DIR or --database-url URL.')
@@ -58,6 +70,15 @@ export async function withRegistry<T>(
   }
 }
 
+interface CallerOptions extends OpenOptions {
+  /** The user to be on files. */
+  readonly as?: string
+  /** Who to be on files where no user is named: the operator unless it is said. */
+  readonly otherwise?: Caller
+  /** Proves which agent calls. */
+  readonly agentToken?: string
+}
+
 /**
  * The API that the options name: a node's over HTTP with the key's user, or in-process on files as the operator, or as
  * the user that `as` names.
@@ -65,26 +86,62 @@ export async function withRegistry<T>(
 export async function withApi<T>(
   given: Arguments,
   work: (api: RegistryApi) => Promise<T>,
-  options: OpenOptions & { as?: string } = {},
+  options: CallerOptions = {},
 ): Promise<T> {
-  const url = text(given, 'url')
-  if (url !== undefined) {
-    if (!URL.canParse(url)) throw new UsageError(`'${url}' is not an address.`)
-    return work(createClient({ baseUrl: url, apiKey: text(given, 'key'), client: 'skillstead' }))
-  }
+  const node = findNode(given)
+  if (node) return work(createClient({ ...node, agentToken: options.agentToken, client: 'skillstead' }))
+  if (isNowhere(given))
+    throw new UsageError(
+      'Say where the registry is: --url URL, --data DIR or --database-url URL, or log in: skillstead login --url URL.',
+    )
   return withRegistry(
     given,
     async (registry) => {
-      const caller = options.as === undefined ? systemCaller : await registry.getCaller(options.as)
-      return work(localApi(registry, caller))
+      const caller =
+        options.as === undefined ? (options.otherwise ?? systemCaller) : await registry.getCaller(options.as)
+      return work(localApi(registry, caller, { agentToken: options.agentToken }))
     },
     options,
   )
 }
 
+/** Whom a command acts as on files, where the operator would own nothing. */
+export const userOption: Record<string, Option> = {
+  user: { value: 'NAME', help: 'the user to act as, with --data' },
+}
+
 /** The user that a command on files acts as: the operator owns nothing. Throws {@link UsageError} where none is named. */
 export function requireUser(given: Arguments, advice: string): string | undefined {
   const user = text(given, 'user')
-  if (user === undefined && text(given, 'url') === undefined) throw new UsageError(advice)
+  if (user === undefined && findUrl(given) === undefined) throw new UsageError(advice)
   return user
+}
+
+/**
+ * The address of the node that a command works on; undefined where it works on files. What is said goes before what is
+ * set, and DATABASE_URL comes last: in a project's folder it names the project's own database.
+ */
+export function findUrl(given: Arguments): string | undefined {
+  const url = text(given, 'url')
+  if (url !== undefined) return requireAddress(url)
+  if (text(given, 'data') !== undefined || text(given, 'database-url') !== undefined) return undefined
+  return process.env.SKILLSTEAD_URL ? requireAddress(process.env.SKILLSTEAD_URL) : findCurrentNode()
+}
+
+/** The node that a command works on, with the key for it: the one that is said or set, or that of the login. */
+export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string; apiKey?: string } | undefined {
+  const baseUrl = findUrl(given)
+  return baseUrl === undefined ? undefined : { baseUrl, apiKey: text(given, keyOption) ?? findCredential(baseUrl)?.key }
+}
+
+function requireAddress(url: string): string {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address && /^https?:$/.test(address.protocol) && address.username === '') return url
+  throw new UsageError(`'${url}' is not an address of a node: write it as https://HOST.`)
+}
+
+function isNowhere(given: Arguments): boolean {
+  return (
+    !process.env.DATABASE_URL && [text(given, 'data'), text(given, 'database-url')].every((one) => one === undefined)
+  )
 }

@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util'
 import { RegistryError } from '@skillstead/protocol'
 import { UsageError, toParseOptions, type Arguments, type Command } from './command.ts'
 import { commands } from './commands.ts'
-import { showCommandHelp, showHelp } from './help.ts'
+import { listVerbs, showCommandHelp, showHelp, showVerbs } from './help.ts'
 import { createOutput } from './output.ts'
+import { readVersion } from './version.ts'
 
 /** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -18,9 +19,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function dispatch(args: readonly string[], json: boolean): Promise<number> {
   const { name, load, rest } = findCommand(args)
   if (!load) {
-    const asked = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!)
-    if (!asked) throw new UsageError(`There is no command '${name}'. \`skillstead help\` lists them.`)
-    console.log(showHelp())
+    console.log(args[0] === '--version' ? readVersion() : findHelp(args))
     return 0
   }
   const command = await load()
@@ -33,6 +32,17 @@ async function dispatch(args: readonly string[], json: boolean): Promise<number>
     if (!command.printsItself && result !== undefined) console.log(JSON.stringify(result))
   } else for (const line of command.show(result)) console.log(line)
   return command.hasFailed?.(result) ? 1 : 0
+}
+
+/** What is to be said where no command is named; throws {@link UsageError} where one was to be. */
+function findHelp(args: readonly string[]): string {
+  const [first = 'help', ...rest] = args
+  if (['help', '--help', '-h'].includes(first)) return (rest[0] && showVerbs(rest[0])) ?? showHelp()
+  const verbs = showVerbs(first)
+  if (verbs === undefined) throw new UsageError(`There is no command '${first}'. \`skillstead help\` lists them.`)
+  if (rest.some((word) => word === '--help' || word === '-h')) return verbs
+  const wrong = rest[0] === undefined || rest[0].startsWith('-') ? '' : `, and '${rest[0]}' is none`
+  throw new UsageError(`\`skillstead ${first}\` needs a verb${wrong}: there are ${listVerbs(first).join(', ')}.`)
 }
 
 function findCommand(args: readonly string[]) {
@@ -55,8 +65,11 @@ function readArguments(name: string, command: Command, rest: readonly string[]):
   const needed = command.words.filter((word) => !word.startsWith('['))
   const words = parsed.positionals
   if (words.length < needed.length)
-    throw new UsageError(`${needed[words.length]} is missing: skillstead ${name} ${command.words.join(' ')}`)
-  if (words.length > command.words.length)
+    throw new UsageError(
+      `${needed[words.length]!.replace(/\.\.\.$/, '')} is missing: skillstead ${name} ${command.words.join(' ')}`,
+    )
+  const takesSeveral = /\.\.\.\]?$/.test(command.words.at(-1) ?? '')
+  if (words.length > command.words.length && !takesSeveral)
     throw new UsageError(`'${words[command.words.length]}' is one word too many for \`skillstead ${name}\`.`)
   const options: Record<string, string | boolean | undefined> = { ...parsed.values } as Arguments['options']
   for (const [option, { env }] of Object.entries(command.options)) {

@@ -1,6 +1,6 @@
 import { rotateKey } from '@skillstead/core'
 import { UsageError, flag, text, type Command } from '../command.ts'
-import { placeOptions, storeOptions, withApi, withRegistry } from '../place.ts'
+import { findUrl, placeOptions, storeOptions, withApi, withRegistry } from '../place.ts'
 import { keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
 import { readKeys } from '../verify/node.ts'
 
@@ -14,7 +14,7 @@ export const showKey: Command<{ keys: string[] }> = {
     ...placeOptions,
   },
   async run(given, output) {
-    const url = text(given, 'url')
+    const url = findUrl(given)
     if (flag(given, 'pin') && url === undefined) throw new UsageError('--pin is for the key of a node at --url URL.')
     const keys = await withApi(given, readKeys)
     if (flag(given, 'pin')) {

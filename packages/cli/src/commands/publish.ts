@@ -1,16 +1,22 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { type PublishSkillInput } from '@skillstead/protocol'
+import type { PublishSkillInput, Security, Warning } from '@skillstead/protocol'
 import { UsageError, flag, text, type Command } from '../command.ts'
 import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
-import { placeOptions, withApi } from '../place.ts'
+import { findUrl, placeOptions, withApi } from '../place.ts'
+import { toFindingsLines, toVerdict } from '../scan/lines.ts'
+import { toWarningLine } from './lint.ts'
 
 interface Published {
   fullName: string
   version: string
   created: boolean
+  /** Whether an administrator has to release it first. */
+  held: boolean
+  dryRun: boolean
   portable: boolean
-  warnings: { code: string; message: string; line?: number }[]
+  warnings: Warning[]
+  security: Security | null
 }
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
@@ -34,31 +40,59 @@ export const publish: Command<Published> = {
   async run(given) {
     const content = await readContent(given.words[0]!)
     const as = text(given, 'owner')
-    if (text(given, 'url') === undefined && as === undefined) throw new UsageError('Say whose it is: --owner NAME.')
+    if (findUrl(given) === undefined && as === undefined) throw new UsageError('Say whose it is: --owner NAME.')
     const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
       field,
       text(given, field),
     ])
     const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
-    const answer = await withApi(
-      given,
-      (api) => api.publishSkill({ ...metadata, ...content, dryRun: flag(given, 'dry-run') }),
-      { as },
-    )
-    const { skill, version, created, warnings } = answer
-    return { fullName: skill.fullName, version: version.version, created, portable: version.portable, warnings }
+    const dryRun = flag(given, 'dry-run')
+    const answer = await withApi(given, (api) => api.publishSkill({ ...metadata, ...content, dryRun }), { as })
+    const { skill, version, created, warnings, held } = answer
+    const { portable, security } = version
+    const { fullName } = skill
+    return {
+      fullName,
+      version: version.version,
+      created,
+      held: held !== undefined,
+      dryRun,
+      portable,
+      warnings,
+      security,
+    }
   },
-  show({ fullName, version, created, portable, warnings }) {
-    return [
-      created
-        ? `Published ${fullName}@${version}.`
-        : `${fullName}@${version} has this content already; nothing was published.`,
-      ...(portable ? [] : ['It is not portable: strict readers of the open format would refuse it.']),
-      ...warnings.map(
-        ({ code, message, line }) => `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${message}`,
-      ),
-    ]
-  },
+  show: ({ portable, warnings, security, ...published }) => [
+    toOutcome(published),
+    ...(portable
+      ? published.dryRun
+        ? ['It is portable.']
+        : []
+      : ['It is not portable: strict readers of the open format would refuse it.']),
+    ...warnings.map(toWarningLine),
+    ...toScan(security, published.dryRun),
+  ],
+}
+
+function toOutcome({
+  fullName,
+  version,
+  created,
+  held,
+  dryRun,
+}: Omit<Published, 'portable' | 'warnings' | 'security'>) {
+  const name = `${fullName}@${version}`
+  if (held && dryRun) return `It would wait as ${name} for an administrator to release it. Nothing was stored.`
+  if (held) return `${name} waits for an administrator to release it, because of what the scan found.`
+  if (!created) return `${name} has this content already; nothing was published.`
+  return dryRun ? `It would be published as ${name}. Nothing was stored.` : `Published ${name}.`
+}
+
+/** A dry run shows all that the scan found; else only what is not well is worth the lines. */
+function toScan(security: Security | null, dryRun: boolean): string[] {
+  if (!security) return dryRun ? ['It was not scanned.'] : []
+  if (!dryRun && security.verdict === 'safe') return []
+  return [`The scan says: ${toVerdict(security)}.`, ...toFindingsLines(security)]
 }
 
 async function readContent(path: string): Promise<Content> {

@@ -1,9 +1,10 @@
-import { allRules, scanPackage, toDigest, toSarif } from '@skillstead/core'
-import { toManifest, type ScanFinding, type Security } from '@skillstead/protocol'
+import { scanPackage, toDigest, toSarif } from '@skillstead/core'
+import { toManifest, type Security } from '@skillstead/protocol'
 import { choice, text, type Command } from '../command.ts'
 import { isUnreadable } from '../import/records.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { toOneLine, type Output } from '../output.ts'
+import { toScanLines } from '../scan/lines.ts'
 import { openSamples, type Sample } from '../scan/samples.ts'
 
 const formats = ['text', 'json', 'sarif'] as const
@@ -63,7 +64,7 @@ interface Printer {
 }
 
 const printers: Record<Format, Printer> = {
-  text: { print: ({ id }, report) => toLines(id, report).forEach((line) => console.log(line)) },
+  text: { print: ({ id }, report) => toScanLines(id, report).forEach((line) => console.log(line)) },
   json: {
     print({ id }, { score, verdict, risk, findings, cut, rulesVersion }) {
       console.log(JSON.stringify({ id, score, verdict, risk, findings, cut, rulesVersion }))
@@ -79,27 +80,6 @@ const printers: Record<Format, Printer> = {
 function toRun({ id, files }: Sample, report: Security) {
   const listed = files.map(({ path, bytes }) => ({ path, size: bytes.length, digest: toDigest(bytes) }))
   return toSarif({ ...report, digest: toDigest(toManifest(listed)), source: id }).runs[0]
-}
-
-function toLines(id: string, { verdict, risk, score, findings, cut }: Security): string[] {
-  return [
-    `${toOneLine(id)}: ${verdict}, ${score} of 100, risk ${risk}`,
-    ...findings.flatMap(toFindingLines),
-    ...cut.map(({ path, reason }) => `  ${toOneLine(path)}: not all of it: ${toOneLine(reason)}`),
-  ]
-}
-
-const reasons: ReadonlyMap<string, string> = new Map(allRules.map(({ id, why }) => [id, why]))
-
-function toFindingLines(finding: ScanFinding): string[] {
-  const { ruleId, path, line, column, severity, title, excerpt, remediation, suppressed } = finding
-  return [
-    `  ${toOneLine(path)}:${line}:${column}  ${severity}  ${title}`,
-    `      found: ${toOneLine(excerpt)}`,
-    `      why:   ${reasons.get(ruleId) ?? ''}`,
-    `      mend:  ${remediation}`,
-    ...(suppressed ? [`      the author says: ${toOneLine(suppressed.reason)}`] : []),
-  ]
 }
 
 function isFailing(verdict: Security['verdict'], failOn: (typeof failingVerdicts)[number] | undefined): boolean {

@@ -1,5 +1,6 @@
 import type { SearchResult } from '@skillstead/protocol'
 import { UsageError, text, type Command } from '../command.ts'
+import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const
@@ -31,6 +32,6 @@ export const search: Command<SearchResult> = {
 }
 
 function cut(description: string): string {
-  const line = description.replaceAll(/\s+/g, ' ')
+  const line = toOneLine(description)
   return line.length > 110 ? `${line.slice(0, 109)}…` : line
 }

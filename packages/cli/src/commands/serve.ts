@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { isNoteName, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
-import { planNames } from '@skillstead/protocol'
+import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import { toOneLine, type Output } from '../output.ts'
@@ -19,6 +19,7 @@ export const serveOptions: Record<string, Option> = {
     help: 'the name of the log and its key, such as skills.example.com; it stays from the first entry on',
   },
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
+  'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root: none unless it is said' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
   ...outgoingOptions,
   'webhook-off-after': {
@@ -99,6 +100,7 @@ function toListenOptions(given: Arguments): ListenOptions {
     rates: toRates(text(given, 'rate-limits')),
     trustedProxies: text(given, 'trusted-proxies')?.split(','),
     publicUrl: text(given, 'public-url'),
+    discoveryPack: toPack(text(given, 'discovery-pack')),
     metricsToken: text(given, 'metrics-token'),
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger() : undefined,
@@ -110,6 +112,11 @@ function toOrigin(given: string | undefined): string | undefined {
   throw new UsageError(
     `'${toOneLine(given)}' is no name of a node: up to 255 characters without spaces and + are needed.`,
   )
+}
+
+function toPack(given: string | undefined): string | undefined {
+  if (given === undefined || isSkillName(given)) return given
+  throw new UsageError(`'${toOneLine(given)}' is no slug of a pack: write it as in web-basics.`)
 }
 
 function toCount(given: string | undefined): number | undefined {

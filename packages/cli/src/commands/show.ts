@@ -1,5 +1,6 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import { text, type Command } from '../command.ts'
+import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 
 /** `skillstead show NAME`. */
@@ -21,10 +22,10 @@ export const show: Command<SkillDetails> = {
       ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
     ]
     return [
-      skill.fullName + (skill.displayName === skill.name ? '' : ` (${skill.displayName})`),
-      `  ${skill.description.replaceAll(/\s+/g, ' ')}`,
-      ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name!.padEnd(11)} ${value}`),
-      `  ${'files'.padEnd(11)} ${skill.files.map(({ path }) => path).join(', ')}`,
+      skill.fullName + (skill.displayName === skill.name ? '' : ` (${toOneLine(skill.displayName)})`),
+      `  ${toOneLine(skill.description)}`,
+      ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name!.padEnd(11)} ${toOneLine(value!)}`),
+      `  ${'files'.padEnd(11)} ${skill.files.map(({ path }) => toOneLine(path)).join(', ')}`,
       `  ${'versions'.padEnd(11)} ${skill.versions.map(({ version, yanked }) => version + (yanked ? ' (yanked)' : '')).join(', ')}`,
     ]
   },

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { verifyProvenance, type ContentFile } from '@skillstead/client'
+import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { parseProvenance, type Provenance, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Command } from '../command.ts'
+import { globalOption } from '../install/place.ts'
+import { showInstalledReport, verifyInstalled, type InstalledReport } from '../install/verify-installed.ts'
 import { toOneLine, type Output } from '../output.ts'
-import { storeOptions } from '../place.ts'
+import { findUrl, storeOptions } from '../place.ts'
 import { readContentAt, readZipContent } from '../verify/content.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 import { findKnownKeys, keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
@@ -11,12 +13,12 @@ import { readBytes, readKeys, withNode } from '../verify/node.ts'
 import { readRecord } from '../verify/read-record.ts'
 import { showVerification, toVerification, type Verification } from '../verify/report.ts'
 
-/** `skillstead verify FILE|NAME`. */
-export const verify: Command<Verification> = {
+/** `skillstead verify [FILE|NAME]`. */
+export const verify: Command<Verification | InstalledReport> = {
   summary:
-    'Checks who published a skill and when, that the log of its node holds it, and that its content is what was published. ' +
+    'Without a word: checks that what is installed is what skills.lock says. With one: checks who published a skill and when, that the log of its node holds it, and that its content is what was published. ' +
     'With the FILE of a saved record it needs no network; a file whose name reads like that of a skill is ./FILE.',
-  words: ['FILE|NAME'],
+  words: ['[FILE|NAME]'],
   options: {
     version: { value: 'VERSION', help: 'which version; the latest unless it is said' },
     key: {
@@ -30,20 +32,28 @@ export const verify: Command<Verification> = {
     save: { value: 'FILE', help: 'with a NAME: keep the record' },
     url: { value: 'URL', help: 'a running node' },
     'api-key': { value: 'KEY', help: 'the API key for it (or SKILLSTEAD_KEY)', env: 'SKILLSTEAD_KEY' },
+    ...globalOption,
     ...storeOptions,
   },
   async run(given, output) {
-    const word = given.words[0]!
+    const [word] = given.words
+    if (word === undefined) {
+      refuseOptions(given, ['version', 'key', 'content', 'save', 'url', 'data'], 'needs the FILE or the NAME to verify')
+      return verifyInstalled(given, output)
+    }
     return /^[a-z0-9-]+(?:\/[a-z0-9-]+)?$/.test(word) ? verifyName(given, word, output) : verifyFile(given, word)
   },
-  show: showVerification,
+  show: (result) => ('installed' in result ? showInstalledReport(result) : showVerification(result)),
   hasFailed: ({ ok }) => !ok,
 }
 
+function refuseOptions(given: Arguments, options: readonly string[], why: string): void {
+  const option = options.find((one) => text(given, one) !== undefined)
+  if (option !== undefined) throw new UsageError(`--${option} ${why}.`)
+}
+
 async function verifyFile(given: Arguments, file: string): Promise<Verification> {
-  for (const option of ['url', 'data', 'version', 'save']) {
-    if (text(given, option) !== undefined) throw new UsageError(`--${option} is for the NAME of a skill, not a file.`)
-  }
+  refuseOptions(given, ['url', 'data', 'version', 'save'], 'is for the NAME of a skill, not a file')
   const key = text(given, 'key')
   if (key === undefined) throw new UsageError("Say whose signature it must have: --key and the node's public key.")
   const [keys, path] = [readGivenKeys(key), text(given, 'content')]
@@ -85,7 +95,7 @@ interface Trusted {
 
 /** The node's own keys for its own files; for a node elsewhere those that were pinned, or pinned from now on. */
 async function findKeys(given: Arguments, api: RegistryApi, output: Output): Promise<Trusted> {
-  const url = text(given, 'url')
+  const url = findUrl(given)
   const keys = await readKeys(api)
   if (url === undefined) return { keys }
   const file = knownKeysFile()

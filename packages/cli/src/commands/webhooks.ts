@@ -5,7 +5,7 @@ import { UsageError, flag, text, type Arguments, type Command, type Option } fro
 import { awaitAttempt, toDeliveryLines, toOutcome } from '../deliveries.ts'
 import { toOutgoing } from '../outgoing-options.ts'
 import { toOneLine } from '../output.ts'
-import { placeOptions, requireUser, withApi } from '../place.ts'
+import { findUrl, placeOptions, requireUser, withApi } from '../place.ts'
 
 const options: Record<string, Option> = {
   user: { value: 'NAME', help: 'whose webhooks, with --data' },
@@ -128,7 +128,7 @@ async function withWebhooks<T>(given: Arguments, work: (api: RegistryApi) => Pro
 
 /** A node has answered or given up by then. On files nobody knows whether one runs, so not much time is lost. */
 function waitMs(given: Arguments): number {
-  return text(given, 'url') === undefined ? 2000 : 10_000
+  return findUrl(given) === undefined ? 2000 : 10_000
 }
 
 function toEvents(list: string | undefined): EventName[] | undefined {

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ContentFile } from '@skillstead/client'
+import type { ContentFile } from '@skillstead/client/verify'
 import { readZip } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
 

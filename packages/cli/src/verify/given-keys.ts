@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { VerificationError, parseVerifierKey } from '@skillstead/client'
+import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { UsageError } from '../command.ts'
 import { toOneLine } from '../output.ts'
 

@@ -1,17 +1,15 @@
 import { createClient } from '@skillstead/client'
 import { localApi, systemCaller } from '@skillstead/core'
 import type { Content, RegistryApi } from '@skillstead/protocol'
-import { UsageError, text, type Arguments } from '../command.ts'
-import { withRegistry } from '../place.ts'
+import type { Arguments } from '../command.ts'
+import { findNode, withRegistry } from '../place.ts'
 import { parseKeys } from './given-keys.ts'
 
 /** As `withApi`, with the API key in `--api-key`, and without counting what is read as a download where it can be told. */
 export async function withNode<T>(given: Arguments, work: (api: RegistryApi) => Promise<T>): Promise<T> {
-  const url = text(given, 'url')
-  if (url === undefined)
-    return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false })))
-  if (!URL.canParse(url)) throw new UsageError(`'${url}' is not an address.`)
-  return work(createClient({ baseUrl: url, apiKey: text(given, 'api-key'), client: 'skillstead' }))
+  const node = findNode(given, 'api-key')
+  if (!node) return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false })))
+  return work(createClient({ ...node, client: 'skillstead' }))
 }
 
 /** The verifier keys that a node says it has, the current one first. */

@@ -1,4 +1,4 @@
-import type { ProvenanceReport, VerifiedPart } from '@skillstead/client'
+import type { ProvenanceReport, VerifiedPart } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
 

@@ -1,0 +1,7 @@
+/** Runs in a package after npm packed it: what `prepack.ts` put in place for that goes again. */
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copiedFolders, keptManifest } from './pack-paths.ts'
+
+if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
+const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string }
+for (const [, to] of copiedFolders[name] ?? []) rmSync(to, { recursive: true, force: true })

@@ -1,0 +1,23 @@
+import { choice, type Command } from '../command.ts'
+import { toBash } from '../completion/bash.ts'
+import { listEntries, type Entry } from '../completion/entries.ts'
+import { toFish } from '../completion/fish.ts'
+import { toZsh } from '../completion/zsh.ts'
+
+const shells = ['bash', 'zsh', 'fish'] as const
+type Shell = (typeof shells)[number]
+const writers: Record<Shell, (entries: readonly Entry[]) => string> = { bash: toBash, zsh: toZsh, fish: toFish }
+
+/** `skillstead completion SHELL`. */
+export const completion: Command<{ shell: Shell; script: string }> = {
+  summary:
+    'Prints a script by which bash, zsh or fish completes command lines. Load it where the shell starts: ' +
+    'source <(skillstead completion bash), or skillstead completion fish | source.',
+  words: ['SHELL'],
+  options: {},
+  async run(given) {
+    const shell = choice(given.words[0], shells, 'shell')!
+    return { shell, script: writers[shell](await listEntries()) }
+  },
+  show: ({ script }) => [script.trimEnd()],
+}

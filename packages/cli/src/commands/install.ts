@@ -1,0 +1,89 @@
+import { UsageError, flag, type Command } from '../command.ts'
+import { applyPlans, fetchPlans, listMissing, showInstalled, type Installed } from '../install/apply-plans.ts'
+import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../install/find-items.ts'
+import { targetOptions } from '../install/place.ts'
+import { planItem, type Item, type ItemPlan } from '../install/plan-folders.ts'
+import { forceOption, openSession, toSource, withSource, type Session } from '../install/session.ts'
+import { placeOptions, withApi } from '../place.ts'
+
+/** `skillstead install [NAME...]`. */
+export const install: Command<Installed> = {
+  summary:
+    'Installs skills for agents: owner/name, name, owner/name@1.2.3 or pack:SLUG. Without words it installs what ' +
+    'skills.lock has, the same bytes everywhere, and without a network where they were downloaded before.',
+  words: ['[NAME...]'],
+  options: {
+    ...targetOptions,
+    offline: { help: 'ask no registry: what the lock has, from the cache' },
+    ...forceOption,
+    ...placeOptions,
+  },
+  async run(given, output) {
+    const words = given.words.map(parseWord)
+    const session = await openSession(given, output)
+    if (words.length === 0) return installLocked(session)
+    if (flag(given, 'offline')) return installItems(session, toLockedItems(session, words))
+    return installWords(session, words)
+  },
+  show: showInstalled,
+  hasFailed: ({ skipped }) => skipped.length > 0,
+}
+
+async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
+  const plans = await withApi(session.given, async (api) => {
+    const asked = await planItems(session, await askForItems(session, api, words, toSource(session.given)))
+    await fetchPlans(session, api, asked)
+    return asked
+  })
+  return applyPlans(session, plans)
+}
+
+/** What the lock says, and nothing else: it is not changed. */
+async function installLocked(session: Session): Promise<Installed> {
+  if (session.folders.length > 0)
+    throw new UsageError('Without names everything goes where skills.lock says; name the skills that go elsewhere.')
+  const locked = Object.entries(session.lock.skills)
+  if (locked.length === 0)
+    throw new UsageError(
+      `There is no skills.lock in ${session.place.lockFolder} that names skills: say which to install.`,
+    )
+  return installItems(
+    session,
+    locked.map(([fullName, skill]) => toLockedItem(session, fullName, skill)),
+  )
+}
+
+/** What is in the cache needs no registry. */
+async function installItems(session: Session, items: readonly Item[]): Promise<Installed> {
+  const plans = await planItems(session, items)
+  const missing = await listMissing(session, plans)
+  if (missing.length > 0 && flag(session.given, 'offline')) {
+    const names = missing.map(({ fullName, version }) => `${fullName}@${version}`).join(', ')
+    throw new Error(`The cache does not hold ${names}, and --offline asks no registry. Nothing was changed.`)
+  }
+  for (const source of new Set(missing.map((item) => item.source))) {
+    const some = plans.filter(({ item }) => item.source === source)
+    await withSource(session.given, source, (api) => fetchPlans(session, api, some))
+  }
+  return applyPlans(session, plans)
+}
+
+async function planItems(session: Session, items: readonly Item[]): Promise<ItemPlan[]> {
+  const plans: ItemPlan[] = []
+  for (const item of items) plans.push(await planItem(session, item))
+  refuseSharedFolder(items)
+  return plans
+}
+
+/** Two skills of one short name would write over each other. */
+function refuseSharedFolder(items: readonly Item[]): void {
+  const owners = new Map<string, string>()
+  for (const { fullName, targets } of items) {
+    for (const target of targets) {
+      const other = owners.get(target)
+      if (other !== undefined && other !== fullName)
+        throw new Error(`${other} and ${fullName} would both be ${target}. Install one of them with --dir elsewhere.`)
+      owners.set(target, fullName)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Warning } from '@skillstead/protocol'
+import { UsageError, choice, text, type Command } from '../command.ts'
+import { isUnreadable } from '../import/records.ts'
+import { lintSample, type Linted } from '../lint-sample.ts'
+import { toOneLine } from '../output.ts'
+import { toFindingsLines, toVerdict } from '../scan/lines.ts'
+import { openSamples } from '../scan/samples.ts'
+
+const failingVerdicts = ['caution', 'dangerous'] as const
+
+interface LintResult {
+  readonly ok: boolean
+  readonly skills: readonly Linted[]
+  readonly unreadable: readonly { id: string; reason: string }[]
+}
+
+/** `skillstead lint PATH`. */
+export const lint: Command<LintResult> = {
+  summary:
+    'Says whether skills are portable and safe, before they are published: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
+    'standard input. Needs no registry. Exit code 1 where one is not portable, or dangerous.',
+  words: ['PATH'],
+  options: { 'fail-on': { value: 'VERDICT', help: 'caution or dangerous: which verdict of the scan fails' } },
+  async run(given) {
+    const [place] = given.words as [string]
+    if (/^https?:\/\//i.test(place)) throw new UsageError(`lint reads what is here: skillstead scan ${place}`)
+    const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
+    const skills: Linted[] = []
+    const unreadable: { id: string; reason: string }[] = []
+    for await (const sample of openSamples(place, {})) {
+      const linted = isUnreadable(sample) ? sample : await lintSample(sample, place)
+      if (!linted) unreadable.push({ id: sample.id, reason: 'It is no SKILL.md.' })
+      else if (isUnreadable(linted)) unreadable.push(linted)
+      else skills.push(linted)
+    }
+    if (skills.length + unreadable.length === 0) throw new Error(`${place} holds no SKILL.md.`)
+    const ok = unreadable.length === 0 && skills.every((skill) => isFine(skill, failOn))
+    return { ok, skills, unreadable }
+  },
+  show: ({ skills, unreadable }) => [
+    ...skills.flatMap(toLines),
+    ...unreadable.map(({ id, reason }) => `${toOneLine(id)}: cannot be read: ${toOneLine(reason)}`),
+  ],
+  hasFailed: ({ ok }) => !ok,
+}
+
+function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)[number]): boolean {
+  return portable && security.verdict !== 'dangerous' && security.verdict !== failOn
+}
+
+function toLines({ id, portable, warnings, security }: Linted): string[] {
+  return [
+    `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdict(security)}`,
+    ...warnings.map(toWarningLine),
+    ...toFindingsLines(security),
+  ]
+}
+
+/** A warning about a SKILL.md in one line. */
+export function toWarningLine({ code, message, line }: Warning): string {
+  return `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${toOneLine(message)}`
+}

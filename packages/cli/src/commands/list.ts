@@ -1,0 +1,24 @@
+import type { Command } from '../command.ts'
+import { listInstalled, type InstalledSkill } from '../install/installed-state.ts'
+import { globalOption } from '../install/place.ts'
+import { openSession } from '../install/session.ts'
+
+/** `skillstead list`. */
+export const list: Command<{ skills: InstalledSkill[] }> = {
+  summary: 'Lists the skills that are installed, and which of them somebody edited. It needs no network.',
+  words: [],
+  options: globalOption,
+  async run(given, output) {
+    const session = await openSession(given, output)
+    return { skills: await listInstalled(session, Object.entries(session.lock.skills)) }
+  },
+  show({ skills }) {
+    if (skills.length === 0) return ['No skills are installed here. `skillstead install NAME` installs one.']
+    const heads = skills.map(({ fullName, version }) => `${fullName}@${version}`)
+    const width = Math.max(...heads.map(({ length }) => length))
+    return skills.map(({ targets }, i) => {
+      const places = targets.map(({ target, state }) => (state === 'intact' ? target : `${target} (${state})`))
+      return `${heads[i]!.padEnd(width)}  ${places.join(', ')}`
+    })
+  },
+}

@@ -1,0 +1,71 @@
+import { loadLevels, type LoadedSkill } from '@skillstead/protocol/loading'
+import { choice, text, type Command } from '../command.ts'
+import { toOneLine, toPlainText } from '../output.ts'
+import { placeOptions, withApi } from '../place.ts'
+import { parseSkillWord } from '../skill-ref.ts'
+
+/** `skillstead load NAME`: what an agent gets into its context. */
+export const load: Command<LoadedSkill> = {
+  summary: 'Loads as much of a skill as an agent needs, within a budget of tokens.',
+  words: ['NAME'],
+  options: {
+    level: { value: 'LEVEL', help: `${loadLevels.join(', ')}; full unless it is said` },
+    version: { value: 'VERSION', help: 'which version; the latest unless it is said, also as NAME@VERSION' },
+    'max-tokens': { value: 'N', help: 'how many tokens (o200k_base) the answer, as JSON, may take' },
+    priority: { value: 'HEADINGS', help: 'the sections to keep first, with commas between their headings' },
+    ...placeOptions,
+  },
+  async run(given, output) {
+    const word = parseSkillWord(given.words[0]!)
+    const level = choice(text(given, 'level'), loadLevels, 'level')
+    const version = text(given, 'version') ?? word.version
+    const input = {
+      name: word.name,
+      level,
+      version,
+      maxTokens: text(given, 'max-tokens'),
+      priority: text(given, 'priority'),
+    }
+    const skill = await withApi(given, (api) => api.loadSkill(input))
+    if (skill.truncated.length > 0) output.say(toOmissions(skill))
+    return skill
+  },
+  show: (skill) => shown[skill.level](skill),
+}
+
+const shown: Record<LoadedSkill['level'], (skill: LoadedSkill) => string[]> = {
+  metadata: (skill) => toFacts(skill, []),
+  contract: (skill) =>
+    toFacts(skill, [
+      ['inputs', toJson(skill.contract?.inputs)],
+      ['outputs', toJson(skill.contract?.outputs)],
+      ['uses', skill.capabilities?.join(', ') ?? ''],
+    ]),
+  summary: ({ summary }) => [toPlainText(summary ?? '')],
+  full: ({ fullContent }) => [toPlainText(fullContent ?? '').trimEnd()],
+}
+
+function toFacts({ metadata }: LoadedSkill, more: [string, string][]): string[] {
+  const { fullName, version, description, downloads, securityScore, verified, deprecated, keywords } = metadata
+  const facts: [string, string][] = [
+    ['downloads', String(downloads)],
+    ['security', securityScore === null ? 'not scanned' : `${securityScore} of 100`],
+    ['keywords', keywords.join(', ')],
+    ...more,
+  ]
+  return [
+    `${fullName}@${version}${verified ? ' (verified)' : ''}${deprecated ? ' (deprecated)' : ''}`,
+    `  ${toOneLine(description)}`,
+    ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name.padEnd(11)} ${toOneLine(value)}`),
+  ]
+}
+
+function toJson(value: unknown): string {
+  return value === undefined || value === null ? 'not said' : JSON.stringify(value)
+}
+
+/** What was left out, for people beside the text, on standard error. */
+function toOmissions({ truncated }: LoadedSkill): string {
+  const sections = truncated.map(({ section, tokens }) => `${toOneLine(section) || 'the beginning'} (${tokens} tokens)`)
+  return `Left out: ${sections.join(', ')}.`
+}

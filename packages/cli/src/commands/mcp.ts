@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { guest } from '@skillstead/core'
+import type { RegistryApi } from '@skillstead/protocol'
+import { createMcpServer } from '@skillstead/server/mcp'
+import { text, type Command } from '../command.ts'
+import { placeOptions, userOption, withApi } from '../place.ts'
+import type { Output } from '../output.ts'
+
+/** Over a network every skill of a list is a request, and a guest has sixty a minute. */
+const remotePageSize = 10
+
+/** `skillstead mcp`: nothing but messages of the protocol goes to standard output. */
+export const mcp: Command<undefined> = {
+  summary:
+    'Gives a registry to an agent host that starts its MCP servers: it speaks the Model Context Protocol on standard ' +
+    'input and output until the input ends. A node speaks it itself, at /mcp.',
+  words: [],
+  options: {
+    ...userOption,
+    'agent-token': {
+      value: 'TOKEN',
+      help: 'proves which agent reviews (or SKILLSTEAD_AGENT_TOKEN)',
+      env: 'SKILLSTEAD_AGENT_TOKEN',
+    },
+    ...placeOptions,
+  },
+  printsItself: true,
+  async run(given, output) {
+    const options = { as: text(given, 'user'), otherwise: guest, agentToken: text(given, 'agent-token') }
+    await withApi(given, (api) => serve(api, output), options)
+    return undefined
+  },
+  show: () => [],
+}
+
+async function serve(api: RegistryApi, output: Output): Promise<void> {
+  if (process.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
+  const server = serveStdio(() => createMcpServer(api, { pageSize: remotePageSize, onError: tell }), {
+    maxSubscriptions: 0,
+  })
+  await Promise.race([once(process.stdin, 'close'), once(process, 'SIGINT'), once(process, 'SIGTERM')])
+  await server.close()
+}
+
+function tell(error: unknown): void {
+  console.error(error instanceof Error ? error.message : String(error))
+}

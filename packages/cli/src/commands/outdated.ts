@@ -1,0 +1,29 @@
+import type { Command } from '../command.ts'
+import { globalOption } from '../install/place.ts'
+import { listLocked, openSession } from '../install/session.ts'
+import { listNotices, type Notice } from '../install/update-items.ts'
+import { toOneLine } from '../output.ts'
+import { placeOptions } from '../place.ts'
+
+/** `skillstead outdated [NAME...]`. */
+export const outdated: Command<{ skills: Notice[] }> = {
+  summary:
+    'Lists installed skills that have a newer version, or of which their registry warns: withdrawn, deprecated, ' +
+    'dangerous, or taken down. Exit code 1 where there are any.',
+  words: ['[NAME...]'],
+  options: { ...globalOption, ...placeOptions },
+  async run(given, output) {
+    const session = await openSession(given, output)
+    return { skills: await listNotices(session, listLocked(session)) }
+  },
+  show({ skills }) {
+    if (skills.length === 0) return ['Everything is at its latest version.']
+    const heads = skills.map(({ fullName, version }) => `${fullName}@${version}`)
+    const width = Math.max(...heads.map(({ length }) => length))
+    const reasons = Math.max(...skills.map(({ reason }) => reason.length))
+    return skills.map(
+      ({ reason, message }, i) => `${heads[i]!.padEnd(width)}  ${reason.padEnd(reasons)}  ${toOneLine(message)}`,
+    )
+  },
+  hasFailed: ({ skills }) => skills.length > 0,
+}

@@ -1,0 +1,100 @@
+import { limits, type RegistryApi } from '@skillstead/protocol'
+import { planListing } from '@skillstead/protocol/loading'
+import { parseSkillMd, readSkillFields } from '@skillstead/protocol/skill-md'
+import { UsageError, text, type Arguments, type Command } from '../command.ts'
+import { readFolderState } from '../install/folder-state.ts'
+import { decodeText } from '../import/records.ts'
+import { readLock, toShortName } from '../install/lock.ts'
+import { globalOption, toPlace, toTargetPath, type Place } from '../install/place.ts'
+import { toOneLine, type Output } from '../output.ts'
+import { placeOptions, withApi } from '../place.ts'
+import { parseSkillWord } from '../skill-ref.ts'
+
+type ListingPlan = ReturnType<typeof planListing>
+type ListedSkill = Parameters<typeof planListing>[0][number]
+
+/** `skillstead plan [NAME...]`. */
+export const plan: Command<ListingPlan> = {
+  summary:
+    'Says which skills fit the room that an agent gives to its list of skills, which descriptions to shorten, and what to ' +
+    'leave out. NAME is a skill or pack:SLUG, the most important first; the installed skills, without a registry, where ' +
+    'none is named. Exit code 1 where something has to be left out.',
+  words: ['[NAME...]'],
+  options: {
+    budget: { value: 'N', help: `the room in characters; ${limits.listingCharactersMax} unless it is said` },
+    ...globalOption,
+    ...placeOptions,
+  },
+  async run(given, output) {
+    const budget = toBudget(text(given, 'budget'))
+    const skills =
+      given.words.length === 0
+        ? await readInstalled(given, output)
+        : await withApi(given, (api) => find(api, given.words))
+    if (skills.length === 0) throw new Error('No skills are installed here: name some, as in skillstead plan NAME.')
+    return planListing(skills, budget)
+  },
+  show: toLines,
+  hasFailed: ({ drop }) => drop.length > 0,
+}
+
+function toBudget(given: string | undefined): number {
+  if (given === undefined) return limits.listingCharactersMax
+  if (/^\d{1,9}$/.test(given)) return Number(given)
+  throw new UsageError(`'${given}' is no budget: give a number of characters, such as 8000.`)
+}
+
+async function find(api: RegistryApi, words: readonly string[]): Promise<ListedSkill[]> {
+  const found = new Map<string, ListedSkill>()
+  for (const word of words) {
+    const skills = word.startsWith('pack:')
+      ? (await api.getPack({ slug: word.slice('pack:'.length) })).skills
+      : [(await api.loadSkill({ ...parseSkillWord(word), level: 'metadata' })).metadata]
+    // A skill that is named twice has its first place.
+    for (const skill of skills) if (!found.has(skill.fullName)) found.set(skill.fullName, skill)
+  }
+  return [...found.values()]
+}
+
+/** What a host would list: the skills as they lie in their folders. */
+async function readInstalled(given: Arguments, output: Output): Promise<ListedSkill[]> {
+  const place = toPlace(given)
+  const { skills } = await readLock(place.lockFolder)
+  const listed: ListedSkill[] = []
+  for (const [fullName, { targets }] of Object.entries(skills)) {
+    const skill = await readListed(place, fullName, targets)
+    if (skill) listed.push(skill)
+    else output.say(`${fullName} is in the lock and in no folder that can be read: it is not in the plan.`)
+  }
+  return listed
+}
+
+async function readListed(place: Place, fullName: string, targets: readonly string[]) {
+  for (const target of targets) {
+    const state = await readFolderState(toTargetPath(place, target))
+    const skillMd = state.kind === 'version' ? state.files.find(({ path }) => path === 'SKILL.md') : undefined
+    if (!skillMd) continue
+    const { description = '' } = readSkillFields(parseSkillMd(decodeText(skillMd.bytes)))
+    return { name: toShortName(fullName), fullName, description }
+  }
+  return undefined
+}
+
+function toLines({ budget, cost, plannedCost, keep, shorten, drop }: ListingPlan): string[] {
+  const rows = [
+    ...keep.map(({ index, name, cost: size }) => ({ index, lines: [`  keep     ${name}  ${size}`] })),
+    ...shorten.map(({ index, name, from, to, description }) => ({
+      index,
+      lines: [`  shorten  ${name}  ${from}, as follows ${to}`, `           ${toOneLine(description)}`],
+    })),
+    ...drop.map(({ index, name, cost: size, reason }) => ({
+      index,
+      lines: [`  drop     ${name}  ${size}`, `           ${reason}`],
+    })),
+  ]
+  const planned = plannedCost === cost ? '' : `, and ${plannedCost} as planned`
+  return [
+    `The listing takes ${cost} of ${budget} characters${planned}.`,
+    ...rows.toSorted((a, b) => a.index - b.index).flatMap(({ lines }) => lines),
+  ]
+}

@@ -1,0 +1,69 @@
+import type { Command } from '../command.ts'
+import { toFileSystemError } from '../install/file-system-error.ts'
+import { readFolderState } from '../install/folder-state.ts'
+import { writeLock, type LockedSkill } from '../install/lock.ts'
+import { globalOption, toTargetPath } from '../install/place.ts'
+import { findEdits } from '../install/plan-folders.ts'
+import { replaceFolders } from '../install/replace-folders.ts'
+import { forceOption, listLocked, openSession, readPlaceLock, type Session } from '../install/session.ts'
+import type { FolderChange } from '../install/staging.ts'
+import { toOneLine } from '../output.ts'
+
+interface Removed {
+  removed: { fullName: string; version: string; targets: readonly string[] }[]
+  skipped: { fullName: string; target: string; reason: string }[]
+}
+
+/** `skillstead remove NAME...`. */
+export const remove: Command<Removed> = {
+  summary: 'Removes installed skills, their folders and their rows of skills.lock.',
+  words: ['NAME...'],
+  options: { ...globalOption, ...forceOption },
+  async run(given, output) {
+    const session = await openSession(given, output)
+    const result: Removed = { removed: [], skipped: [] }
+    const changes: FolderChange[] = []
+    for (const [fullName, locked] of listLocked(session)) {
+      const { folders, skipped } = await findFolders(session, fullName, locked)
+      if (skipped) result.skipped.push(skipped)
+      else {
+        changes.push(...folders)
+        result.removed.push({ fullName, version: locked.version, targets: locked.targets })
+      }
+    }
+    try {
+      await replaceFolders(changes, () => commit(session, result))
+    } catch (error) {
+      throw toFileSystemError(error)
+    }
+    return result
+  },
+  show: ({ removed, skipped }) => [
+    ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
+    ...skipped.map(
+      ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. --force removes it nevertheless.`,
+    ),
+  ],
+  hasFailed: ({ skipped }) => skipped.length > 0,
+}
+
+async function findFolders(session: Session, fullName: string, locked: LockedSkill) {
+  const folders = new Map<string, FolderChange>()
+  for (const target of locked.targets) {
+    const path = toTargetPath(session.place, target)
+    const state = await readFolderState(path)
+    if (state.kind === 'missing') continue
+    const reason = session.force ? undefined : await findEdits(session, state, fullName)
+    if (reason) return { folders: [], skipped: { fullName, target, reason } }
+    folders.set(path, { path, target, fullName })
+  }
+  return { folders: [...folders.values()] }
+}
+
+async function commit({ place }: Session, { removed }: Removed): Promise<void> {
+  if (removed.length === 0) return
+  const { skills } = await readPlaceLock(place)
+  const gone = new Set(removed.map(({ fullName }) => fullName))
+  const left = Object.entries(skills).filter(([fullName]) => !gone.has(fullName))
+  await writeLock(place.lockFolder, { version: 1, skills: Object.fromEntries(left) })
+}

@@ -1,0 +1,43 @@
+import type { Command } from '../command.ts'
+import { applyPlans, fetchPlans, showInstalled, type Installed } from '../install/apply-plans.ts'
+import { askForItems } from '../install/find-items.ts'
+import { globalOption } from '../install/place.ts'
+import { planItem, type ItemPlan } from '../install/plan-folders.ts'
+import { forceOption, listLocked, openSession, withSource, type Session } from '../install/session.ts'
+import { isUpdate, listNotices, type Notice } from '../install/update-items.ts'
+import { placeOptions } from '../place.ts'
+
+/** `skillstead update [NAME...]`. */
+export const update: Command<Installed> = {
+  summary: 'Updates installed skills to their latest versions: those that are named, or all.',
+  words: ['[NAME...]'],
+  options: { ...globalOption, ...forceOption, ...placeOptions },
+  async run(given, output) {
+    const session = await openSession(given, output)
+    const notices = await listNotices(session, listLocked(session))
+    const plans: ItemPlan[] = []
+    for (const [source, some] of Map.groupBy(notices.filter(isUpdate), (notice) => notice.source))
+      plans.push(...(await planUpdates(session, source, some)))
+    const others = notices.filter((notice) => !isUpdate(notice)).map(({ message }) => message)
+    const result = await applyPlans(session, plans)
+    return { ...result, warnings: [...result.warnings, ...others] }
+  },
+  show(result) {
+    const lines = showInstalled(result)
+    return lines.length > 0 ? lines : ['Everything is at its latest version.']
+  },
+  hasFailed: ({ skipped }) => skipped.length > 0,
+}
+
+function planUpdates(session: Session, source: string, notices: readonly Notice[]): Promise<ItemPlan[]> {
+  return withSource(session.given, source, async (api) => {
+    const words = notices.map(({ fullName, latestVersion }) => ({
+      name: fullName,
+      version: latestVersion ?? undefined,
+    }))
+    const plans: ItemPlan[] = []
+    for (const item of await askForItems(session, api, words, source)) plans.push(await planItem(session, item))
+    await fetchPlans(session, api, plans)
+    return plans
+  })
+}

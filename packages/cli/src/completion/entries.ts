@@ -1,0 +1,67 @@
+import { commands, summaries } from '../commands.ts'
+
+/** What can follow on a command line. */
+export interface Entry {
+  /** One word, or a noun and its verb. */
+  readonly name: string
+  readonly summary: string
+  readonly options: readonly {
+    readonly name: string
+    readonly help: string
+    /** What is given to it; undefined for a flag. */
+    readonly value?: string
+    readonly isPath: boolean
+  }[]
+  /** Whether its words are paths. */
+  readonly takesPath: boolean
+}
+
+/** The words that come first, each with what it does; a noun with several verbs names these. */
+export interface FirstWord {
+  readonly word: string
+  readonly summary: string
+  readonly verbs: readonly { readonly word: string; readonly summary: string }[]
+}
+
+/** Every command with its options, from the tables that run them. */
+export async function listEntries(): Promise<Entry[]> {
+  const names = Object.keys(commands)
+  return Promise.all(
+    names.map(async (name) => {
+      const { words, options } = await commands[name]!()
+      const listed = Object.entries(options).map(([option, { help, value }]) => ({
+        name: option,
+        help,
+        value,
+        isPath: isPath(value),
+      }))
+      return {
+        name,
+        summary: summaries[name] ?? '',
+        options: [...listed, ...everywhere],
+        takesPath: words.some(isPath),
+      }
+    }),
+  )
+}
+
+/** The first words of the commands, in their order. */
+export function listFirstWords(entries: readonly Entry[]): FirstWord[] {
+  const words = [...new Set(entries.map(({ name }) => name.split(' ')[0]!))]
+  return words.map((word) => {
+    const verbs = entries
+      .filter(({ name }) => name.startsWith(`${word} `))
+      .map(({ name, summary }) => ({ word: name.slice(word.length + 1), summary }))
+    const own = entries.find(({ name }) => name === word)
+    return { word, summary: own?.summary ?? verbs.map((verb) => verb.word).join(', '), verbs }
+  })
+}
+
+const everywhere = [
+  { name: 'json', help: 'print the result as one line of JSON', isPath: false },
+  { name: 'help', help: 'say what the command takes', isPath: false },
+]
+
+function isPath(value: string | undefined): boolean {
+  return value !== undefined && /\b(?:PATH|FILE|DIR)\b/.test(value)
+}

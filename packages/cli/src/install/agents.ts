@@ -1,0 +1,60 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { UsageError } from '../command.ts'
+
+/** Where an agent looks for skills: in a project, and for everything that its user does. */
+interface AgentFolders {
+  readonly project: string
+  /** Below the home folder, or below the folder that a variable names. */
+  readonly user: string
+}
+
+/** The folder that most agents share (agentskills.io). */
+const shared = '.agents/skills'
+
+/** The agents that people have, by the names that other installers call them. */
+const agents: Readonly<Record<string, AgentFolders>> = {
+  universal: { project: shared, user: shared },
+  augment: toOwn('.augment'),
+  'claude-code': { project: '.claude/skills', user: '$CLAUDE_CONFIG_DIR/skills' },
+  codex: { project: shared, user: shared },
+  continue: toOwn('.continue'),
+  crush: { project: '.crush/skills', user: '$XDG_CONFIG_HOME/crush/skills' },
+  cursor: { project: shared, user: '.cursor/skills' },
+  'gemini-cli': { project: shared, user: '.gemini/skills' },
+  'github-copilot': { project: shared, user: '.copilot/skills' },
+  goose: { project: '.goose/skills', user: '$XDG_CONFIG_HOME/goose/skills' },
+  junie: toOwn('.junie'),
+  'kiro-cli': toOwn('.kiro'),
+  openclaw: { project: 'skills', user: '.openclaw/skills' },
+  opencode: { project: shared, user: '$XDG_CONFIG_HOME/opencode/skills' },
+  openhands: toOwn('.openhands'),
+  'qwen-code': toOwn('.qwen'),
+  roo: toOwn('.roo'),
+  trae: toOwn('.trae'),
+  windsurf: { project: '.windsurf/skills', user: '.codeium/windsurf/skills' },
+}
+
+/** What stands for a variable that is not set, below the home folder. */
+const homes: Readonly<Record<string, string>> = { CLAUDE_CONFIG_DIR: '.claude', XDG_CONFIG_HOME: '.config' }
+
+/** The folders in which agents look for skills, each once. Throws {@link UsageError} that lists the agents. */
+export function toAgentFolders(names: readonly string[], isGlobal: boolean, env = process.env): string[] {
+  const folders = names.map((name) => {
+    const agent = Object.hasOwn(agents, name) ? agents[name] : undefined
+    if (!agent)
+      throw new UsageError(`'${name}' is no agent known here; there are ${Object.keys(agents).join(', ')}, and --dir.`)
+    return isGlobal ? toUserFolder(agent.user, env) : agent.project
+  })
+  return [...new Set(folders)]
+}
+
+function toUserFolder(folder: string, env: NodeJS.ProcessEnv): string {
+  const [, variable, rest] = /^\$(\w+)\/(.+)$/.exec(folder) ?? []
+  if (variable === undefined || rest === undefined) return join(homedir(), folder)
+  return join(env[variable] || join(homedir(), homes[variable]!), rest)
+}
+
+function toOwn(folder: string): AgentFolders {
+  return { project: `${folder}/skills`, user: `${folder}/skills` }
+}

@@ -1,0 +1,149 @@
+import type { RegistryApi } from '@skillstead/protocol'
+import { SingleBar } from 'cli-progress'
+import { toOneLine, type Output } from '../output.ts'
+import { fetchPackage } from './fetch-package.ts'
+import { toFileSystemError } from './file-system-error.ts'
+import { writeLock, type LockedSkill } from './lock.ts'
+import type { Item, ItemPlan } from './plan-folders.ts'
+import { replaceFolders } from './replace-folders.ts'
+import { readPlaceLock, type Session } from './session.ts'
+
+/** What became of the skills of a command. */
+export interface Installed {
+  readonly skills: readonly {
+    readonly fullName: string
+    readonly version: string
+    readonly digest: string
+    readonly targets: readonly string[]
+    readonly change: 'installed' | 'updated' | 'restored' | 'unchanged'
+    /** The version before. */
+    readonly from: string | null
+  }[]
+  /** What was left as it is, for somebody would have lost something. */
+  readonly skipped: readonly { fullName: string; version: string; target: string; reason: string }[]
+  readonly warnings: readonly string[]
+}
+
+const downloadsAtATime = 4
+
+/** Downloads into the cache what is to be written and not there yet. */
+export async function fetchPlans(session: Session, api: RegistryApi, plans: readonly ItemPlan[]): Promise<void> {
+  const missing = await listMissing(session, plans)
+  const done = startProgress(session.output, missing.length)
+  const queue = [...missing]
+  const failures: unknown[] = []
+  async function work(): Promise<void> {
+    for (let item = queue.shift(); item && failures.length === 0; item = queue.shift()) {
+      try {
+        await fetchPackage(api, item, session.cache, session.output.say)
+        done.step(item)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: downloadsAtATime }, work))
+  done.stop()
+  if (failures.length > 0) throw failures[0]
+}
+
+/** The items that are to be written and that the cache does not hold. */
+export async function listMissing({ cache }: Session, plans: readonly ItemPlan[]): Promise<Item[]> {
+  const missing: Item[] = []
+  for (const { item, writes } of plans) {
+    if (writes.length > 0 && !(await cache.find(item.digest))) missing.push(item)
+  }
+  return missing
+}
+
+function startProgress(output: Output, total: number) {
+  const isBar = total > 1 && !output.json && process.stderr.isTTY
+  const bar = isBar ? new SingleBar({ format: '{bar} {value} of {total} skills', stream: process.stderr }) : undefined
+  bar?.start(total, 0)
+  let count = 0
+  return {
+    step({ fullName, version }: Item): void {
+      count += 1
+      if (bar) bar.increment()
+      else if (total > 1) output.say(`Downloaded ${fullName}@${version} (${count} of ${total}).`)
+    },
+    stop: () => bar?.stop(),
+  }
+}
+
+/** Writes the folders and the lock, all or nothing. The packages are in the cache by now. */
+export async function applyPlans(session: Session, plans: readonly ItemPlan[]): Promise<Installed> {
+  const kept = plans.filter(({ skipped }) => !skipped)
+  const changes = kept.flatMap(({ item, writes }) =>
+    writes.map((write) => ({ ...write, ...item, readFiles: () => readPackageFiles(session, item) })),
+  )
+  const items = kept.map(({ item }) => item)
+  try {
+    await replaceFolders(changes, () => commit(session, items))
+  } catch (error) {
+    throw toFileSystemError(error)
+  }
+  return {
+    skills: kept.map((plan) => toSkill(session, plan)),
+    skipped: plans.flatMap(({ item: { fullName, version }, skipped }) =>
+      skipped ? [{ fullName, version, ...skipped }] : [],
+    ),
+    warnings: plans.flatMap(({ item }) => item.warnings),
+  }
+}
+
+async function readPackageFiles({ cache }: Session, { fullName, version, digest }: Item) {
+  const files = await cache.find(digest)
+  if (!files) throw new Error(`The cache lost ${fullName}@${version} meanwhile. Nothing was changed; try again.`)
+  return files
+}
+
+/** Another command may have written the lock meanwhile, so that only what is ours is put into it. */
+async function commit({ place }: Session, items: readonly Item[]): Promise<void> {
+  const before = await readPlaceLock(place)
+  const skills: Record<string, LockedSkill> = { ...before.skills }
+  for (const { fullName, formerName, version, digest, source, targets } of items) {
+    if (formerName !== undefined) delete skills[formerName]
+    skills[fullName] = { version, digest, source, targets: targets.toSorted() }
+  }
+  // What is as it was is not written again: the folder may be read only.
+  if (JSON.stringify(skills) === JSON.stringify(before.skills)) return
+  await writeLock(place.lockFolder, { version: 1, skills })
+}
+
+function toSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skills'][number] {
+  const { fullName, formerName, version, digest, targets } = item
+  const before = lock.skills[formerName ?? fullName]
+  return {
+    fullName,
+    version,
+    digest,
+    targets,
+    change: toChange(before, item, writes.length),
+    from: before?.version ?? null,
+  }
+}
+
+function toChange(before: LockedSkill | undefined, { version, targets }: Item, written: number) {
+  if (!before) return 'installed'
+  if (before.version !== version) return 'updated'
+  if (targets.length > before.targets.length) return 'installed'
+  return written > 0 ? 'restored' : 'unchanged'
+}
+
+/** The result in lines. */
+export function showInstalled({ skills, skipped, warnings }: Installed): string[] {
+  return [
+    ...skills.map(({ fullName, version, targets, change, from }) => {
+      const where = targets.join(', ')
+      if (change === 'updated') return `Updated ${fullName} from ${from} to ${version} in ${where}.`
+      if (change === 'unchanged') return `${fullName}@${version} is in ${where} already.`
+      return `${change === 'installed' ? 'Installed' : 'Restored'} ${fullName}@${version} in ${where}.`
+    }),
+    ...warnings.map((warning) => `Warning: ${toOneLine(warning)}`),
+    ...skipped.map(
+      ({ fullName, version, target, reason }) =>
+        `Left ${target} as it is: ${toOneLine(reason)}. --force puts ${fullName}@${version} there nevertheless.`,
+    ),
+  ]
+}

@@ -1,0 +1,66 @@
+import { existsSync, lstatSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
+import { readContentAt } from '../verify/content.ts'
+
+/** What lies where a skill is to be. */
+export type FolderState =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'version'; readonly digest: string; readonly files: readonly ContentFile[] }
+  /** Something that is no version of a skill, for this reason. */
+  | { readonly kind: 'other'; readonly reason: string }
+
+/** Looks at a folder; it is read whole, so that nothing but its content counts. */
+export async function readFolderState(path: string): Promise<FolderState> {
+  const stats = findStats(path)
+  if (!stats) return { kind: 'missing' }
+  if (stats.isSymbolicLink()) return { kind: 'other', reason: 'it is a link, which somebody else made' }
+  if (!stats.isDirectory()) return { kind: 'other', reason: 'it is a file' }
+  if (existsSync(join(path, '.git'))) return { kind: 'other', reason: 'it is a git repository' }
+  try {
+    const files = await readContentAt(path)
+    return { kind: 'version', digest: toContentDigest(files), files }
+  } catch (error) {
+    return { kind: 'other', reason: (error as Error).message.replace(/\.$/, '') }
+  }
+}
+
+function findStats(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    // A file where a folder of the path should be: whoever writes there is told.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+/** How a folder differs from what is to be in it, as far as the published files are known; undefined where it does not. */
+export function describeEdits(
+  state: FolderState,
+  digest: string,
+  published: readonly ContentFile[] = [],
+): string | undefined {
+  if (state.kind === 'missing') return 'it is missing'
+  if (state.kind === 'other') return state.reason
+  if (state.digest === digest) return undefined
+  const edits = published.length === 0 ? [] : listEdits(state.files, published)
+  if (edits.length === 0) return 'its files are not those of the version'
+  const more = edits.length - editsShownMax
+  return [...edits.slice(0, editsShownMax), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
+}
+
+const editsShownMax = 5
+
+function listEdits(files: readonly ContentFile[], published: readonly ContentFile[]): string[] {
+  const found = new Map(files.map(({ path, bytes }) => [path, bytes]))
+  const paths = new Set(published.map(({ path }) => path))
+  return [
+    ...published.flatMap(({ path, bytes }) => {
+      const there = found.get(path)
+      if (!there) return [`${path} is missing`]
+      return Buffer.from(there).equals(bytes) ? [] : [`${path} was altered`]
+    }),
+    ...files.filter(({ path }) => !paths.has(path)).map(({ path }) => `${path} was added`),
+  ]
+}

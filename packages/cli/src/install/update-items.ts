@@ -1,0 +1,59 @@
+import { compareVersions, isVersion, type HeartbeatResult, type RegistryApi } from '@skillstead/protocol'
+import type { LockedSkill } from './lock.ts'
+import { requireShape, waitForTurn, type Say } from './offer.ts'
+import { withSource, type Session } from './session.ts'
+
+/** An installed skill that its registry has something to say about. */
+export interface Notice {
+  readonly fullName: string
+  readonly version: string
+  /** The version to take instead; null where there is none. */
+  readonly latestVersion: string | null
+  readonly reason: HeartbeatResult['updates'][number]['reason'] | 'unknown'
+  readonly message: string
+  readonly source: string
+}
+
+type Locked = readonly [fullName: string, LockedSkill]
+
+/** As many as one heartbeat takes. */
+const skillsAtATime = 1000
+
+/** Asks each registry once about what came from it, and counts nothing as a download. */
+export async function listNotices(session: Session, locked: readonly Locked[]): Promise<Notice[]> {
+  const notices: Notice[] = []
+  for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
+    for (let at = 0; at < skills.length; at += skillsAtATime) {
+      const some = skills.slice(at, at + skillsAtATime)
+      notices.push(...(await withSource(session.given, source, (api) => askAbout(api, some, session.output.say))))
+    }
+  }
+  return notices
+}
+
+async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): Promise<Notice[]> {
+  const installedSkills = skills.map(([skillName, { version, digest }]) => ({ skillName, version, digest }))
+  const answer = await waitForTurn(() => api.heartbeat({ installedSkills }), say)
+  requireShape(Array.isArray(answer?.updates) && Array.isArray(answer.unknown))
+  const { updates, unknown } = answer
+  return skills.flatMap(([fullName, { version, source }]): Notice[] => {
+    const update = updates.find(({ skillName }) => skillName === fullName)
+    if (update) {
+      const { latestVersion, reason, message } = update
+      return [{ fullName, version, latestVersion: toOther(latestVersion, version), reason, message, source }]
+    }
+    if (!unknown.includes(fullName)) return []
+    const message = `${fullName} is not in this registry, or not for you to see.`
+    return [{ fullName, version, latestVersion: null, reason: 'unknown', message, source }]
+  })
+}
+
+/** Whether an update takes the latest version: a newer one, or any other where the installed one was withdrawn. */
+export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
+  if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false
+  return reason === 'yanked' || compareVersions(latestVersion, version) > 0
+}
+
+function toOther(latestVersion: string, version: string): string | null {
+  return isVersion(latestVersion) && latestVersion !== version ? latestVersion : null
+}

@@ -1,0 +1,32 @@
+import { basename, dirname, resolve } from 'node:path'
+import { scanPackage } from '@skillstead/core'
+import type { Security, Warning } from '@skillstead/protocol'
+import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/protocol/skill-md'
+import { decodeText } from './import/records.ts'
+import type { Sample } from './scan/samples.ts'
+
+/** What is to be said of a skill before it is published. */
+export interface Linted {
+  readonly id: string
+  /** Whether strict readers of the open format take it. */
+  readonly portable: boolean
+  readonly warnings: readonly Warning[]
+  readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
+}
+
+/** Holds a skill against the open format and the rules of the scan; undefined for what has no SKILL.md. */
+export async function lintSample({ id, files }: Sample, place: string): Promise<Linted | undefined> {
+  const skillMd = files.find(({ path }) => path === 'SKILL.md')
+  if (!skillMd) return undefined
+  const text = decodeText(skillMd.bytes)
+  const parsed = parseSkillMd(text)
+  const { portable, warnings } = checkPortability(text, parsed, { folderName: findFolder(id, place) })
+  const { score, verdict, risk, findings, cut } = await scanPackage(files, Date.now())
+  return { id, portable, warnings: mergeWarnings(warnings), security: { score, verdict, risk, findings, cut } }
+}
+
+/** The folder that the skill lies in, where it lies in one: hosts want it to have the name of the skill. */
+function findFolder(id: string, place: string): string | undefined {
+  const folder = basename(dirname(id === place ? resolve(id) : id))
+  return folder === '.' || folder === '' || !/(?:^|[/\\])SKILL\.md$/i.test(id) ? undefined : folder
+}
