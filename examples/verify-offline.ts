@@ -3,7 +3,7 @@
 //   node --conditions=source examples/verify-offline.ts record.json node.key path/to/skill
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { verifyProvenance } from '@skillstead/client'
+import { verifyProvenance } from '@skillstead/client/verify'
 
 const [recordFile, keyFile, folder] = process.argv.slice(2)
 if (!recordFile || !keyFile || !folder)

@@ -9,7 +9,8 @@ import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { createClient, createReceiver } from '@skillstead/client'
+import { createClient } from '@skillstead/client'
+import { createReceiver } from '@skillstead/client/webhooks'
 
 const { SKILLSTEAD_URL = 'http://localhost:7545', SKILLSTEAD_KEY, RECEIVER_HOST, PORT = '8443' } = process.env
 const { TLS_CERT = 'cert.pem', TLS_KEY = 'key.pem' } = process.env

@@ -7,6 +7,9 @@ import { afterAll } from 'vitest'
 
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
+/** Nobody's folder: whom the person who runs the tests is logged in to is nothing to them. */
+const noConfig = join(tmpdir(), `skillstead-config-${process.pid}`)
+
 /** What a finished command left behind. */
 export interface Finished {
   readonly code: number
@@ -18,16 +21,17 @@ export interface Finished {
 export function runFile(
   file: string,
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Finished> {
-  const env = { PATH: process.env.PATH, ...options.env } as NodeJS.ProcessEnv
+  const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: noConfig, ...options.env } as NodeJS.ProcessEnv
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       ['--conditions=source', file, ...args],
       { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
+    child.stdin?.end(options.input)
   })
 }
 
@@ -79,7 +83,7 @@ export function startServer(args: readonly string[], cwd?: string): Promise<Runn
   })
 }
 
-const folders: string[] = []
+const folders: string[] = [noConfig]
 afterAll(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
 })

@@ -22,7 +22,7 @@ describe('the command line', () => {
   it('lists its commands, and what each takes', async () => {
     const help = await skillstead([])
     expect(help.code).toBe(0)
-    for (const name of ['serve', 'import', 'publish', 'search', 'keys create', 'users set-plan', 'doctor'])
+    for (const name of ['serve', 'import', 'publish', 'search', 'keys create', 'set-plan', 'doctor'])
       expect(help.stdout).toContain(name)
     const search = await skillstead(['search', '--help'])
     expect(search.stdout).toMatch(/--limit N\s+how many to show/)

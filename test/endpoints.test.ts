@@ -1,4 +1,3 @@
-import { notImplemented } from '@skillstead/core'
 import { endpoints, errorTable, type Endpoint } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -150,10 +149,6 @@ describe('the endpoint table', () => {
     expect(v.safeParse(strict, { passwordHash: 'x' }).issues?.map((issue) => v.getDotPath(issue))).toContain(
       'passwordHash',
     )
-  })
-
-  it('answers 501 to exactly these, and the list only shrinks', () => {
-    expect([...notImplemented].toSorted()).toEqual(['loadSkill'])
   })
 })
 

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@skillstead/client'
 import { generate } from 'selfsigned'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
-import { makeFolder, runFile, skillsteadJson, startServer } from './cli-harness.ts'
+import { makeFolder, runFile, skillsteadJson, startServer, type Running } from './cli-harness.ts'
+import { startStandInModel } from './stand-in-model.ts'
 
 const waiting = { timeout: 10_000 }
 const example = (name: string) => fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
@@ -159,5 +160,63 @@ describe('the examples', () => {
     expect(portable).toBe(true)
     // The examples' own author had it first, and nothing else is to be said.
     expect(warnings.map(({ code }) => code)).toEqual(['resembles'])
+  })
+})
+
+describe('the examples for agents', { timeout: 60_000 }, () => {
+  let server: Running
+  beforeAll(async () => {
+    const data = join(await makeFolder(), 'data')
+    await skillsteadJson(['examples', '--data', data])
+    server = await startServer(['serve', '--port', '0', '--data', data])
+  }, 60_000)
+  afterAll(() => server.stop())
+
+  it('search, load within a budget and call a tool, in the process and over HTTP', async () => {
+    const runs = await Promise.all(
+      [[], ['--http'], [server.url]].map((args) => runFile(example('agent-loop.ts'), args)),
+    )
+    for (const { code, stdout, stderr } of runs) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout.split('\n')).toEqual([
+        expect.stringMatching(/^\d found; \d listed for \d+ characters$/),
+        'the model calls tidy-csv',
+        expect.stringMatching(/^(?:alice|skillstead)\/tidy-csv is read, 0 sections left out$/),
+        'the model calls count_separators',
+        'The separators are {",":0,";":3,"\\t":0}.',
+        '',
+      ])
+    }
+  })
+
+  it('give skills to the frameworks that people have', async () => {
+    const model = await startStandInModel()
+    const env = {
+      OPENAI_BASE_URL: `${model.url}/v1`,
+      OPENAI_API_KEY: 'none',
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: 'none',
+    }
+    const run = (name: string, ...args: string[]) => runFile(example(name), [server.url, ...args], { env })
+    const [openai, anthropic, langchain, generic] = await Promise.all([
+      run('openai.ts'),
+      run('anthropic.ts'),
+      run('langchain.ts', 'tidy-csv', 'code-review'),
+      run('generic.ts', 'csv'),
+    ])
+    await model.close()
+    const said = 'I called tidy-csv, and read: # Tidy CSV\n'
+    expect(openai).toEqual({ code: 0, stdout: said, stderr: '' })
+    expect(anthropic).toEqual({ code: 0, stdout: said, stderr: '' })
+    expect(langchain).toMatchObject({ code: 0, stderr: '' })
+    expect(langchain.stdout).toMatch(
+      /^tidy-csv: \d{3,4} characters of SKILL\.md\ncode-review: \d{3,4} characters .*\n$/,
+    )
+    expect(generic).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(generic.stdout.split('\n')[0]!)).toEqual({
+      name: 'tidy-csv',
+      description: expect.stringMatching(/^Clean a messy CSV file\./),
+      parameters: { type: 'object', properties: { input: { type: 'string', description: expect.any(String) } } },
+    })
   })
 })

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { verifyCheckpoint, verifyConsistency, verifyProvenance } from '@skillstead/client'
+import { verifyCheckpoint, verifyConsistency, verifyProvenance } from '@skillstead/client/verify'
 import { proveConsistency, readZip } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'

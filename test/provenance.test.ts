@@ -1,4 +1,4 @@
-import { verifyProvenance } from '@skillstead/client'
+import { verifyProvenance } from '@skillstead/client/verify'
 import { rotateKey } from '@skillstead/core'
 import type { RegistryError } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -46,6 +46,14 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['an install has a source, agents and a repository', 'api-track', 'name a repository with the source github'],
     ['a scan takes an address or a content', 'api-external', 'by an address or a content and not both'],
   ],
+  '2.4': [
+    ['metadata has its ten fields', 'api-load', 'has the metadata of the specification, and nothing above its level'],
+    ['contract, capabilities and a tool definition', 'api-load', 'adds contract, capabilities and a tool definition'],
+    ['summary', 'api-load', 'adds the summary, and at full the document and all of its frontmatter'],
+    ['version, by default the latest', 'api-load', 'is of the latest version, or of the one that is asked for'],
+    ['maxTokens truncates to a budget', 'loading-truncate', 'never has more tokens than it, whatever the document'],
+    ['priority names the sections to keep', 'loading-truncate', 'keeps the sections that are wanted before the others'],
+  ],
   '3': [
     ['a request goes through its states', 'api-requests', 'from $from to $to by $role'],
     ['a verification is by github, domain or manual', 'api-verification', '$method, from $from to $to'],
@@ -71,6 +79,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['POST /skills/<name>/agent-reviews', 'api-agent-reviews', 'the first registers an unknown agent'],
     ['POST /skills/<name>/report-copy', 'api-copies', 'answer 201 with the similarity'],
     ['GET /skills/<name>/similarity', 'api-copies-similarity', 'says how much, what kind, who had it first'],
+    ['GET /skills/<name>/provenance', 'provenance', 'says who published it and when, and proves that the log holds it'],
   ],
   '4.2': [
     ['GET /packs', 'api-packs', 'are listed newest first, a page at a time'],
@@ -149,9 +158,3 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
 export const requirements: readonly Requirement[] = Object.entries(bySection).flatMap(([section, rows]) =>
   rows.map(([says, file, title]) => ({ section, says, file: `${file}.test.ts`, title })),
 )
-
-/** What no test names yet, for it is not built yet. */
-export const unbuilt: readonly string[] = [
-  '2.4 the loading levels, their options and the conversion for tool frameworks',
-  '4.1 GET /skills/<name>/provenance',
-]

@@ -1,4 +1,4 @@
-import { createReceiver, WebhookError, type ReceiverOptions, type WebhookHeaders } from '@skillstead/client'
+import { createReceiver, WebhookError, type ReceiverOptions, type WebhookHeaders } from '@skillstead/client/webhooks'
 import { signService, signStandard } from '../packages/core/src/webhooks/sign.ts'
 
 export const secret = 'whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZWN5'

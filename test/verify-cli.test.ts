@@ -248,7 +248,7 @@ describe('verification from the command line', () => {
   })
 
   it.each([
-    [['verify'], 'FILE|NAME is missing'],
+    [['verify', '--save', 'record.json'], '--save needs the FILE or the NAME to verify'],
     [['verify', 'record.json'], "Say whose signature it must have: --key and the node's public key."],
     [['verify', 'record.json', '--key', 'ssk_abc'], 'an API key goes into --api-key'],
     [['verify', 'record.json', '--key', 'nothing'], "'nothing' is no verifier key, and no file of such keys."],

@@ -1,4 +1,4 @@
-import { VerificationError, toLeafHash, verifyConsistency, verifyInclusion } from '@skillstead/client'
+import { VerificationError, toLeafHash, verifyConsistency, verifyInclusion } from '@skillstead/client/verify'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { naiveLeaf, naivePath, naiveProof, naiveRoot } from './naive-tree.ts'

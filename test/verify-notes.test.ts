@@ -1,4 +1,4 @@
-import { VerificationError, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '@skillstead/client'
+import { VerificationError, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '@skillstead/client/verify'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createNoteSigner } from './note-signer.ts'

@@ -1,4 +1,4 @@
-import { toContentDigest, verifyFiles, verifyProvenance, type ContentFile } from '@skillstead/client'
+import { toContentDigest, verifyFiles, verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { localApi, openRegistry, rotateKey, systemCaller } from '@skillstead/core'
 import type { Provenance } from '@skillstead/protocol'
 import fc from 'fast-check'

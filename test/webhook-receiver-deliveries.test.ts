@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import { createReceiver, WebhookError, type ReceiverOptions } from '@skillstead/client'
+import { createReceiver, WebhookError, type ReceiverOptions } from '@skillstead/client/webhooks'
 import type { WebhookEvent } from '@skillstead/protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'

@@ -1,4 +1,4 @@
-import { createSeen, WebhookError, type Receiver } from '@skillstead/client'
+import { createSeen, WebhookError, type Receiver } from '@skillstead/client/webhooks'
 import type { WebhookEvent } from '@skillstead/protocol'
 import { describe, expect, it } from 'vitest'
 import { event, openReceiver, secret, sign, without, type SignedDelivery } from './signed-delivery.ts'

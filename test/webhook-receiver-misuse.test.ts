@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { createSeen, WebhookError, type ReceiverOptions } from '@skillstead/client'
+import { createSeen, WebhookError, type ReceiverOptions } from '@skillstead/client/webhooks'
 import { describe, expect, it } from 'vitest'
 import { runFile } from './cli-harness.ts'
 import { event, nowSeconds, openReceiver, outcomeOf, secret, sign } from './signed-delivery.ts'

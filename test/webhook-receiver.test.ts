@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { WebhookHeaders } from '@skillstead/client'
+import type { WebhookHeaders } from '@skillstead/client/webhooks'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'

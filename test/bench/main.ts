@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { startPostgres } from '../postgres.ts'
+import { benchClient } from './client.ts'
 import { benchPairs } from './copies.ts'
 import { benchScale } from './copies-scale.ts'
 import { benchHeartbeat } from './heartbeat.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
 import { benchScan } from './scan.ts'
+import { benchLoading } from './loading.ts'
 import { benchLogs } from './log.ts'
 import { run as benchSearch } from './search.ts'
 import { benchRankings, benchTrack } from './usage.ts'
@@ -30,6 +32,16 @@ if (values.security && wants('scan')) {
   await benchScan(values.security, corpusDir)
   if (positionals.length === 1) process.exit()
 }
+// It needs no corpus.
+if (positionals.includes('client') || (corpusDir && wants('client'))) {
+  await benchClient()
+  if (positionals.length === 1) process.exit()
+}
+// Without a corpus it measures; with one it holds its documents against budgets too.
+if (positionals.includes('loading')) {
+  await benchLoading(corpusDir)
+  if (positionals.length === 1) process.exit()
+}
 // It makes its own entries.
 if (positionals.includes('log') || (corpusDir && wants('log'))) {
   await benchLogs(values)
@@ -37,7 +49,7 @@ if (positionals.includes('log') || (corpusDir && wants('log'))) {
 }
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
   console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks], pnpm bench log, or pnpm bench scan --security FILE [--corpus DIR]',
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks], pnpm bench log, pnpm bench client, pnpm bench loading, or pnpm bench scan --security FILE [--corpus DIR]',
   )
   process.exit(2)
 }

@@ -1,0 +1,15 @@
+// Prints the tools of the skills that are found, one a line: name, description and the JSON Schema of what they take,
+// for agents of one's own, local models and every framework that is not named elsewhere. Run it with
+//   node --conditions=source examples/generic.ts http://localhost:7545 'clean a csv file'
+import { createSkillClient, toTool } from '@skillstead/client'
+import { toToolNames } from '@skillstead/protocol/loading'
+
+const [baseUrl = 'http://localhost:7545', query = 'clean a csv file'] = process.argv.slice(2)
+const client = createSkillClient({ baseUrl })
+const { skills } = await client.search(query, { limit: 3 })
+const fullNames = skills.map(({ fullName }) => fullName)
+const loaded = await client.loadMany(fullNames, { level: 'contract' })
+
+// Two owners may use one name: no two tools may.
+const names = toToolNames(skills)
+for (const [i, skill] of loaded.entries()) console.log(JSON.stringify(toTool(skill, 'generic', { name: names[i]! })))

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { RegistryError } from '@skillstead/protocol'
+import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
+import fc from 'fast-check'
+import { Tiktoken } from 'js-tiktoken/lite'
+import o200k from 'js-tiktoken/ranks/o200k_base'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { getTokenCounter, type CountTokens } from '../packages/core/src/loading/count-tokens.ts'
+import { anyDocument, loadDocument } from './loading-documents.ts'
+
+const tiktoken = new Tiktoken(o200k)
+/** Counted by another program than the one that truncates. */
+const countIndependently = (text: string) => tiktoken.encode(text, [], []).length
+const tokensOf = (value: unknown) => countIndependently(JSON.stringify(value))
+const sample = readFileSync(new URL('fixtures/loading/tables.md', import.meta.url), 'utf8')
+
+let countTokens: CountTokens
+beforeAll(async () => {
+  countTokens = await getTokenCounter()
+})
+
+const toBudget = (loaded: LoadedSkill, maxTokens: number, priority?: string[]) =>
+  truncate(loaded, { maxTokens, priority, countTokens })
+
+/** The least budget that the skill can be loaded with. */
+function leastOf(loaded: LoadedSkill): number {
+  try {
+    toBudget(loaded, 1)
+  } catch (error) {
+    const [field] = error instanceof RegistryError ? error.errors : []
+    return Number(/at least (\d+)/.exec(field?.message ?? '')?.[1])
+  }
+  throw new Error('A budget of one token was expected to be refused.')
+}
+
+describe('a skill truncated to a budget', () => {
+  it('never has more tokens than it, whatever the document, and is whole where that fits', () => {
+    fc.assert(
+      fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
+        const loaded = loadDocument(document)
+        const whole = countTokens(JSON.stringify(loaded))
+        const least = leastOf(loaded)
+        const maxTokens = Math.round(least + share * (whole + 20 - least))
+        const result = toBudget(loaded, maxTokens)
+        expect(tokensOf(result)).toBeLessThanOrEqual(maxTokens)
+        expect(result.truncated.length > 0, 'it is whole where that fits').toBe(whole > maxTokens)
+        expect(isDeepStrictEqual(result, loaded)).toBe(whole <= maxTokens)
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  it('holds each fence, table, item and comment whole or not at all, and nothing twice', () => {
+    fc.assert(
+      fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
+        const loaded = loadDocument(document)
+        const least = leastOf(loaded)
+        const result = toBudget(loaded, Math.round(least + share * (tokensOf(loaded) - least)))
+        const marks = [...result.fullContent!.matchAll(/\b([FTICP]\d+)([az])\b/g)].map(([, id, end]) => `${id}${end}`)
+        expect(new Set(marks).size, 'nothing stands there twice').toBe(marks.length)
+        for (const mark of marks) expect(marks).toContain(mark.replace(/[az]$/, (end) => (end === 'a' ? 'z' : 'a')))
+        expect(linesOf(document), 'in the order of the document').toEqual(
+          expect.arrayContaining(linesOf(result.fullContent!)),
+        )
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  it.each([
+    '',
+    '\n\n\n',
+    '#',
+    '---\n---\n',
+    '```\nnever closed',
+    '<!-- never closed',
+    '| a |\n|---|',
+    '- '.repeat(500),
+    '> ```\na\n\nb',
+  ])('takes %j at any budget from the least on', (document) => {
+    const loaded = loadDocument(document)
+    for (let maxTokens = leastOf(loaded); maxTokens < leastOf(loaded) + 60; maxTokens++) {
+      expect(tokensOf(toBudget(loaded, maxTokens))).toBeLessThanOrEqual(maxTokens)
+    }
+  })
+
+  it('keeps to the budget at every number of tokens, for a document with all kinds of blocks', () => {
+    const loaded = loadDocument(sample)
+    for (let maxTokens = leastOf(loaded); maxTokens <= tokensOf(loaded); maxTokens++) {
+      expect(tokensOf(toBudget(loaded, maxTokens)), `${maxTokens}`).toBeLessThanOrEqual(maxTokens)
+    }
+  })
+
+  it('is refused below what metadata, contract and tool definition take, with the least that would do', () => {
+    for (const level of ['metadata', 'contract', 'summary', 'full'] as const) {
+      const loaded = loadDocument(sample, level)
+      const least = leastOf(loaded)
+      expect(tokensOf(toBudget(loaded, least))).toBeLessThanOrEqual(least)
+      expect(() => toBudget(loaded, least - 1)).toThrow(`at least ${least}`)
+      const { metadata, contract, toolDefinition } = toBudget(loaded, least)
+      expect({ metadata, contract, toolDefinition }).toEqual({
+        metadata: loaded.metadata,
+        contract: loaded.contract,
+        toolDefinition: loaded.toolDefinition,
+      })
+    }
+  })
+
+  it('keeps the sections that are wanted before the others, each with those below it, however they are written', () => {
+    const loaded = loadDocument(sample)
+    const { fullContent, truncated } = toBudget(loaded, leastOf(loaded) + 170, ['no such', ' **options** '])
+    expect(fullContent).toContain('| `-o`   | what stands between |')
+    expect(fullContent).toContain('### Long ones')
+    expect(fullContent).not.toContain('column -t')
+    expect(truncated.map(({ section }) => section)).not.toContain('Options')
+  })
+
+  it('puts what is kept in the order of the document, not of the priority, so that it still reads', () => {
+    const loaded = loadDocument(sample)
+    const { fullContent } = toBudget(loaded, leastOf(loaded) + 240, ['Notes', 'Options'])
+    expect(fullContent!.indexOf('## Options')).toBeGreaterThan(-1)
+    expect(fullContent!.indexOf('Notes\n-----')).toBeGreaterThan(fullContent!.indexOf('## Options'))
+  })
+
+  it('means the first section where two have one name', () => {
+    const loaded = loadDocument(sample)
+    const { fullContent } = toBudget(loaded, leastOf(loaded) + 90, ['usage'])
+    expect(fullContent).toContain('Run the command on one file:')
+    expect(fullContent).not.toContain('A second section of this name.')
+  })
+
+  it('says what was left out, about how much, and the rest in one row where there is much', () => {
+    const sections = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${'Some words of it. '.repeat(i + 1)}\n\n`)
+    const loaded = loadDocument(`# All\n\n${sections.join('')}`)
+    const { truncated } = toBudget(loaded, 3000)
+    expect(truncated.length).toBeGreaterThan(5)
+    expect(truncated.length).toBeLessThanOrEqual(21)
+    expect(truncated.at(-1)!.section).toBe('(others)')
+    expect(truncated.map(({ section }) => section)).toContain('Part 59')
+    const told = truncated.reduce((sum, { tokens }) => sum + tokens, 0)
+    expect(told).toBeGreaterThan((tokensOf(loaded) - 3000) * 0.7)
+    expect(told).toBeLessThan((tokensOf(loaded) - 3000) * 1.3 + 300)
+  })
+
+  it('gives up the text of the frontmatter first, which stands in `frontmatter` as well', () => {
+    const loaded = loadDocument(sample)
+    const result = toBudget(loaded, tokensOf(loaded) - 1)
+    expect(result.fullContent!.startsWith('# Tables')).toBe(true)
+    expect(result.frontmatter).toEqual(loaded.frontmatter)
+    expect(result.truncated).toEqual([{ section: '(frontmatter)', tokens: expect.any(Number) }])
+  })
+
+  it('takes a document far beyond any other in a bounded part', () => {
+    const loaded = loadDocument(`# Long\n\n${'A line of a long document.\n\n'.repeat(80_000)}`)
+    const result = toBudget(loaded, 200_000)
+    expect(countTokens(JSON.stringify(result))).toBeLessThanOrEqual(200_000)
+    expect(result.fullContent!.length).toBeGreaterThan(200_000)
+    expect(result.truncated.map(({ section }) => section)).toContain('(rest)')
+  })
+})
+
+describe('tokens', () => {
+  it('are as many as another program counts, and never fewer', () => {
+    expect(countTokens(sample)).toBe(countIndependently(sample))
+    fc.assert(
+      fc.property(fc.oneof(anyDocument, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {
+        const json = JSON.stringify(text)
+        expect(countTokens(json)).toBeGreaterThanOrEqual(countIndependently(json))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('of runs without an end are bounded instead of counted', () => {
+    for (const run of ['a', '=', 'é', ' ', 'ก', '\u0301', '=\n', '-|', 'Aa']) {
+      const text = `before ${run.repeat(600)} after`
+      expect(countTokens(text), run).toBeGreaterThanOrEqual(countIndependently(text))
+      expect(countTokens(`${text}${run.repeat(400_000)}`), run).toBeGreaterThan(100_000)
+    }
+  })
+})
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/)
+}

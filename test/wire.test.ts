@@ -1,0 +1,25 @@
+import { RegistryError, endpoints, type Endpoint } from '@skillstead/protocol'
+import { RegistryError as WireError, parseWireLine, wire } from '@skillstead/protocol/wire'
+import { describe, expect, it } from 'vitest'
+
+const rows = Object.entries(endpoints as Record<string, Endpoint>)
+
+describe('the wire table', () => {
+  it('says of every endpoint, and of nothing else, what the endpoint table says', () => {
+    const expected = rows.map(([name, { method, path, kind, uploads }]) => [
+      name,
+      { method, path, isContent: kind === 'content', takesUploads: uploads !== undefined },
+    ])
+    const actual = Object.entries(wire).map(([name, line]) => [name, parseWireLine(line)])
+    expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))
+  })
+
+  it('has no room for what it cannot say', () => {
+    expect(rows.filter(([, { kind, uploads }]) => kind === 'content' && uploads)).toEqual([])
+    expect(rows.filter(([, { path }]) => path.includes(' '))).toEqual([])
+  })
+
+  it('brings the very error of the protocol', () => {
+    expect(WireError).toBe(RegistryError)
+  })
+})
