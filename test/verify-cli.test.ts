@@ -256,7 +256,7 @@ describe('verification from the command line', () => {
     [['verify', 'record.json', '--key', `${'x'.repeat(300)}+b+c`], 'is no verifier key, which reads NAME+HASH+BASE64.'],
     [['verify', 'record.json', '--key', 'record.json'], 'is no verifier key'],
     [['verify', 'record.json', '--url', 'http://localhost'], '--url is for the NAME of a skill, not a file.'],
-    [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not an address."],
+    [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not an address of a node: write it as https://HOST."],
     [['verify', 'tea'], 'Say where the registry is'],
     [['key', '--pin', '--data', 'data'], '--pin is for the key of a node at --url URL.'],
     [['key', 'rotate', '--overlap', '-1', '--data', 'data'], 'skillstead key rotate --help'],

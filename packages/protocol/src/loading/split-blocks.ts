@@ -14,7 +14,7 @@ export interface TextSection {
 }
 
 /** What may be left out by itself: a paragraph, an item of a list with all that is indented below it, a fence, a table. */
-export interface TextBlock {
+interface TextBlock {
   /** As it is written, with the blank lines after it. All blocks and headings in a row are the text again. */
   readonly text: string
   /** A code fence or a table: what follows it can be read without it. */
@@ -22,7 +22,7 @@ export interface TextBlock {
 }
 
 /** Names of sections are compared and shown up to here. */
-export const sectionCharactersMax = 80
+const sectionCharactersMax = 80
 
 /** Of a text with more blocks the rest is not taken apart; no SKILL.md known has a tenth of them. */
 const blocksMax = 8192
