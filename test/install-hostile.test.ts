@@ -11,7 +11,7 @@ import { openCache } from '../packages/cli/src/install/cache.ts'
 import { fetchPackage } from '../packages/cli/src/install/fetch-package.ts'
 import { getOffer } from '../packages/cli/src/install/offer.ts'
 import { writeZip } from '../packages/core/src/archives/write-archive.ts'
-import { makeFolder, skillstead, type Finished } from './cli-harness.ts'
+import { makeFolder, type Finished } from './cli-harness.ts'
 import { makeProject, type Project } from './install-harness.ts'
 import { skillMd, startNode } from './server-harness.ts'
 
@@ -152,19 +152,33 @@ it('leaves the former state when it is killed half way, and clears up the next t
   expect(await readdir(skills)).toEqual(['pdf'])
 })
 
-/** Runs a command as a user who owns nothing; where the tests run as one already, they stay it. */
-const asNobody: Record<string, string> =
-  process.getuid?.() === 0 ? { NODE_OPTIONS: '--import=data:text/javascript,process.setuid(65534)' } : {}
+/**
+ * Runs a command that may write only what its user may write. Root may write everything, and gives that up: as another
+ * user it could not read a checkout of its own.
+ */
+function runUnprivileged(project: Project, args: readonly string[]): Promise<Finished> {
+  if (process.getuid?.() !== 0) return project.run(...args)
+  const given = [
+    '--bounding-set=-dac_override,-dac_read_search',
+    process.execPath,
+    '--conditions=source',
+    main,
+    ...args,
+  ]
+  return runIn(project, 'setpriv', given)
+}
 
 /** Runs a command that can write no more than 16 KiB into a file, as on a disk that is full. */
 function runOnFullDisk(project: Project, args: readonly string[]): Promise<Finished> {
   const script = `trap '' XFSZ; ulimit -f 16; exec "$@"`
+  return runIn(project, 'bash', ['-c', script, 'bash', process.execPath, '--conditions=source', main, ...args])
+}
+
+function runIn(project: Project, program: string, args: readonly string[]): Promise<Finished> {
   return new Promise((resolve) => {
-    execFile(
-      'bash',
-      ['-c', script, 'bash', process.execPath, '--conditions=source', main, ...args],
-      { cwd: project.folder, env: { PATH: process.env.PATH, ...project.env } },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    const options = { cwd: project.folder, env: { PATH: process.env.PATH, ...project.env } }
+    execFile(program, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
   })
 }
@@ -173,11 +187,10 @@ it('says what to do where the folder may not be written, or the disk is full', a
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd: `${skillMd}${'More. '.repeat(9000)}\n`, version: '1.1.0' })
   const project = await makeProject(await makeFolder())
-  await chmod(project.home, 0o777)
   await mkdir(join(project.folder, '.agents/skills'), { recursive: true })
   await chmod(join(project.folder, '.agents/skills'), 0o555)
   const install = ['install', 'pdf', '--url', node.url]
-  const refused = await skillstead(install, { cwd: project.folder, env: { ...project.env, ...asNobody } })
+  const refused = await runUnprivileged(project, install)
   expect([refused.code, refused.stdout]).toEqual([1, ''])
   expect(refused.stderr).toMatch(/may not be written by you\. Make the folder writable, .* Nothing was changed\.\n$/)
   expect(await project.files()).toEqual({})
