@@ -207,6 +207,9 @@ describe('a node with a policy', { timeout: 60_000 }, () => {
     const { id } = held[0]!
     expect((await skillstead(['held', 'show', id, ...data])).stdout).toContain('SKILL.md:8:')
     expect((await skillstead(['held', 'release', id, ...data])).stdout).toBe('acme/x@1.0.0 is published.\n')
+    expect((await skillstead(['show', 'acme/x', ...data])).stdout).toMatch(
+      /\n {2}security {4}dangerous, \d+ of 100, risk /,
+    )
     expect((await skillstead(['held', 'refuse', id, ...data])).code).toBe(1)
     expect((await skillstead(['held', 'list', ...data])).stdout).toBe('0 of 0.\n')
     expect(await skillsteadJson(['rescan', ...data])).toEqual({ waiting: 1 })

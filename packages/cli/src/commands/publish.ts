@@ -4,7 +4,8 @@ import { UsageError, flag, text, type Command } from '../command.ts'
 import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
 import { findUrl, placeOptions, withApi } from '../place.ts'
-import { toFindingsLines, toVerdict } from '../scan/lines.ts'
+import { toFindingsLines } from '../scan/lines.ts'
+import { toVerdict } from '../scan/verdict.ts'
 import { toWarningLine } from './lint.ts'
 
 interface Published {

@@ -2,6 +2,7 @@ import type { SkillDetails } from '@skillstead/protocol'
 import { text, type Command } from '../command.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
+import { toVerdict } from '../scan/verdict.ts'
 
 /** `skillstead show NAME`. */
 export const show: Command<SkillDetails> = {
@@ -19,6 +20,7 @@ export const show: Command<SkillDetails> = {
       ['visibility', skill.visibility],
       ['downloads', `${skill.downloads}, ${skill.stars} stars, ${skill.forks} forks`],
       ['digest', skill.digest ?? ''],
+      ['security', skill.security ? toVerdict(skill.security) : ''],
       ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
     ]
     return [

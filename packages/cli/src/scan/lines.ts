@@ -1,15 +1,11 @@
 import { allRules } from '@skillstead/core'
 import type { ScanFinding, Security } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
+import { toVerdict } from './verdict.ts'
 
 /** A scan for people: the verdict, then where, what, why, and how to mend it. */
 export function toScanLines(id: string, report: Pick<Security, 'verdict' | 'risk' | 'score' | 'findings' | 'cut'>) {
   return [`${toOneLine(id)}: ${toVerdict(report)}`, ...toFindingsLines(report)]
-}
-
-/** What a scan came to, in a few words. */
-export function toVerdict({ verdict, risk, score }: Pick<Security, 'verdict' | 'risk' | 'score'>): string {
-  return `${verdict}, ${score} of 100, risk ${risk}`
 }
 
 /** What a scan found, and what it did not look at. */
