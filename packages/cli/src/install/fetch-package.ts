@@ -1,7 +1,7 @@
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
+import { readBytes } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
-import { readBytes } from '../verify/node.ts'
 import type { PackageCache } from './cache.ts'
 import { waitForTurn, type Say } from './offer.ts'
 import { readPackage } from './package.ts'

@@ -1,6 +1,6 @@
 import { createClient } from '@skillstead/client'
-import { localApi, systemCaller } from '@skillstead/core'
-import type { Content, RegistryApi } from '@skillstead/protocol'
+import { localApi, readBytes, systemCaller } from '@skillstead/core'
+import type { RegistryApi } from '@skillstead/protocol'
 import type { Arguments } from '../command.ts'
 import { findNode, withRegistry } from '../place.ts'
 import { parseKeys } from './given-keys.ts'
@@ -17,12 +17,4 @@ export async function readKeys(api: RegistryApi): Promise<string[]> {
   const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
   if (keys.length === 0) throw new Error('The node names no key.')
   return keys
-}
-
-/** All the bytes of a content. */
-export async function readBytes({ body }: Content): Promise<Uint8Array> {
-  if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }

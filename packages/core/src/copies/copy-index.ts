@@ -79,7 +79,7 @@ export function createCopyIndex(
     const entries = waiting.list()
     for (let i = 0; i < entries.length; i += shinglesPerWrite) {
       if (stopped) return
-      await writer.write((trx) => putShingles(trx, dialect, entries.slice(i, i + shinglesPerWrite)))
+      await writer.write((trx) => putShingles(trx, dialect, entries.slice(i, i + shinglesPerWrite)), { bulk: true })
       await setImmediate()
     }
     await writer.write(async (trx) => {

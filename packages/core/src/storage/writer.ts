@@ -86,15 +86,14 @@ export function createWriter(connections: Connections): Writer {
       if (connections.dialect === 'postgres') await sql`select 1 from heads for update`.execute(trx)
       const startedMs = performance.now()
       let turnedMs = startedMs
-      do {
-        const [job] = takeFirst()
-        if (!job) return
+      for (let [job] = takeFirst(); job; [job] = takeFirst()) {
         group.push(job)
         await runJob(job, trx)
+        if (!isOpen(group, performance.now() - startedMs)) return
         if (performance.now() - turnedMs < groupMs) continue
         await setImmediate()
         turnedMs = performance.now()
-      } while (isOpen(group, performance.now() - startedMs))
+      }
     })
   }
 

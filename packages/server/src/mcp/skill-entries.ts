@@ -4,7 +4,8 @@ import {
   type Skill,
   type SkillFrontmatter,
 } from '@modelcontextprotocol/server/ext/skills'
-import type { Content, RegistryApi, SkillDetails } from '@skillstead/protocol'
+import { readBytes } from '@skillstead/core'
+import type { RegistryApi, SkillDetails } from '@skillstead/protocol'
 import { toSkillUri } from './skill-uris.ts'
 
 /** Of each document that was read, by its digest: what it says of itself never changes. */
@@ -52,12 +53,4 @@ async function parseFrontmatter(fullName: string, bytes: Uint8Array): Promise<Sk
     if (error instanceof SkillCatalogError) return undefined
     throw error
   }
-}
-
-/** All bytes of a file. */
-export async function readBytes({ body }: Content): Promise<Uint8Array> {
-  if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }

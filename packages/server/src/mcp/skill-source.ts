@@ -1,8 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server'
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
+import { readBytes } from '@skillstead/core'
 import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'
-import { findEntry, readBytes } from './skill-entries.ts'
+import { findEntry } from './skill-entries.ts'
 import { parseSkillUri, toSkillUri } from './skill-uris.ts'
 
 interface SourceOptions {

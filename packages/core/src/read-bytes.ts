@@ -1,0 +1,9 @@
+import type { Content } from '@skillstead/protocol'
+
+/** All bytes of a content. */
+export async function readBytes({ body }: Content): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
