@@ -460,7 +460,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('counter_noticed')
       expect(await codeOf(test.api().getSkill({ name }))).toBe('taken_down')
       test.clock.set(until)
-      await expect.poll(() => statusOf(test, id), { timeout: 10_000 }).toBe('restored')
+      await expect.poll(() => statusOf(test, id)).toBe('restored')
       expect((await test.api().getSkill({ name })).name).toBe(name)
       const shown = await test.api().getDmca({ id })
       expect(shown.history.map(({ status }) => status)).toEqual(['submitted', 'removed', 'counter_noticed', 'restored'])
@@ -482,14 +482,14 @@ describeApi('takedown cases', (open, { transport }) => {
           .where('payload', 'like', `%${id}%`)
           .execute()
       const waits = [{ state: 'pending', attempt_log: expect.stringContaining('not run out') }]
-      await expect.poll(readTries, { timeout: 10_000 }).toEqual(waits)
+      await expect.poll(readTries).toEqual(waits)
       expect(await statusOf(test, id)).toBe('counter_noticed')
     })
 
     it('stay hidden where a court action was recorded before', async () => {
       const { id, name } = await makeFresh('upheld')
       test.clock.advance(30 * dayMs)
-      await expect.poll(() => pendingRows(test, id), { timeout: 10_000 }).toBe(0)
+      await expect.poll(() => pendingRows(test, id)).toBe(0)
       expect(await statusOf(test, id)).toBe('upheld')
       expect(await codeOf(test.api().getSkill({ name }))).toBe('taken_down')
     })
@@ -504,7 +504,7 @@ describeApi('takedown cases', (open, { transport }) => {
       const { clock } = before
       clock.advance(100 * dayMs)
       const after = await open({ at: before.location, clock })
-      await expect.poll(() => statusOf(after, id), { timeout: 10_000 }).toBe('restored')
+      await expect.poll(() => statusOf(after, id)).toBe('restored')
       expect((await after.api().getSkill({ name: 'asleep' })).fullName).toBe('owner/asleep')
     })
   })

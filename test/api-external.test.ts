@@ -30,7 +30,7 @@ describeApi('external skills', (open) => {
         expect(skill?.scannedAt).not.toBeNull()
         return skill!
       },
-      { timeout: 10_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     )
   const scan = async (input: { url?: string; content?: string }, user = alice) =>
     (await user.api.scanExternal(input)) as ScanReport
@@ -280,7 +280,7 @@ describeApi('the index of external skills', (open) => {
     expect(await names({ limit: 2, page: 2 })).toEqual(['b', 'c'])
     expect(await names({ limit: 2, page: 3 })).toEqual([])
     expect(await test.api().listExternal({ limit: 3 })).toMatchObject({ total: 4, page: 1, totalPages: 2 })
-    await vi.waitFor(async () => expect(await names({ verified: true })).toEqual(['b']), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await names({ verified: true })).toEqual(['b']), { timeout: 60_000 })
     expect(await names({ verified: false })).toHaveLength(4)
     await test.admin.api.addExternal({ url: 'acme/c', name: 'B' })
     expect(await names({}), 'by the signs of the name, on both databases').toEqual(['a', 'd', 'B', 'b'])
@@ -306,7 +306,7 @@ describeApi('the scan of an indexed skill', (open) => {
     const { id } = await test.admin.api.addExternal({ url: 'acme/away' })
     const attempts = (count: number) =>
       vi.waitFor(async () => expect((await job().execute())[0]).toMatchObject({ attempts: count, lease: null }), {
-        timeout: 10_000,
+        timeout: 60_000,
       })
     for (const [index, minutes] of [1, 10, 60, 360].entries()) {
       await attempts(index + 1)
@@ -322,7 +322,7 @@ describeApi('the scan of an indexed skill', (open) => {
     await test.admin.api.addExternal({ url: 'acme/away' })
     await vi.waitFor(
       async () => expect((await test.api().listExternal()).externalSkills[0]).toMatchObject({ verified: true }),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
   })
 
@@ -334,7 +334,7 @@ describeApi('the scan of an indexed skill', (open) => {
     await test.admin.api.addExternal(said)
     await test.admin.api.addExternal({ url: 'acme/named@said' })
     const list = () => test.api().listExternal({ verified: true })
-    await vi.waitFor(async () => expect((await list()).total).toBe(3), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await list()).total).toBe(3), { timeout: 60_000 })
     const { externalSkills } = await list()
     expect(externalSkills).toEqual(
       expect.arrayContaining([
@@ -377,7 +377,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     ])
     await vi.waitFor(
       async () => expect(await indexed('octo/skills')).toMatchObject([{ description: 'Reads PDFs.', verified: true }]),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     await test.registry.telemetry.flush()
     expect(await stub('octo/pdf')).toMatchObject({

@@ -274,9 +274,7 @@ describeApi('moderation', (open, { transport }) => {
       }
       await alice.api.submitCounterNotice(counterNotice)
       test.clock.advance(30 * 24 * 60 * 60 * 1000)
-      await expect
-        .poll(async () => (await alice.api.getModeration({ name })).cases[0]!.status, { timeout: 15_000 })
-        .toBe('restored')
+      await expect.poll(async () => (await alice.api.getModeration({ name })).cases[0]!.status).toBe('restored')
       expect(await codeOf(bob.api.getSkill({ name })), 'what was hidden meanwhile stays so').toBe('not_found')
       await moderate(admin.api, name, 'shown')
       expect((await bob.api.getSkill({ name })).fullName).toBe(name)

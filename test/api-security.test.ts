@@ -171,7 +171,7 @@ describeApi('scans of published skills', (open) => {
       const { id } = await author.api.verifyAuthor({ username, method: 'manual', proof: 'It is me.' })
       await test.admin.api.decideVerification({ id, status: 'verified' })
       const count = async () => (await test.api().searchSkills({ owner: username, verified: true })).total
-      await expect.poll(count, { timeout: 10_000 }).toBe(60)
+      await expect.poll(count).toBe(60)
     })
 
     it('no longer when it is handed to somebody who is not', async () => {
@@ -295,7 +295,7 @@ describeDatabases('a rescan', (open) => {
     const entries = await first.registry.database.read.selectFrom('log').select('seq').execute()
 
     const second = await open({ at: first.location })
-    await expect.poll(() => waiting(second), { timeout: 15_000 }).toBe(0)
+    await expect.poll(() => waiting(second)).toBe(0)
     const shown = await second.api().getSkill({ name: 'alice/s-1' })
     expect(shown).toMatchObject({ securityScore: 100, security: { verdict: 'safe', rulesVersion } })
     const old = await second.api().getVersion({ name: 'alice/s-1', version: '1.0.0' })
@@ -308,7 +308,7 @@ describeDatabases('a rescan', (open) => {
     const first = await makeStale(open, 40)
     for (let left = 80; left > 0;) {
       const next = await open({ at: first.location })
-      await expect.poll(() => waiting(next), { timeout: 15_000 }).toBeLessThan(left)
+      await expect.poll(() => waiting(next)).toBeLessThan(left)
       await next.close()
       left = await waiting(first)
     }
@@ -324,7 +324,7 @@ describeDatabases('a rescan', (open) => {
       await trx.deleteFrom('blobs').where('digest', '=', broken.files[0]!.digest).execute()
     })
     const second = await open({ at: first.location })
-    await expect.poll(() => waiting(second), { timeout: 15_000 }).toBe(1)
+    await expect.poll(() => waiting(second)).toBe(1)
   })
 
   it('of other rules is left to the node that has them, without asking for it all the time', async () => {
@@ -343,7 +343,7 @@ describeDatabases('a rescan', (open) => {
       .where('state', '=', 'pending')
     await wake(test)
     const due = async () => (await row.executeTakeFirst())?.due_at ?? 0
-    await expect.poll(due, { timeout: 10_000 }).toBe(test.clock.now() + 60_000)
+    await expect.poll(due).toBe(test.clock.now() + 60_000)
   })
 
   it('is made of everything when an administrator asks for it', async () => {
@@ -354,7 +354,7 @@ describeDatabases('a rescan', (open) => {
     expect(await localApi(test.registry, systemCaller).startRescan()).toEqual({ waiting: 1 })
     await wake(test)
     const at = async () => (await test.api().getSkill({ name: 'alice/again' })).security!.scannedAt
-    await expect.poll(at, { timeout: 10_000 }).toBe('2026-01-02T12:00:01.000Z')
+    await expect.poll(at).toBe('2026-01-02T12:00:01.000Z')
   })
 })
 

@@ -192,7 +192,7 @@ describeApi('the end of a session', (open) => {
     test.clock.advance(24 * hourMs)
     const later = await signIn(test, test.admin.key)
     const rows = () => test.registry.database.read.selectFrom('sessions').selectAll().execute()
-    await expect.poll(rows, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(rows).toHaveLength(1)
     expect((await apiOf(test, later.token).getMe()).username).toBe('root')
   })
 

@@ -23,7 +23,7 @@ const newestOf = async (user: TestUser) => (await listOf(user))[0]!
 
 /** Waits until a verification is so; shows what it is instead where it never is. */
 const until = (user: TestUser, expected: Partial<ListedVerification>) =>
-  expect.poll(() => newestOf(user), { timeout: 10_000 }).toMatchObject(expected)
+  expect.poll(() => newestOf(user)).toMatchObject(expected)
 
 /** The field at fault. */
 function faultOf(method: Method, proof: string): string | undefined {
@@ -266,7 +266,7 @@ describeApi('the verification of authors', (open) => {
       const { id } = await ask(user, 'domain', 'left.example.com')
       await prove(user, 'domain', 'left.example.com', token)
       await ask(user, 'domain', 'left.example.com')
-      await expect.poll(() => verifiedOf(user), { timeout: 10_000 }).toEqual(['domain'])
+      await expect.poll(() => verifiedOf(user)).toEqual(['domain'])
       await test.admin.api.decideVerification({ id, status: 'rejected', note: 'Sold.' })
       const anew = await ask(user, 'domain', 'left.example.com')
       expect(anew.token).not.toBe(token)
@@ -290,7 +290,7 @@ describeApi('the verification of authors', (open) => {
           .select('due_at')
           .where('unique_key', '=', `verification:${asked.id}`)
           .executeTakeFirstOrThrow()
-      await expect.poll(dueAt, { timeout: 10_000 }).toEqual({ due_at: test.clock.now() + delayMs })
+      await expect.poll(dueAt).toEqual({ due_at: test.clock.now() + delayMs })
       test.clock.advance(delayMs)
       await wake()
     }

@@ -61,7 +61,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect([...errors]).toEqual(['The receiver answered with a redirect, which is not followed.'])
     test.clock.advance(dayMs)
     await star(test, user)
-    await expect.poll(async () => (await readOf(user, id))[0]!.attempts.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await readOf(user, id))[0]!.attempts.length).toBe(1)
     expect(receiver.received).toHaveLength(6)
   })
 
@@ -81,7 +81,7 @@ describeApi('the deliveries of a webhook', (open) => {
     const { user, id } = await makeSubscriber(test, receiver)
     const quiet = await user.api.createWebhook({ url: receiver.url, events: ['user.followed'] })
     await star(test, user, 102)
-    await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(102)
+    await expect.poll(() => receiver.received.length).toBe(102)
     const shown = await readOf(user, id)
     expect(shown).toHaveLength(100)
     const ids = shown.map((each) => each.id)
@@ -89,7 +89,7 @@ describeApi('the deliveries of a webhook', (open) => {
     test.clock.advance(1000)
     receiver.status = 500
     await star(test, user)
-    await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(103)
+    await expect.poll(() => receiver.received.length).toBe(103)
     const { webhooks } = await user.api.listWebhooks({})
     expect(webhooks.map((each) => [each.id, each.lastDelivery])).toEqual([
       [quiet.id, null],
@@ -272,7 +272,7 @@ describeApi('the deliveries of a webhook', (open) => {
     const next = async () => {
       const { id: pingId } = await user.api.pingWebhook({ id })
       const isIt = ({ headers }: (typeof receiver.received)[number]) => headers['x-service-delivery'] === pingId
-      await expect.poll(() => receiver.received.some(isIt), { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => receiver.received.some(isIt)).toBe(true)
       const { headers, body } = receiver.received.find(isIt)!
       const signer = ['the first', 'the second'].find((each) => sign(each, body) === headers['x-service-signature'])
       return [signer, String(headers['webhook-signature']).split(' ').length]
@@ -315,7 +315,7 @@ describeApi('the deliveries of a webhook', (open) => {
     await star(test, user)
     test.clock.advance(minuteMs)
     const read = () => test.registry.database.read.selectFrom('outbox').selectAll().where('lane', '=', id).execute()
-    await expect.poll(async () => (await read()).map(({ state }) => state), { timeout: 10_000 }).toEqual(['failed'])
+    await expect.poll(async () => (await read()).map(({ state }) => state)).toEqual(['failed'])
     expect((await read())[0]!.attempt_log).toContain('The webhook was deleted.')
     expect(receiver.received).toHaveLength(1)
   })
@@ -335,7 +335,7 @@ describeApi('the deliveries of a webhook', (open) => {
     await star(test, user)
     test.clock.advance(minuteMs)
     const rows = () => test.registry.database.read.selectFrom('outbox').select('state').where('lane', '=', id).execute()
-    await expect.poll(rows, { timeout: 10_000 }).toEqual([{ state: 'failed' }])
+    await expect.poll(rows).toEqual([{ state: 'failed' }])
     expect(receiver.received).toHaveLength(1)
     await test.admin.api.updateUser({ username, ...rise })
     expect(await user.api.getWebhook({ id })).toMatchObject({ active: true, deliveries: [{ status: 'failed' }] })

@@ -52,7 +52,7 @@ describe('a list of external skills', () => {
   })
 })
 
-describe('skillstead external', { timeout: 60_000 }, () => {
+describe('skillstead external', () => {
   let folder: string
   let data: string[]
   beforeAll(async () => {

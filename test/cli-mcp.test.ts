@@ -21,7 +21,7 @@ import {
 
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
-describe('skillstead mcp', { timeout: 60_000 }, () => {
+describe('skillstead mcp', () => {
   let data: string
   let registry: Registry
   let node: ListeningNode
@@ -100,7 +100,7 @@ describe('skillstead mcp', { timeout: 60_000 }, () => {
       '{"jsonrpc":"2.0","id":4,"method":"skills/list","params":{}}',
     ]
     child.stdin.write(`${lines.join('\n')}\n`)
-    await expect.poll(() => out.includes('"id":4'), { timeout: 15_000 }).toBe(true)
+    await expect.poll(() => out.includes('"id":4')).toBe(true)
     child.stdin.end()
     expect(await ended).toBe(0)
     const messages = out

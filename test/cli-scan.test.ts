@@ -21,7 +21,7 @@ const lines = ({ stdout }: Finished) =>
     .map((line) => JSON.parse(line) as Line)
 const verdicts = (finished: Finished) => lines(finished).map(({ id, verdict }) => [id, verdict])
 
-describe('skillstead scan', { timeout: 60_000 }, () => {
+describe('skillstead scan', () => {
   let folder: string
   const at = (name: string) => join(folder, name)
   beforeAll(async () => {
@@ -184,7 +184,7 @@ describe('skillstead scan', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a node with a policy', { timeout: 60_000 }, () => {
+describe('a node with a policy', () => {
   it('holds what is dangerous until the operator releases it', async () => {
     const folder = await makeFolder()
     const data = ['--data', join(folder, 'data')]

@@ -78,7 +78,7 @@ describe('the commands about webhooks', () => {
     expect(received).toEqual([])
 
     await onNode()
-    await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 })
+    await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 60_000 })
     const [{ event, signature, body }] = received as [(typeof received)[0]]
     expect(event).toBe('ping')
     expect(signature).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
@@ -146,7 +146,7 @@ describe('the commands about webhooks', () => {
     await vi.waitFor(
       async () =>
         expect(await api.getWebhook({ id })).toMatchObject({ active: false, deliveries: [{ status: 'failed' }] }),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     answer = 204
   })

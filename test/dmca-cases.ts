@@ -79,7 +79,7 @@ export async function makeCase(
 /** Lets the time of a counter-notice run out, and waits for what follows. */
 export async function runOut(test: TestRegistry, id: string): Promise<void> {
   test.clock.advance(14 * dayMs)
-  await expect.poll(() => statusOf(test, id), { timeout: 10_000 }).toBe('restored')
+  await expect.poll(() => statusOf(test, id)).toBe('restored')
 }
 
 export async function statusOf(test: TestRegistry, id: string): Promise<Status> {

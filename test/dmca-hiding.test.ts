@@ -390,7 +390,7 @@ describeApi('a takedown', (open) => {
           () => 'read',
           (error: { code: string }) => error.code,
         )
-    await expect.poll(code, { timeout: 10_000 }).toBe('taken_down')
+    await expect.poll(code).toBe('taken_down')
     expect((await test.api().searchSkills({ q: 'remote' })).total).toBe(0)
   })
 })

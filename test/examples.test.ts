@@ -10,7 +10,7 @@ import { skillMd } from './answers.ts'
 import { makeFolder, runFile, skillsteadJson, startServer, type Running } from './cli-harness.ts'
 import { startStandInModel } from './stand-in-model.ts'
 
-const waiting = { timeout: 10_000 }
+const waiting = { timeout: 60_000 }
 const example = (name: string) => fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
 
 /** Writes a certificate for `localhost`, its key, and the certificate of the CA that made it. */
@@ -163,13 +163,13 @@ describe('the examples', () => {
   })
 })
 
-describe('the examples for agents', { timeout: 60_000 }, () => {
+describe('the examples for agents', () => {
   let server: Running
   beforeAll(async () => {
     const data = join(await makeFolder(), 'data')
     await skillsteadJson(['examples', '--data', data])
     server = await startServer(['serve', '--port', '0', '--data', data])
-  }, 60_000)
+  })
   afterAll(() => server.stop())
 
   it('search, load within a budget and call a tool, in the process and over HTTP', async () => {

@@ -258,9 +258,9 @@ describe('calls', () => {
       socket.once('readable', () => {})
       return socket
     })
-    await expect.poll(async () => (await post(fixture, ping)).status, { timeout: 15_000 }).toBe(503)
+    await expect.poll(async () => (await post(fixture, ping)).status).toBe(503)
     for (const socket of sockets) socket.destroy()
-    await expect.poll(async () => (await post(fixture, ping)).status, { timeout: 15_000 }).toBe(200)
+    await expect.poll(async () => (await post(fixture, ping)).status).toBe(200)
     const again = await Promise.all(Array.from({ length: 32 }, () => post(fixture, ping)))
     expect(again.map(({ status }) => status)).toEqual(again.map(() => 200))
   })

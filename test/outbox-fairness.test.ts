@@ -70,7 +70,7 @@ describeDatabases('the lanes of the outbox', (open) => {
     test.registry.outbox.handle(topic, handler)
     await expect.poll(() => most.get('lane hangs')).toBe(8)
     await enqueue(test, ...others.map((lane) => ({ lane, count: 20 })))
-    await expect.poll(() => countBy(test, 'done', others), { timeout: 15_000 }).toBe(400)
+    await expect.poll(() => countBy(test, 'done', others)).toBe(400)
     expect(await countBy(test, 'done', ['hangs'])).toBe(0)
     expect(most.get('lane hangs')).toBe(8)
     // What comes now is begun at once, too: nobody polls for it.
@@ -91,7 +91,7 @@ describeDatabases('the lanes of the outbox', (open) => {
     await enqueue(test, ...hanging.map((lane) => ({ lane, count: 40 })))
     await expect.poll(() => most.get('all')).toBeGreaterThanOrEqual(192)
     await enqueue(test, { lane: 'known', count: 300 })
-    await expect.poll(() => countBy(test, 'done', ['known']), { timeout: 15_000 }).toBe(340)
+    await expect.poll(() => countBy(test, 'done', ['known'])).toBe(340)
     expect(await countBy(test, 'pending', hanging)).toBe(2400)
     expect(most.get('all')).toBeLessThanOrEqual(256)
     const stopped = test.registry.outbox.stop()
@@ -109,7 +109,7 @@ describeDatabases('the lanes of the outbox', (open) => {
       host: 'two.test',
       count: 30,
     })
-    await expect.poll(() => countBy(test, 'done', [...lanes, 'elsewhere']), { timeout: 30_000 }).toBe(930)
+    await expect.poll(() => countBy(test, 'done', [...lanes, 'elsewhere'])).toBe(930)
     expect(most.get('host one.test')).toBeLessThanOrEqual(64)
     expect(
       [...seen.values()].every((times) => times === 1),
@@ -131,7 +131,7 @@ describeDatabases('the lanes of the outbox', (open) => {
     first.registry.outbox.handle(topic, handlers[0].handler)
     second.registry.outbox.handle(topic, handlers[1].handler)
     const total = lanes.reduce((sum, _lane, n) => sum + 1 + (n % 20), 1500)
-    await expect.poll(() => countBy(first, 'done', lanes), { timeout: 40_000 }).toBe(total)
+    await expect.poll(() => countBy(first, 'done', lanes)).toBe(total)
     const seen = handlers.flatMap((each) => [...each.seen.entries()])
     expect(new Set(seen.map(([id]) => id)).size).toBe(total)
     expect(seen.filter(([, times]) => times !== 1)).toEqual([])

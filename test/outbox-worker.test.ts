@@ -66,9 +66,9 @@ describeDatabases('the worker of the outbox', (open) => {
       { topic: 'shared', payload: { n: 1 } },
       { topic: 'shared', payload: { n: 2 }, dueAt: works.clock.now() + minuteMs },
     )
-    await expect.poll(() => begun, { timeout: 5000 }).toEqual([1])
+    await expect.poll(() => begun).toEqual([1])
     works.clock.advance(minuteMs)
-    await expect.poll(() => begun, { timeout: 5000 }).toEqual([1, 2])
+    await expect.poll(() => begun).toEqual([1, 2])
   })
 
   it('asks the database once a second and writes nothing while there is nothing to do', async () => {
@@ -79,7 +79,7 @@ describeDatabases('the worker of the outbox', (open) => {
     const asked = watchReads(test)
     let commits = 0
     database.writer.onCommit(() => void (commits += 1))
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => asked.length).toBe(2)
     await setTimeout(500)
     expect(asked.length).toBeLessThanOrEqual(3)
     expect(new Set(asked).size).toBe(1)

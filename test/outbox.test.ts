@@ -186,7 +186,7 @@ describeDatabases('the outbox', (open) => {
     }
     const numbers = Array.from({ length: 60 }, (_, n) => n)
     await Promise.all(numbers.map((n) => enqueue(n % 2 ? first : second, { topic: 'shared', payload: { n } })))
-    await expect.poll(() => seen.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(60)
+    await expect.poll(() => seen.length).toBeGreaterThanOrEqual(60)
     await expect.poll(async () => (await stateOf(first, 'shared')).filter((state) => state === 'done').length).toBe(60)
     expect(seen.toSorted((a, b) => a - b)).toEqual(numbers)
     expect((await rowsOf(first, 'shared')).map(({ attempts }) => attempts)).toEqual(numbers.map(() => 1))

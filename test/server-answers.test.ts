@@ -181,7 +181,7 @@ describe('answers of a node', () => {
     await get('/skills/pdf/archive')
     await get('/skills/pdf/skill.md', { headers: { 'if-none-match': '"what was"' } })
     const downloads = async () => (await (await get('/skills/pdf')).json()).downloads
-    await expect.poll(downloads, { timeout: 5000 }).toBeGreaterThanOrEqual(2)
+    await expect.poll(downloads).toBeGreaterThanOrEqual(2)
     expect(await downloads()).toBe(2)
   })
 

@@ -1,5 +1,5 @@
 import { WebhookEvent, eventNames, pingEvent, type Delivery, type Webhook } from '@skillstead/protocol'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { json, startNode } from './server-harness.ts'
 
 const hook = { url: 'https://hooks.example.com/', events: ['skill.starred'] }
@@ -45,14 +45,13 @@ describe('webhooks over HTTP', () => {
     const [first, second] = (await Promise.all(pings.map((response) => response.json()))) as [Delivery, Delivery]
     expect(second).toEqual(first)
     const read = async () => (await (await as(`/webhooks/${id}`)).json()).deliveries as Delivery[]
-    await vi.waitFor(async () => expect(await read()).toMatchObject([{ id: first.id, status: 'failed' }]))
+    await expect.poll(read).toMatchObject([{ id: first.id, status: 'failed' }])
     const path = `/webhooks/${id}/deliveries/${first.id}/retry`
     const retries = [await as(path, once('k3')), await as(path, once('k3'))]
     expect(retries.map(({ status }) => status)).toEqual([202, 202])
-    await vi.waitFor(async () => {
-      const [{ status, attempts }] = (await read()) as [Delivery]
-      expect([status, attempts.length]).toEqual(['failed', 2])
-    })
+    await expect
+      .poll(async () => (await read()).map(({ status, attempts }) => [status, attempts.length]))
+      .toEqual([['failed', 2]])
     expect(await read()).toHaveLength(1)
   })
 
@@ -122,7 +121,7 @@ describe('what a node says of webhooks', () => {
     const { node, as, registry } = await startCutOff()
     const { id } = await (await as('/webhooks', json(hook))).json()
     await as(`/webhooks/${id}/ping`, { method: 'POST' })
-    await vi.waitFor(async () => expect(await registry.outbox.figures()).toMatchObject({ failures: 1 }))
+    await expect.poll(() => registry.outbox.figures()).toMatchObject({ failures: 1 })
     const dueAt = Date.now() - 120_000
     await registry.database.writer.write((trx) =>
       registry.outbox.enqueue(trx, { topic: 'nobody.takes.these', payload: {}, dueAt }),

@@ -123,20 +123,18 @@ describeDatabases('storage', (open, dialect) => {
     const alice = await test.makeUser('alice')
     const other = await open({ at: test.location })
     await alice.api.publishSkill({ skillMd: skillMd('followed', { description: 'Before wombat.' }) })
-    await expect.poll(async () => (await other.api().searchSkills({ q: 'wombat' })).total, { timeout: 5000 }).toBe(1)
+    await expect.poll(async () => (await other.api().searchSkills({ q: 'wombat' })).total).toBe(1)
     expect((await other.api().getSkill({ name: 'followed' })).description).toBe('Before wombat.')
     await alice.api.publishSkill({ name: 'followed', description: 'After quokka.' })
-    await expect
-      .poll(async () => (await other.api().getSkill({ name: 'followed' })).description, { timeout: 5000 })
-      .toBe('After quokka.')
+    await expect.poll(async () => (await other.api().getSkill({ name: 'followed' })).description).toBe('After quokka.')
     await alice.api.publishSkill({ name: 'followed', visibility: 'private' })
     expect(
       await codeOf(other.api().getSkillMd({ name: 'followed' })),
       'what is private is private everywhere at once',
     ).toBe('not_found')
-    await expect.poll(async () => (await other.api().searchSkills({ q: 'quokka' })).total, { timeout: 5000 }).toBe(0)
+    await expect.poll(async () => (await other.api().searchSkills({ q: 'quokka' })).total).toBe(0)
     await expect
-      .poll(async () => codeOf(other.api().getSkill({ name: 'followed' })).catch(() => 'seen'), { timeout: 5000 })
+      .poll(async () => codeOf(other.api().getSkill({ name: 'followed' })).catch(() => 'seen'))
       .toBe('not_found')
   })
 
@@ -188,29 +186,25 @@ describeDatabases('storage', (open, dialect) => {
 })
 
 describe('storage in an SQLite file', () => {
-  it(
-    'that another process keeps locked answers overloaded, reads go on, and it is written once it is free',
-    { timeout: 60_000 },
-    async () => {
-      const place = await makePlace('SQLite')
-      const registry = await openRegistry(place.location)
-      const { localApi, systemCaller } = await import('@skillstead/core')
-      const api = localApi(registry, systemCaller)
-      const other = new SqliteDatabase(place.location.path!)
-      other.exec('begin immediate')
-      const refusal = await refusalOf(api.createUser({ username: 'waiting' }))
-      expect({ code: refusal.code, retry: refusal.retryAfterSeconds }).toEqual({ code: 'overloaded', retry: 2 })
-      expect(refusal.message).not.toMatch(/sqlite|busy|lock/i)
-      expect((await api.searchSkills()).total).toBe(0)
-      const patient = api.createUser({ username: 'patient' })
-      await setTimeout(200)
-      other.exec('rollback')
-      other.close()
-      expect((await patient).username).toBe('patient')
-      await registry.close()
-      await place.remove()
-    },
-  )
+  it('that another process keeps locked answers overloaded, reads go on, and it is written once it is free', async () => {
+    const place = await makePlace('SQLite')
+    const registry = await openRegistry(place.location)
+    const { localApi, systemCaller } = await import('@skillstead/core')
+    const api = localApi(registry, systemCaller)
+    const other = new SqliteDatabase(place.location.path!)
+    other.exec('begin immediate')
+    const refusal = await refusalOf(api.createUser({ username: 'waiting' }))
+    expect({ code: refusal.code, retry: refusal.retryAfterSeconds }).toEqual({ code: 'overloaded', retry: 2 })
+    expect(refusal.message).not.toMatch(/sqlite|busy|lock/i)
+    expect((await api.searchSkills()).total).toBe(0)
+    const patient = api.createUser({ username: 'patient' })
+    await setTimeout(200)
+    other.exec('rollback')
+    other.close()
+    expect((await patient).username).toBe('patient')
+    await registry.close()
+    await place.remove()
+  })
 
   it('is followed at whatever moment a change falls, up to the last turn of a reading', async () => {
     const place = await makePlace('SQLite')

@@ -143,7 +143,7 @@ describeDatabases('telemetry', (open, dialect) => {
     await test.registry.telemetry.flush()
     const { database } = test.registry
     await expect
-      .poll(() => database.read.selectFrom('install_days').select('installs').execute(), { timeout: 10_000 })
+      .poll(() => database.read.selectFrom('install_days').select('installs').execute())
       .toEqual([{ installs: 5 }])
     const hours = await database.read.selectFrom('install_hours').select('installs').execute()
     expect(hours).toEqual([{ installs: 1 }])

@@ -72,14 +72,14 @@ export async function star(test: TestRegistry, { username }: TestUser, times = 1
 
 /** Waits until a webhook is so, as its owner sees it. */
 export async function untilWebhook(user: TestUser, id: string, expected: object): Promise<ShownWebhook> {
-  await expect.poll(() => user.api.getWebhook({ id }), { timeout: 10_000 }).toMatchObject(expected)
+  await expect.poll(() => user.api.getWebhook({ id })).toMatchObject(expected)
   return user.api.getWebhook({ id })
 }
 
 /** Waits until the deliveries of a webhook have these statuses, newest first. */
 export async function untilDeliveries(user: TestUser, id: string, statuses: readonly string[]) {
   const read = async () => (await user.api.getWebhook({ id })).deliveries
-  await expect.poll(async () => (await read()).map(({ status }) => status), { timeout: 10_000 }).toEqual(statuses)
+  await expect.poll(async () => (await read()).map(({ status }) => status)).toEqual(statuses)
   return read()
 }
 
@@ -87,10 +87,10 @@ export async function untilDeliveries(user: TestUser, id: string, statuses: read
 export async function exhaust(test: TestRegistry, user: TestUser, id: string): Promise<void> {
   const newest = async () => (await user.api.getWebhook({ id })).deliveries[0]!
   for (const [i, delayMs] of delaysMs.entries()) {
-    await expect.poll(async () => (await newest()).attempts.length, { timeout: 10_000 }).toBe(i + 1)
+    await expect.poll(async () => (await newest()).attempts.length).toBe(i + 1)
     test.clock.advance(delayMs)
   }
-  await expect.poll(async () => (await newest()).status, { timeout: 10_000 }).toBe('failed')
+  await expect.poll(async () => (await newest()).status).toBe('failed')
 }
 
 export function sign(secret: string, body: string): string {

@@ -112,7 +112,7 @@ const make = (name: string, hours: number) =>
 const newestOf = async (user: TestUser, id: string) => (await user.api.getWebhook({ id })).deliveries[0]!
 
 async function untilTried(user: TestUser, id: string) {
-  await expect.poll(async () => (await newestOf(user, id)).attempts.length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(async () => (await newestOf(user, id)).attempts.length).toBe(1)
   return newestOf(user, id)
 }
 
@@ -223,7 +223,7 @@ describeDatabases('receivers that do what they like', (open) => {
     expect(await untilTried(user, id)).toMatchObject({ status: 'pending', attempts: [{ error: closes }] })
     outside.pages.set('back.example.com/', (_request, response) => void response.end())
     test.clock.advance(minuteMs)
-    await expect.poll(async () => (await newestOf(user, id)).status, { timeout: 10_000 }).toBe('delivered')
+    await expect.poll(async () => (await newestOf(user, id)).status).toBe('delivered')
   })
 
   describe('while the registry closes', () => {
@@ -238,7 +238,7 @@ describeDatabases('receivers that do what they like', (open) => {
       const outgoing = { allowNetworks: ['127.0.0.1'], ca: [outside.ca], resolver: { ...resolver, lookup } }
       const again = await open({ at: test.location, clock: test.clock, outgoing })
       const shown = async () => (await again.apiWithKey(user.key).getWebhook({ id: ids.get('stuck')! })).deliveries[0]!
-      await expect.poll(async () => (await shown()).status, { timeout: 10_000 }).toBe('delivered')
+      await expect.poll(async () => (await shown()).status).toBe('delivered')
       expect((await shown()).attempts).toEqual([
         { number: 1, at: expect.any(String), statusCode: 200, durationMs: expect.any(Number), error: null },
       ])

@@ -39,7 +39,7 @@ const standard = (key: string | Buffer, { headers, body }: Received) =>
 /** Waits until the newest delivery was tried so many times. */
 async function untilTried({ user, id }: Hook, attempts: number): Promise<Delivery> {
   const count = async () => (await newestOf(user, id))?.attempts.length
-  await expect.poll(count, { timeout: 10_000 }).toBe(attempts)
+  await expect.poll(count).toBe(attempts)
   return newestOf(user, id)
 }
 
@@ -145,9 +145,7 @@ describeDatabases('a delivery', (open) => {
       for (const afterMs of [0, dayMs - 1, dayMs]) {
         test.clock.set(changedAt + afterMs)
         const ping = await hook.user.api.pingWebhook({ id: hook.id })
-        await expect
-          .poll(async () => (await newestOf(hook.user, hook.id)).status, { timeout: 10_000 })
-          .toBe('delivered')
+        await expect.poll(async () => (await newestOf(hook.user, hook.id)).status).toBe('delivered')
         expect(received.at(-1)!.headers['x-service-delivery']).toBe(ping.id)
       }
       for (const each of received.slice(0, 2))
@@ -322,7 +320,7 @@ describeDatabases('a delivery', (open) => {
         await trx.schema.alterTable('webhooks').renameTo('webhooks_away').execute()
       })
       const row = database.read.selectFrom('outbox').select('state').where('lane', '=', id)
-      await expect.poll(() => row.execute(), { timeout: 10_000 }).toEqual([{ state: 'failed' }])
+      await expect.poll(() => row.execute()).toEqual([{ state: 'failed' }])
       await database.writer.write((trx) => trx.schema.alterTable('webhooks_away').renameTo('webhooks').execute())
       const { attempts } = await newestOf(user, id)
       expect(attempts.map(({ error }) => error)).toEqual(['The registry could not prepare the delivery.'])
