@@ -120,6 +120,18 @@ describeApi('loading a skill', (open, { transport }) => {
     })
   })
 
+  it('takes a hundred sections to keep, and says what else it takes', async () => {
+    const priority = Array.from({ length: 100 }, (_, i) => `a section that is called ${i}`)
+    const { fullContent } = await test
+      .api()
+      .loadSkill({ name, maxTokens: 400, priority: [...priority.slice(1), 'Options'] })
+    expect(fullContent).toContain('what stands between')
+    const tooMany = await refusalOf(test.api().loadSkill({ name, maxTokens: 400, priority: [...priority, 'Options'] }))
+    expect(tooMany.message).toBe('priority must have at most 100 items.')
+    const tooLong = test.api().loadSkill({ name, maxTokens: 400, priority: ['x'.repeat(5000)] })
+    expect((await refusalOf(tooLong)).message).not.toContain('another type')
+  })
+
   it('is refused for a budget that not even the least of it fits, with that least', async () => {
     for (const level of ['metadata', 'full'] as const) {
       const error = await refusalOf(test.api().loadSkill({ name, level, maxTokens: 5 }))
@@ -169,9 +181,9 @@ describeApi('loading a skill', (open, { transport }) => {
       expect(headers.get('etag')).toBe(etag)
       expect(headers.get('cache-control')).toBe('no-cache')
       expect(await downloadsOf('tagged')).toBe(1)
-      expect((await test.request(url, { headers: { 'if-none-match': etag } })).status, 'its downloads are new').toBe(
-        200,
-      )
+      const again = await test.request(url, { headers: { 'if-none-match': etag } })
+      expect(again.status, 'that it was downloaded makes it no other one').toBe(304)
+      expect(await downloadsOf('tagged')).toBe(1)
       const authorization = `Bearer ${alice.key}`
       const own = await test.request(url, { headers: { authorization } })
       expect(own.headers.get('cache-control')).toBe('private, no-store')

@@ -165,6 +165,20 @@ describe('a client whose node is not what it should be', () => {
     expect(standIn.requests, 'a line that broke may hold the next time').toHaveLength(3)
   })
 
+  it('says where a key would be lost on the way to another address', async () => {
+    const elsewhere = await openStandIn(send(found, { headers: { 'x-request-id': 'r1' } }))
+    const standIn = await openStandIn((request, response) => {
+      response.writeHead(308, { location: elsewhere.url + request.url }).end()
+    })
+    const error = await failureOf(createClient({ baseUrl: standIn.url, apiKey: 'ssk_1', retries: 0 }).searchSkills())
+    expect(error).toMatchObject({
+      code: 'upstream_failed',
+      message: `${standIn.url} sends its callers on to ${elsewhere.url}, where no key goes along. Give that as the address.`,
+    })
+    expect(elsewhere.requests[0]!.headers).not.toHaveProperty('authorization')
+    expect(await createClient({ baseUrl: standIn.url }).searchSkills(), 'who has none is not held up').toEqual(found)
+  })
+
   it('says what a bare status means', async () => {
     const codes = {
       401: 'unauthorized',

@@ -7,6 +7,9 @@ import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getTokenCounter, type CountTokens } from '../packages/core/src/loading/count-tokens.ts'
+import { truncateHere, truncateSkill } from '../packages/core/src/loading/truncate-skill.ts'
+import type { TruncateOrder, Truncated } from '../packages/core/src/loading/truncate-skill.ts'
+import { ScanPool } from '../packages/core/src/scan/scan-pool.ts'
 import { anyDocument, loadDocument } from './loading-documents.ts'
 
 const tiktoken = new Tiktoken(o200k)
@@ -116,6 +119,15 @@ describe('a skill truncated to a budget', () => {
     expect(truncated.map(({ section }) => section)).not.toContain('Options')
   })
 
+  it('knows a heading with commas by its pieces too, as they come in an address', () => {
+    const filler = 'Some words that take room.\n\n'.repeat(40)
+    const loaded = loadDocument(`# All\n\n## Other\n\n${filler}## Read, write,sort\n\nWanted.\n\n## Sort\n\n${filler}`)
+    for (const priority of [['Read, write,sort'], ['none', 'read', 'write', 'sort']]) {
+      const { fullContent } = toBudget(loaded, leastOf(loaded) + 40, priority)
+      expect(fullContent).toContain('## Read, write,sort\n\nWanted.')
+    }
+  })
+
   it('puts what is kept in the order of the document, not of the priority, so that it still reads', () => {
     const loaded = loadDocument(sample)
     const { fullContent } = toBudget(loaded, leastOf(loaded) + 240, ['Notes', 'Options'])
@@ -178,6 +190,30 @@ describe('tokens', () => {
       expect(countTokens(text), run).toBeGreaterThanOrEqual(countIndependently(text))
       expect(countTokens(`${text}${run.repeat(400_000)}`), run).toBeGreaterThan(100_000)
     }
+  })
+})
+
+describe('truncating in another thread', () => {
+  const loaded = loadDocument(sample)
+  const tooSmall = { loaded, maxTokens: 5 }
+  const order = { loaded, maxTokens: 400, priority: ['Options'] }
+
+  it('gives what it gives here, and the same refusal', async () => {
+    const url = new URL('../packages/core/src/loading/truncate-worker.ts', import.meta.url)
+    const threads = new ScanPool<Truncated, TruncateOrder>({ url })
+    expect(await threads.ask(order)).toEqual({ loaded: await truncateHere(order) })
+    expect(await truncateSkill(order)).toEqual(await truncateHere(order))
+    const refusal = (await truncateSkill(tooSmall).catch((error: unknown) => error)) as RegistryError
+    expect(refusal).toEqual(await truncateHere(tooSmall).catch((error: unknown) => error))
+    expect(refusal.errors.map(({ path }) => path)).toEqual(['maxTokens'])
+  })
+
+  it('is done here where there is no thread, and refused for the moment where one takes too long', async () => {
+    expect(await truncateSkill(order, { ask: async () => 'broken' })).toEqual(await truncateHere(order))
+    await expect(truncateSkill(order, { ask: async () => 'late' })).rejects.toMatchObject({
+      code: 'overloaded',
+      retryAfterSeconds: 5,
+    })
   })
 })
 

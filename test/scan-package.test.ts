@@ -28,6 +28,11 @@ describe('a scan of a package', () => {
     expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
   })
 
+  it('goes on in slices where no thread can be had, however often', async () => {
+    const pool = new ScanPool({ url: new URL('http://127.0.0.1/no-thread'), workersMax: 1 })
+    for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
+  })
+
   it('lets other work go on meanwhile', async () => {
     const pool = new ScanPool({ url: script('throw new Error("broken")') })
     let turns = 0

@@ -18,15 +18,18 @@ function watchFetch() {
 
 describe('a skill client of a node', () => {
   it('renews what it has without another download', async () => {
-    const { node, key, api } = await startNode()
+    const { node, registry, api } = await startNode()
     const { statuses, watched } = watchFetch()
     const clock = createClock()
-    const client = createSkillClient({ baseUrl: node.url, apiKey: key, fetch: watched, now: clock.now })
+    const client = createSkillClient({ baseUrl: node.url, fetch: watched, now: clock.now })
     const first = await client.load('alice/pdf')
     expect(first.fullContent).toBe(skillMd)
     clock.advance(hourMs)
+    await registry.counters.flush()
     expect(await client.load('alice/pdf')).toEqual(first)
     expect(statuses).toEqual([200, 304])
+    await registry.counters.flush()
+    expect((await api.getSkill({ name: 'alice/pdf' })).downloads).toBe(1)
     await api.publishSkill({ skillMd: `${skillMd}\nAll of them.\n`, version: '1.1.0' })
     clock.advance(hourMs)
     expect((await client.load('alice/pdf')).metadata.version).toBe('1.1.0')

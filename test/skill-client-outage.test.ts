@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { createSkillClient, type RegistryError, type SkillClientOptions } from '@skillstead/client'
 import { describe, expect, it, vi } from 'vitest'
 import { createClock } from './harness.ts'
-import { loadedSkill, openStandIn, send, sendPage, sendProblem, sendSkill } from './stand-in.ts'
+import { loadedSkill, openStandIn, send, sendPage, sendPageOf, sendProblem, sendSkill } from './stand-in.ts'
 
 const hourMs = 3_600_000
 
@@ -26,6 +26,9 @@ describe('a skill client whose node is away', () => {
     ['a node that is overloaded', sendProblem(503, 'overloaded', { 'retry-after': '5' })],
     ['a node that asks for patience', sendProblem(429, 'rate_limited', { 'retry-after': '5' })],
     ['the page of a sign-in', sendPage],
+    ['a page that says 404', sendPageOf(404)],
+    ['a page that says 403', sendPageOf(403)],
+    ['a page that says 401', sendPageOf(401)],
     ['JSON that was cut off', send('{"level":"full","met')],
     ['JSON of another shape', send({ hello: 'world' })],
     ['a skill without its text', send({ ...loadedSkill(), fullContent: undefined })],
@@ -280,6 +283,8 @@ describe('a skill client', () => {
       { cacheTtl: -1 },
       { cacheTtl: Number.NaN },
       { baseUrl: 'nonsense' },
+      { timeoutMs: Infinity },
+      { timeoutMs: 0 },
       { api, apiKey: 'ssk_1' },
     ]) {
       expect(() => createSkillClient(options)).toThrow(TypeError)

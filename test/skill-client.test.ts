@@ -144,6 +144,15 @@ describeApi('a skill client', (open, { transport }) => {
     await expect(client.load(nameOf(), { level: 'metadata' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  it('asks for what cannot be meant, instead of taking it for something that is in memory', async () => {
+    const { asked, client } = makeClient()
+    await client.load(nameOf())
+    for (const options of [{ maxTokens: Number.NaN }, { maxTokens: Infinity }, { level: 'Full' as 'full' }]) {
+      await expect(client.load(nameOf(), options)).rejects.toMatchObject({ code: 'invalid_request' })
+    }
+    expect(asked).toHaveLength(4)
+  })
+
   it('tells what is wrong with what was asked for, and keeps nothing of it', async () => {
     const { client, asked } = makeClient()
     for (const options of [{ maxTokens: 0 }, { maxTokens: 5 }, { level: 'all' as 'full' }, { version: '1' }]) {

@@ -52,11 +52,16 @@ export function sendProblem(status: number, code: string, headers: Record<string
   return send({ ...problem, requestId: 'r1' }, { status, headers: { ...type, ...headers } })
 }
 
+/** A page that a network or a proxy sends instead of what was asked for. */
+export function sendPageOf(status: number): RequestListener {
+  return (_, response) =>
+    response
+      .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+      .end('<html><h1>Sign in to our Wi-Fi</h1></html>')
+}
+
 /** The page that a hotel sends instead of what was asked for. */
-export const sendPage: RequestListener = (_, response) =>
-  response
-    .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
-    .end('<html><h1>Sign in to our Wi-Fi</h1></html>')
+export const sendPage = sendPageOf(200)
 
 /** Answers every load as a node with one skill would. */
 export const sendSkill: RequestListener = (request, response) => {

@@ -23,6 +23,7 @@ const { values, positionals } = parseArgs({
     security: { type: 'string' },
     sqlite: { type: 'boolean' },
     postgres: { type: 'boolean' },
+    every: { type: 'string', default: '1' },
   },
   allowPositionals: true,
 })
@@ -39,7 +40,7 @@ if (positionals.includes('client') || (corpusDir && wants('client'))) {
 }
 // Without a corpus it measures; with one it holds its documents against budgets too.
 if (positionals.includes('loading')) {
-  await benchLoading(corpusDir)
+  await benchLoading(corpusDir, toEvery(values.every))
   if (positionals.length === 1) process.exit()
 }
 // It makes its own entries.
@@ -49,7 +50,7 @@ if (positionals.includes('log') || (corpusDir && wants('log'))) {
 }
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
   console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks], pnpm bench log, pnpm bench client, pnpm bench loading, or pnpm bench scan --security FILE [--corpus DIR]',
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks], pnpm bench log, pnpm bench client, pnpm bench loading [--corpus DIR [--every N]], or pnpm bench scan --security FILE [--corpus DIR]',
   )
   process.exit(2)
 }
@@ -90,6 +91,13 @@ async function benchOn(title: string, location: RegistryOptions, place: readonly
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })
   await registry.close()
   await benchHttp(title, location, key, corpusDir!)
+}
+
+/** Every so-manyth document of the corpus. */
+function toEvery(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  console.error('--every takes a whole number from 1: 50 for every fiftieth document.')
+  process.exit(2)
 }
 
 function scratch(): string {

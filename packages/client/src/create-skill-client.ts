@@ -100,7 +100,7 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
 
   /** A lower level of what is in memory; a budget cuts each level in another way. */
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
-    if (wanted.maxTokens !== undefined) return undefined
+    if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
     const above = loadLevels.slice(loadLevels.indexOf(level) + 1)
     const held = above.map((each) => kept.find(toKey(name, wanted, each))).filter((each) => each !== undefined)
     const best = held.find(kept.isFresh) ?? held[0]
@@ -126,7 +126,9 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
 }
 
 function toKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {
-  return JSON.stringify([name, level, version, maxTokens, maxTokens === undefined ? undefined : priority])
+  if (maxTokens === undefined) return JSON.stringify([name, level, version])
+  // As text, since JSON has null for what is no number, as for what is absent.
+  return JSON.stringify([name, level, version, String(maxTokens), priority])
 }
 
 function toHttpOptions(options: SkillClientOptions): HttpOptions {

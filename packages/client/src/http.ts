@@ -3,7 +3,7 @@ import type { EndpointName } from '@skillstead/protocol'
 import { AbortError } from 'p-retry'
 import { withDeadline } from './deadline.ts'
 import { readAnswer, type Answer, type Expected } from './read-answer.ts'
-import { withRetries } from './retries.ts'
+import { forGood, withRetries } from './retries.ts'
 import { toRequest, type WireRequest } from './to-request.ts'
 
 /** How to reach a node, and as whom. */
@@ -57,8 +57,11 @@ interface Try {
 const timeoutsMs = { json: 30_000, files: 300_000 }
 const retriesDefault = 2
 
-/** Throws a TypeError for an address that no node can have. */
+const timeoutMsMax = 2 ** 31 - 1
+
+/** Throws a TypeError for an address that no node can have, and for numbers that cannot be meant. */
 export function createHttp(options: HttpOptions): Call {
+  refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
   const headers = toHeaders(options)
   return async (name, input, { etag, signal = options.signal, retries = options.retries ?? retriesDefault } = {}) => {
@@ -74,6 +77,14 @@ export function createHttp(options: HttpOptions): Call {
     }
     return withRetries(() => attempt(once, options, signal), isRepeatable(endpoint) ? retries : 0, signal)
   }
+}
+
+/** Timers end at once where they are given anything else. */
+function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions): void {
+  if (!(timeoutMs > 0 && timeoutMs <= timeoutMsMax)) {
+    throw new TypeError(`timeoutMs is a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)
+  }
+  if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries is a whole number, from 0.')
 }
 
 /** The address of the API of a node, from the address of either. */
@@ -128,6 +139,7 @@ async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOpt
       `No registry answers at ${origin}.`,
     )
     status = `${response.status}`
+    if (holdsSecret(options)) refuseElsewhere(response, origin)
     return reach(() => readAnswer(response, expected), `The answer of ${origin} broke off.`)
   }
   try {
@@ -137,6 +149,19 @@ async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOpt
     const ms = Math.round(performance.now() - startMs)
     if (options.debug) console.debug(`skillstead: ${init.method} ${path}: ${status}, ${ms} ms`)
   }
+}
+
+function holdsSecret({ apiKey, agentToken, caseToken, shareToken }: HttpOptions): boolean {
+  return Boolean(apiKey || agentToken || caseToken || shareToken)
+}
+
+/** `fetch` leaves the key behind where a redirect goes elsewhere, and what a guest sees would pass for what its holder may. */
+function refuseElsewhere(response: Response, origin: string): void {
+  if (!response.redirected || new URL(response.url).origin === origin || !response.headers.has('x-request-id')) return
+  const elsewhere = new URL(response.url).origin
+  response.body?.cancel().catch(() => undefined)
+  const detail = `${origin} sends its callers on to ${elsewhere}, where no key goes along. Give that as the address.`
+  throw forGood(new RegistryError('upstream_failed', detail))
 }
 
 /** What the network does to a call, as an error of ours. */

@@ -22,6 +22,9 @@ export interface Expected {
   readonly maybeUnchanged?: boolean
 }
 
+/** What networks and proxies say with a page of their own: it tells nothing of what was asked for. */
+const pageStatuses: ReadonlySet<number> = new Set([401, 403, 404])
+
 /** Far above what any node sends in one answer, packages included. */
 const bytesMax = 256 * 1024 * 1024
 
@@ -29,6 +32,7 @@ const bytesMax = 256 * 1024 * 1024
 export async function readAnswer(response: Response, expected: Expected): Promise<Answer> {
   const etag = response.headers.get('etag') ?? undefined
   if (response.status === 304 && expected.maybeUnchanged) return { output: undefined, etag, isUnchanged: true }
+  if (pageStatuses.has(response.status) && isPage(response)) throw notANode(response, 'text/html')
   if (!response.ok) throw toRegistryError(response, new TextDecoder().decode(await readBytes(response)))
   if (response.status === 204) return { output: undefined, etag, isUnchanged: false }
   const output = expected.isContent ? await readContent(response, etag, expected.digest) : await readJson(response)
@@ -48,16 +52,18 @@ async function readJson(response: Response): Promise<unknown> {
 
 async function readContent(response: Response, etag: string | undefined, asked?: string): Promise<Content> {
   const contentType = response.headers.get('content-type') ?? 'application/octet-stream'
-  // Every answer of a node has a request's id; the sign-in page of a network has none.
-  if (contentType.startsWith('text/html') && !response.headers.has('x-request-id')) {
-    throw notANode(response, contentType)
-  }
+  if (isPage(response)) throw notANode(response, contentType)
   const body = await readBytes(response)
   const digest = asked ?? etag?.match(/^"(sha256:[0-9a-f]{64})"$/)?.[1]
   if (digest && canDigest() && (await toDigest(body)) !== digest) {
     throw wrong(response, `sent bytes whose digest is not ${digest}; they were changed on the way, or by the server`)
   }
   return { contentType, body, etag }
+}
+
+/** Every answer of a node has a request's id; the sign-in page of a network has none. */
+function isPage({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/html') === true && !headers.has('x-request-id')
 }
 
 /** Pages that came by plain HTTP have no WebCrypto. */

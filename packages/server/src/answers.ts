@@ -2,6 +2,7 @@ import type { Content } from '@skillstead/protocol'
 import { EncodedJson, type localCall } from '@skillstead/core'
 import type { Call } from './call.ts'
 import { toContentHeaders } from './content.ts'
+import { toEtag } from './etags.ts'
 import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
 
@@ -19,10 +20,15 @@ export function toAnswer(call: Call, route: Route, { status, body, headers }: Re
   if (body instanceof EncodedJson)
     return { status, cacheControl, body: body.bytes, etag: body.etag, contentType: jsonType }
   if (route.endpoint.kind !== 'content') {
-    return { status, cacheControl, headers, body: Buffer.from(JSON.stringify(body)), contentType: jsonType }
+    const etag = reads && route.toTagged ? toEtag(toJson(route.toTagged(body as never))) : undefined
+    return { status, cacheControl, headers, body: toJson(body), etag, contentType: jsonType }
   }
   const content = body as Content
   // What is for everybody says itself how long it may be kept.
   const kept = cacheControl === 'no-cache' ? (content.cacheControl ?? cacheControl) : cacheControl
   return { status, cacheControl: kept, body: content.body, ...toContentHeaders(content) }
+}
+
+function toJson(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value))
 }

@@ -1,4 +1,5 @@
 import { endpoints, type Endpoint, type EndpointName } from '@skillstead/protocol'
+import type { LoadedSkill } from '@skillstead/protocol/loading'
 
 /** Where the interface begins. */
 export const apiBase = '/api/v1'
@@ -16,6 +17,8 @@ export interface Route {
   readonly plainQueryNames: ReadonlySet<string>
   /** Whether reading it with this input is a use of a skill, which is counted. */
   counts(input: Readonly<Record<string, unknown>>): boolean
+  /** What of an answer its entity tag is made of; all of it where this is absent. */
+  readonly toTagged: ((body: never) => unknown) | undefined
 }
 
 /** The downloads (contract, Skills): reading these uses a skill. Below `full` loading is no more than looking at it. */
@@ -23,6 +26,11 @@ const counted: Partial<Record<EndpointName, Route['counts']>> = {
   getSkillMd: () => true,
   getArchive: () => true,
   loadSkill: ({ level = 'full' }) => level === 'full',
+}
+
+/** A counter that every reading raises would make an answer new to whoever has just read it. */
+const tagged: Partial<Record<EndpointName, Route['toTagged']>> = {
+  loadSkill: (loaded: LoadedSkill) => ({ ...loaded, metadata: { ...loaded.metadata, downloads: 0 } }),
 }
 
 /** The table in its own order. */
@@ -40,6 +48,7 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
     queryNames,
     plainQueryNames: hasBody(endpoint) ? new Set(endpoint.query) : queryNames,
     counts: counted[name] ?? (() => false),
+    toTagged: tagged[name],
   }
 })
 

@@ -1,4 +1,4 @@
-import { composeSkill, truncate, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/protocol/loading'
+import { composeSkill, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/protocol/loading'
 import { getBlob } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
@@ -7,7 +7,7 @@ import { readFiles } from '../skills/files.ts'
 import { countDownload, getContent } from '../skills/read.ts'
 import { toSkill, type VersionMetadata } from '../skills/skill-document.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
-import { getTokenCounter } from './count-tokens.ts'
+import { truncateSkill } from './truncate-skill.ts'
 
 interface LoadInput {
   readonly name: string
@@ -37,8 +37,7 @@ export async function loadSkill(
 }
 
 async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: LoadInput): Promise<LoadedSkill> {
-  if (maxTokens === undefined) return loaded
-  return truncate(loaded, { maxTokens, priority, countTokens: await getTokenCounter() })
+  return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 
 /** What the owner set stands for the version that speaks for the skill; another one asked for says what it said. */

@@ -50,12 +50,21 @@ export class ScanPool<Report extends object = Security, Order = ScanOrder> {
     const job = this.#waiting[0]
     if (!job || (this.#idle.length === 0 && this.#workers === this.#workersMax)) return
     this.#waiting.shift()
-    this.#run(this.#idle.pop() ?? this.#start(), job)
+    const worker = this.#idle.pop() ?? this.#start()
+    if (worker) return this.#run(worker, job)
+    job.resolve('broken')
+    this.#next()
   }
 
-  #start(): Worker {
-    this.#workers++
-    return new Worker(this.#url)
+  /** Undefined where the system gives no thread. */
+  #start(): Worker | undefined {
+    try {
+      const worker = new Worker(this.#url)
+      this.#workers++
+      return worker
+    } catch {
+      return undefined
+    }
   }
 
   #run(worker: Worker, { order, resolve }: Job<Report, Order>): void {

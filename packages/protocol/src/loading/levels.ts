@@ -15,13 +15,14 @@ const firstLevels = {
 
 /**
  * A loaded skill at a lower level, without asking for it again; the same one at its own level. Throws a TypeError for a
- * level above its own, and for a skill that lost parts to a budget.
+ * level above its own, for one that does not exist, and for a skill that lost parts to a budget.
  *
  * @example
  * projectLevel(await api.loadSkill({ name: 'alice/pdf' }), 'summary')
  */
 export function projectLevel(loaded: LoadedSkill, level: LoadLevel): LoadedSkill {
   if (level === loaded.level) return loaded
+  if (!loadLevels.includes(level)) throw new TypeError(`There is no level '${level}'.`)
   if (!includesLevel(loaded.level, level)) {
     throw new TypeError(`A skill loaded at level '${loaded.level}' does not hold level '${level}'; load it again.`)
   }

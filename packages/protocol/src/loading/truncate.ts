@@ -52,10 +52,14 @@ interface Kept {
 /** Room for what tokens of two texts cost more side by side; what comes of it is counted in the end. */
 const jointTokens = 1
 
+/** The longest token of `o200k_base` is so many spaces. */
+const tokenCharactersMax = 128
+
 /** A bound from below by what the parts cost, so that what is far too large is not counted as a whole as well. */
 function mayFit({ removable, costs, maxTokens }: Cut): boolean {
   let left = maxTokens
   for (const group of removable.groups) {
+    if (lengthOf(group) > left * tokenCharactersMax) return false
     left -= costs.ofGroup(group) - 3 * jointTokens
     if (left < 0) return false
   }
@@ -90,6 +94,7 @@ function choose({ removable, costs }: Cut, tokens: number): Kept[] {
   let left = tokens
   let isSplit = false
   for (const group of removable.groups) {
+    if (left <= jointTokens) break
     // What is far too long is not counted.
     const cost = lengthOf(group) > charactersOf(left) ? Infinity : costs.ofGroup(group) + jointTokens
     const fits = cost <= left

@@ -103,13 +103,28 @@ function orderSections(sections: readonly TextSection[], priority: readonly stri
   if (priority.length > 0) {
     const firsts = new Map<string, number>()
     for (const [index, { name }] of sections.entries()) {
-      const key = toSectionKey(name)
+      const key = toPriorityKey(name)
       if (!firsts.has(key)) firsts.set(key, index)
     }
-    for (const name of priority) addWithSubsections(sections, firsts.get(toSectionKey(name)), order)
+    for (const place of priority.keys()) addWithSubsections(sections, findFirst(firsts, priority, place), order)
   }
   for (const index of sections.keys()) order.add(index)
   return order
+}
+
+const headingCommasMax = 7
+
+/** A heading with commas comes in pieces, since commas stand between the names in an address. */
+function findFirst(firsts: ReadonlyMap<string, number>, priority: readonly string[], place: number) {
+  for (let pieces = 1; pieces <= headingCommasMax + 1 && place + pieces <= priority.length; pieces++) {
+    const found = firsts.get(toPriorityKey(priority.slice(place, place + pieces).join(',')))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function toPriorityKey(name: string): string {
+  return toSectionKey(name).replaceAll(/ ?, ?/g, ',')
 }
 
 function addWithSubsections(sections: readonly TextSection[], first: number | undefined, order: Set<number>): void {

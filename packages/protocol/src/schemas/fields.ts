@@ -82,15 +82,21 @@ export function boundedArray<const Item extends v.GenericSchema>(item: Item, ite
 
 /** A list that may arrive as one comma-separated query parameter. */
 export function commaList(itemsMax: number) {
-  return v.union([
-    boundedArray(Term, itemsMax),
-    v.pipe(
-      Term,
-      v.transform((value) => value.split(',').map((item) => item.trim())),
-      v.maxLength(itemsMax),
-    ),
-  ])
+  return v.union(
+    [
+      boundedArray(Term, itemsMax),
+      v.pipe(
+        text(listCharactersMax, 0),
+        v.transform((value) => value.split(',').map((item) => item.trim())),
+        v.maxLength(itemsMax),
+      ),
+    ],
+    `must be a list of texts, with commas between them and at most ${listCharactersMax} characters in all`,
+  )
 }
+
+/** Servers and proxies take some 8 KiB as an address, and what is not ASCII takes three characters a byte in it. */
+const listCharactersMax = 4096
 
 export const page = v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1)
 

@@ -1,0 +1,48 @@
+import { RegistryError, type ErrorCode, type FieldError } from '@skillstead/protocol'
+import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
+import { ScanPool } from '../scan/scan-pool.ts'
+import { getTokenCounter } from './count-tokens.ts'
+
+/** What is asked of the thread. */
+export interface TruncateOrder {
+  readonly loaded: LoadedSkill
+  readonly maxTokens: number
+  readonly priority?: readonly string[]
+}
+
+/** What the thread answers. An error loses its code on the way from one thread to another, so that it is told in words. */
+export type Truncated =
+  | { readonly loaded: LoadedSkill }
+  | { readonly code: ErrorCode; readonly detail: string; readonly errors: readonly FieldError[] }
+
+type Threads = Pick<ScanPool<Truncated, TruncateOrder>, 'ask'>
+
+/** The source runs as it is; what is published has been compiled. */
+const workerUrl = new URL(`./truncate-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+/** A hundred times what the worst document takes, and the table of the encoding besides. */
+const answerMs = 30_000
+
+/** One thread, since each holds a table of its own. */
+const pool = new ScanPool<Truncated, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
+
+/**
+ * Truncates in another thread: reading the table of the encoding takes half a second, and a document made for it a
+ * tenth, in which nobody else would be answered. Throws as `truncate`, and `overloaded` where it takes too long.
+ */
+export async function truncateSkill(order: TruncateOrder, threads: Threads = pool): Promise<LoadedSkill> {
+  const found = await threads.ask(order)
+  // Where no thread can be had it is done here.
+  if (found === 'broken') return truncateHere(order)
+  if (found === 'late') {
+    throw new RegistryError('overloaded', 'Keeping to the budget takes too long at the moment. Try again shortly.', {
+      retryAfterSeconds: 5,
+    })
+  }
+  if ('loaded' in found) return found.loaded
+  throw new RegistryError(found.code, found.detail, { errors: found.errors })
+}
+
+/** As {@link truncateSkill}, in this thread. */
+export async function truncateHere({ loaded, maxTokens, priority }: TruncateOrder): Promise<LoadedSkill> {
+  return truncate(loaded, { maxTokens, priority, countTokens: await getTokenCounter() })
+}
