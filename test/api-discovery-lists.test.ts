@@ -30,6 +30,10 @@ describeDatabases('a discovery index', (open) => {
     await test.admin.api.moderateSkill({ name: 'alice/hidden', state: 'hidden', reason: 'Because.' })
     await alice.api.yankVersion({ name: 'alice/yanked', version: '1.0.0' })
     await alice.api.deleteSkill({ name: 'alice/deleted' })
+    const given = await installer.get(`/alice/removed${folder}/removed-1.0.0.md`)
+    const etag = given.headers.get('etag')!
+    // What a cache keeps of it, it has to ask for again.
+    expect(given.headers.get('cache-control')).toBe('no-cache')
     await takeDown('alice/removed')
     expect(await installer.names('/alice')).toEqual(['kept'])
     expect(await installer.names('/packs/all')).toEqual(['kept'])
@@ -39,7 +43,11 @@ describeDatabases('a discovery index', (open) => {
       expect(status, name).toBe(name === 'yanked' ? 200 : 404)
     }
     expect(await installer.names('/alice/removed')).toBe(451)
-    expect((await installer.get(`/alice/removed${folder}/removed-1.0.0.md`)).status).toBe(451)
+    const removed = await installer.get(`/alice/removed${folder}/removed-1.0.0.md`, {
+      headers: { 'if-none-match': etag },
+    })
+    expect(removed.status).toBe(451)
+    expect(removed.headers.get('cache-control')).toBe('private, no-store')
     // Whoever says which version gets it.
     expect(await installer.names('/alice/yanked@1.0.0')).toEqual(['yanked'])
   })

@@ -102,7 +102,7 @@ describeDatabases('the discovery indexes', (open) => {
     }
   })
 
-  it('give files that may be kept for ever, are only saved, and bring no page with them', async () => {
+  it('give files that are asked for again each time, are only saved, and bring no page with them', async () => {
     const installer = await serve(test)
     const { headers } = await installer.download('/alice/pdf', 'pdf')
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -110,7 +110,7 @@ describeDatabases('the discovery indexes', (open) => {
       'content-disposition': 'attachment; filename="pdf-1.0.1.zip"',
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
-      'cache-control': 'public, max-age=31536000, immutable',
+      'cache-control': 'no-cache',
     })
   })
 
@@ -143,6 +143,7 @@ describeDatabases('the discovery indexes', (open) => {
 
   it('have no other files beside them than their own', async () => {
     const installer = await serve(test, { discoveryPack: 'basics' })
+    await alice.api.publishSkill({ skillMd: skillMd('apart') })
     const none = [
       `/alice/pdf${folder}/pdf-1.0.1.md`,
       `/alice/pdf${folder}/pdf-9.9.9.zip`,
@@ -152,6 +153,8 @@ describeDatabases('the discovery indexes', (open) => {
       `/alice${folder}/pdf.zip`,
       `/alice${folder}/..%2fpdf-1.0.1.zip`,
       `/packs/none${folder}/alice/pdf-1.0.0.zip`,
+      `/packs/basics${folder}/alice/apart-1.0.0.md`,
+      `${folder}/alice/apart-1.0.0.md`,
       `${folder}/alice%2Fpdf/pdf-1.0.0.zip`,
     ]
     for (const path of none) expect((await installer.get(path)).status, path).toBe(404)

@@ -2,11 +2,13 @@ import type { Client as McpClientOfNow, ClientOptions } from '@modelcontextproto
 import type { Client as FormerMcpClient } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Registry } from '@skillstead/core'
 import { listenNode, type ListenOptions } from '@skillstead/server'
+import type { createMcpServer } from '@skillstead/server/mcp'
 import { onTestFinished } from 'vitest'
 import { importBuilt } from './built-packages.ts'
+import type { TestUser } from './harness.ts'
 
 const clients = await importBuilt(() => import('@modelcontextprotocol/client'))
-export const { Client, InMemoryTransport } = clients
+export const { Client } = clients
 export const { SkillsClient } = await importBuilt(() => import('@modelcontextprotocol/client/ext/skills'))
 export const { StdioClientTransport } = await importBuilt(() => import('@modelcontextprotocol/client/stdio'))
 /** The client of the library's first release, which most hosts have. */
@@ -27,6 +29,7 @@ export const modes = {
 
 /** What every client of the tests can do, of whatever release it is. */
 export interface McpClient {
+  getServerVersion(): { name: string; version: string } | undefined
   listTools(): Promise<{ tools: { name: string; inputSchema: object; annotations?: object }[] }>
   callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<ToolResult>
   listResources(): Promise<{ resources: { uri: string; name: string; description?: string }[] }>
@@ -66,6 +69,16 @@ export async function startMcp(registry: Registry, options: ListenOptions = {}) 
   }
 }
 
+/** A client of a server in this process, for the length of a test. */
+export async function connectTo(server: ReturnType<typeof createMcpServer>): Promise<McpClientOfNow> {
+  const [here, there] = clients.InMemoryTransport.createLinkedPair()
+  await server.connect(there)
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(here)
+  onTestFinished(() => client.close())
+  return client
+}
+
 async function connect(
   url: string,
   mode: keyof typeof modes,
@@ -82,4 +95,32 @@ async function connectFormer(url: string, headers: Record<string, string>): Prom
   await client.connect(new FormerTransport(new URL(url), { requestInit: { headers } }))
   onTestFinished(() => client.close())
   return client
+}
+
+/** Calls a tool. */
+export async function callTool(
+  client: unknown,
+  name: string,
+  input: Record<string, unknown> = {},
+): Promise<ToolResult> {
+  return asClient(client).callTool({ name, arguments: input })
+}
+
+/** What the two releases of the client have in common; their types differ in what is not looked at here. */
+export function asClient(client: unknown): McpClient {
+  return client as McpClient
+}
+
+/** What signs a user in. */
+export function bearer(user: TestUser) {
+  return { authorization: `Bearer ${user.key}` }
+}
+
+/** The error that work ends with. */
+export async function refusalOf(work: Promise<unknown>) {
+  const error = (await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )) as { code: number; message: string } | undefined
+  return { code: error?.code, message: error?.message ?? '' }
 }

@@ -1,41 +1,9 @@
-import { execFile } from 'node:child_process'
-import { connect } from 'node:net'
 import { Writable } from 'node:stream'
-import { promisify } from 'node:util'
-import type { Registry } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
 import { createLogger } from '@skillstead/server'
 import { describe, expect, it } from 'vitest'
-import { everywhere, sendRaw, startNode, type Fixture } from './server-harness.ts'
-
-const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
-const searchFor = (query: string) => callOf('search_skills', { query })
-
-function callOf(name: string, input: object) {
-  return { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: input } }
-}
-
-function post({ node }: Fixture, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${node.url}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
-    body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
-  })
-}
-
-interface Result {
-  readonly isError?: boolean
-  readonly structuredContent: { readonly total: number; readonly skills: { readonly fullName: string }[] }
-  readonly contents: { readonly text: string }[]
-}
-
-/** The message in an answer, whether it came as JSON or as the one event of a stream. */
-async function messageOf(
-  response: Response,
-): Promise<{ id: unknown; result?: Result; error?: { code: number; message: string } }> {
-  const text = await response.text()
-  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
-}
+import { callOf, messageOf, ping, post, searchFor, withSearch } from './mcp-messages.ts'
+import { everywhere, sendRaw, startNode } from './server-harness.ts'
 
 describe('the address of MCP', () => {
   it('answers with every header that answers have, and keeps nothing for others', async () => {
@@ -216,95 +184,6 @@ describe('a message', () => {
   })
 })
 
-describe('calls', () => {
-  it('of one caller are 32 at a time, the rest is told to wait, and others are not held up', async () => {
-    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
-    let waiting = 0
-    const fixture = await startNode({}, (registry) =>
-      withSearch(registry, async (original) => {
-        waiting += 1
-        await gate
-        return original()
-      }),
-    )
-    const held = Array.from({ length: 32 }, () => post(fixture, searchFor('pdf')))
-    await expect.poll(() => waiting).toBe(32)
-    const refused = await post(fixture, ping)
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect(await refused.json()).toMatchObject({ code: 'overloaded' })
-    expect((await post(fixture, ping, { authorization: `Bearer ${fixture.key}` })).status).toBe(200)
-    open()
-    for (const response of await Promise.all(held)) expect(response.status).toBe(200)
-    expect((await post(fixture, ping)).status).toBe(200)
-  })
-
-  it('with large answers are under way until these are taken, or the caller is gone', async () => {
-    const fixture = await startNode()
-    const text = 'A line of a large file.\n'.repeat(300_000)
-    await fixture.api.publishSkill({
-      skillMd: '---\nname: large\ndescription: Large.\n---\nText.\n',
-      files: [{ path: 'large.txt', content: text }],
-    })
-    const read = { ...ping, method: 'resources/read', params: { uri: 'skill://alice/large/large.txt' } }
-    const { result } = await messageOf(await post(fixture, read))
-    expect(result!.contents[0]!.text === text).toBe(true)
-    const body = JSON.stringify(read)
-    const head =
-      'POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n' +
-      `Content-Length: ${body.length}\r\n\r\n`
-    const sockets = Array.from({ length: 32 }, () => {
-      const socket = connect(fixture.node.port, '127.0.0.1', () => socket.write(head + body))
-      socket.once('readable', () => {})
-      return socket
-    })
-    await expect.poll(async () => (await post(fixture, ping)).status).toBe(503)
-    for (const socket of sockets) socket.destroy()
-    await expect.poll(async () => (await post(fixture, ping)).status).toBe(200)
-    const again = await Promise.all(Array.from({ length: 32 }, () => post(fixture, ping)))
-    expect(again.map(({ status }) => status)).toEqual(again.map(() => 200))
-  })
-
-  it('end with the node', async () => {
-    const fixture = await startNode()
-    expect((await post(fixture, ping)).status).toBe(200)
-    await fixture.node.close()
-    await expect(post(fixture, ping)).rejects.toThrow('fetch failed')
-  })
-})
-
-it('costs a node nothing before it is first used', async () => {
-  const code = `
-    import { registerHooks } from 'node:module'
-    let loaded = 0
-    registerHooks({ load: (url, context, next) => (url.includes('modelcontextprotocol') && (loaded += 1), next(url, context)) })
-    const { openRegistry } = await import('@skillstead/core')
-    const { createNode } = await import('@skillstead/server')
-    const registry = await openRegistry({ path: ':memory:' })
-    const node = createNode(registry)
-    await node.fetch(new Request('http://localhost/api/v1/skills'))
-    const before = loaded
-    const response = await node.fetch(new Request('http://localhost/mcp', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-    }))
-    console.log(JSON.stringify({ before, after: loaded > 0, status: response.status }))
-    node.close()
-    await registry.close()`
-  const args = ['--conditions=source', '--input-type=module', '-e', code]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: new URL('..', import.meta.url).pathname })
-  expect(JSON.parse(stdout)).toEqual({ before: 0, after: true, status: 200 })
-})
-
 function left(response: Response): number {
   return Number(response.headers.get('x-ratelimit-remaining'))
-}
-
-/** A registry whose searches go another way. */
-function withSearch(registry: Registry, search: (original: () => Promise<unknown>) => Promise<unknown>): Registry {
-  const own = Object.create(registry.search, {
-    search: { value: (...input: [never]) => search(() => registry.search.search(...input)) },
-  })
-  return { ...registry, search: own }
 }

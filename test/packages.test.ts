@@ -109,7 +109,10 @@ describe.each(folders)('the packed package of %s', (folder) => {
 describe('the packed packages together', { timeout: 120_000 }, () => {
   it('bring their workers and the example skills along', async () => {
     const core = await listFiles(await installed('core'))
-    expect(core.filter((path) => path.endsWith('-worker.js'))).toHaveLength(2)
+    const sources = await listFiles(join(import.meta.dirname, '../packages/core/src'))
+    const workers = sources.filter((path) => path.endsWith('-worker.ts'))
+    expect(workers).not.toEqual([])
+    expect(core).toEqual(expect.arrayContaining(workers.map((path) => `dist/${path.replace(/ts$/, 'js')}`)))
     const cli = await listFiles(await installed('cli'))
     expect(cli.filter((path) => path.endsWith('/SKILL.md')).length).toBeGreaterThan(8)
     const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
@@ -141,7 +144,8 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
 
         const main = join(await installed('cli'), 'dist/main.js')
         const data = join(scratch, `data-${major}`)
-        expect((await run(path, [main, '--version'])).stdout).toBe('0.1.0\n')
+        const { version } = await readManifest(join(import.meta.dirname, '../packages/cli'))
+        expect((await run(path, [main, '--version'])).stdout).toBe(`${version}\n`)
         const { stdout } = await run(path, [main, 'examples', '--data', data, '--json'])
         expect(stdout).toContain('skillstead/release-checklist')
       })

@@ -81,11 +81,11 @@ interface CallerOptions extends OpenOptions {
 
 /**
  * The API that the options name: a node's over HTTP with the key's user, or in-process on files as the operator, or as
- * the user that `as` names.
+ * the user that `as` names. `work` is told which registry it is where it is on files.
  */
 export async function withApi<T>(
   given: Arguments,
-  work: (api: RegistryApi) => Promise<T>,
+  work: (api: RegistryApi, at?: { registry: Registry; caller: Caller }) => Promise<T>,
   options: CallerOptions = {},
 ): Promise<T> {
   const node = findNode(given)
@@ -99,7 +99,7 @@ export async function withApi<T>(
     async (registry) => {
       const caller =
         options.as === undefined ? (options.otherwise ?? systemCaller) : await registry.getCaller(options.as)
-      return work(localApi(registry, caller, { agentToken: options.agentToken }))
+      return work(localApi(registry, caller, { agentToken: options.agentToken }), { registry, caller })
     },
     options,
   )
@@ -123,8 +123,10 @@ export function requireUser(given: Arguments, advice: string): string | undefine
  */
 export function findUrl(given: Arguments): string | undefined {
   const url = text(given, 'url')
+  const stored = ['data', 'database-url'].find((option) => text(given, option) !== undefined)
+  if (url !== undefined && stored !== undefined) throw new UsageError(`Give --url or --${stored}, not both.`)
   if (url !== undefined) return requireAddress(url)
-  if (text(given, 'data') !== undefined || text(given, 'database-url') !== undefined) return undefined
+  if (stored !== undefined) return undefined
   return process.env.SKILLSTEAD_URL ? requireAddress(process.env.SKILLSTEAD_URL) : findCurrentNode()
 }
 

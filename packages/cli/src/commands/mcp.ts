@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { guest } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
-import { createMcpServer } from '@skillstead/server/mcp'
+import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/server/mcp'
 import { text, type Command } from '../command.ts'
 import { placeOptions, userOption, withApi } from '../place.ts'
 import type { Output } from '../output.ts'
 
 /** Over a network every skill of a list is a request, and a guest has sixty a minute. */
-const remotePageSize = 10
+const remote: McpServerOptions = { pageSize: 10 }
 
 /** `skillstead mcp`: nothing but messages of the protocol goes to standard output. */
 export const mcp: Command<undefined> = {
@@ -28,15 +28,19 @@ export const mcp: Command<undefined> = {
   printsItself: true,
   async run(given, output) {
     const options = { as: text(given, 'user'), otherwise: guest, agentToken: text(given, 'agent-token') }
-    await withApi(given, (api) => serve(api, output), options)
+    await withApi(
+      given,
+      (api, at) => serve(api, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
+      options,
+    )
     return undefined
   },
   show: () => [],
 }
 
-async function serve(api: RegistryApi, output: Output): Promise<void> {
+async function serve(api: RegistryApi, output: Output, options: McpServerOptions): Promise<void> {
   if (process.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
-  const server = serveStdio(() => createMcpServer(api, { pageSize: remotePageSize, onError: tell }), {
+  const server = serveStdio(() => createMcpServer(api, { ...options, onError: tell }), {
     maxSubscriptions: 0,
   })
   await Promise.race([once(process.stdin, 'close'), once(process, 'SIGINT'), once(process, 'SIGTERM')])

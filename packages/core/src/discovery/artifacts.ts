@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { isStrictlyReadable } from '@skillstead/protocol/skill-md'
 import type { Kysely } from 'kysely'
 import { writeZip } from '../archives/write-archive.ts'
-import { unpackBlob } from '../blobs.ts'
 import { readFilesOfMany, type FileRow } from '../skills/files.ts'
 import type { Database } from '../storage/database.ts'
 import type { Tables, VersionRow } from '../storage/tables.ts'
+import { inGroups, readBlobs } from './blob-groups.ts'
 
 /** What an installer downloads of a version: SKILL.md as it is where there is nothing else, or a zip. */
 export interface Artifact {
@@ -25,9 +25,6 @@ type Content = Pick<VersionRow, 'id' | 'digest'>
 
 /** Some 300 bytes each. */
 const keptMax = 20_000
-/** What is read at a time; a single file may be larger. */
-const readBytesMax = 1024 * 1024
-const readFilesMax = 64
 /** How long the event loop is held at a time. */
 const sliceMs = 10
 
@@ -105,31 +102,13 @@ function* toBatches(versions: readonly PackedVersion[]): Generator<PackedVersion
   }))
 }
 
-/** Groups that are read at a time, each of one item at least. */
-function* inGroups<T>(items: Iterable<T>, measure: (item: T) => { bytes: number; files: number }): Generator<T[]> {
-  let group: T[] = []
-  let left = { bytes: readBytesMax, files: readFilesMax }
-  for (const item of items) {
-    const { bytes, files } = measure(item)
-    if (group.length > 0 && (bytes > left.bytes || files > left.files)) {
-      yield group
-      group = []
-      left = { bytes: readBytesMax, files: readFilesMax }
-    }
-    group.push(item)
-    left = { bytes: left.bytes - bytes, files: left.files - files }
-  }
-  if (group.length > 0) yield group
-}
-
 async function* describeBatch(
   read: Kysely<Tables>,
   versions: readonly PackedVersion[],
 ): AsyncGenerator<[digest: string, Artifact | null]> {
-  const blobs = await readBlobs(
-    read,
-    versions.flatMap(({ files }) => files),
-  )
+  const sizes = new Map(versions.flatMap(({ files }) => files.map(({ digest, size }) => [digest, size])))
+  const blobs = new Map<string, Uint8Array>()
+  for await (const [digest, bytes] of readBlobs(read, sizes)) blobs.set(digest, bytes)
   let startedMs = performance.now()
   for (const { digest, files } of versions) {
     const contents = files.map(({ path, digest: of }) => ({ path, bytes: blobs.get(of)! }))
@@ -150,18 +129,4 @@ async function describe(
   // In a thread, for a zip of 16 MiB takes a while.
   const hash = await webcrypto.subtle.digest('SHA-256', writeZip(contents))
   return { type: 'archive', digest: `sha256:${Buffer.from(hash).toString('hex')}` }
-}
-
-async function readBlobs(read: Kysely<Tables>, files: readonly FileRow[]): Promise<Map<string, Uint8Array>> {
-  const blobs = new Map<string, Uint8Array>()
-  const sizes = new Map(files.map(({ digest, size }) => [digest, size]))
-  for (const group of inGroups(sizes, ([, bytes]) => ({ bytes, files: 1 }))) {
-    const digests = group.map(([digest]) => digest)
-    const rows = await read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
-    for (const row of rows) blobs.set(row.digest, await unpackBlob(row))
-    await setImmediate()
-  }
-  const lacking = [...sizes.keys()].find((digest) => !blobs.has(digest))
-  if (lacking) throw new Error(`The storage lacks the blob ${lacking}.`)
-  return blobs
 }

@@ -1,4 +1,5 @@
 import { RegistryError, type Content } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { writeZip } from '../archives/write-archive.ts'
 import { getBlob } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
@@ -6,6 +7,7 @@ import type { CallOptions, Context } from '../context.ts'
 import { getPack } from '../packs/find-pack.ts'
 import { readFiles, readPackageFiles } from '../skills/files.ts'
 import { countDownload, getContent } from '../skills/read.ts'
+import type { Tables } from '../storage/tables.ts'
 import { answerFor, openShare, type DiscoveryScope } from './scopes.ts'
 
 /** Where an artifact lies: `pdf-1.4.0.zip` beside an index, in a pack below the owner's name. */
@@ -19,15 +21,11 @@ export interface ArtifactPlace {
 export interface FoundArtifact {
   /** Strong, quotes included. */
   readonly etag: string
-  /** How long what guests get may be kept. */
-  readonly cacheControl: string
   /** Reads the bytes; a use of the skill unless `counts` is false. */
   read(options: Pick<CallOptions, 'counts' | 'client'>): Promise<Content>
 }
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
-/** What guests get may be kept by everybody on the way: another content has another address. */
-const forEver = 'public, max-age=31536000, immutable'
 
 /** Finds what an index names. Throws as reading the skill does, `not_found` where the file is none of its artifacts. */
 export function findArtifact(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
@@ -37,9 +35,10 @@ export function findArtifact(context: Context, place: ArtifactPlace, caller: Cal
 async function find(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   const [, name, number] = /^([a-z0-9-]+)-(\d+\.\d+\.\d+)\.(?:zip|md)$/.exec(place.file) ?? []
   if (name === undefined || number === undefined) throw noArtifact()
-  const { fullName, reader } = await findSkill(context, place, name, caller)
+  const { fullName, reader, packId } = await findSkill(context, place, name, caller)
   const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
   const { read } = context.database
+  if (packId !== undefined && !(await holds(read, packId, skill.id))) throw noArtifact()
   const files = await readFiles(read, version.id)
   const kind = files.length === 1 ? 'md' : 'zip'
   if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
@@ -47,7 +46,6 @@ async function find(context: Context, place: ArtifactPlace, caller: Caller): Pro
   const etag = kind === 'md' ? `"${files[0]!.digest}"` : `"zip-${version.digest}"`
   return {
     etag,
-    cacheControl: forEver,
     read: (options) =>
       answerFor(context, async () => {
         const body =
@@ -58,22 +56,46 @@ async function find(context: Context, place: ArtifactPlace, caller: Caller): Pro
   }
 }
 
-async function findSkill(context: Context, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
+interface Found {
+  readonly fullName: string
+  readonly reader: Caller
+  /** The pack that has to hold it. */
+  readonly packId?: string
+}
+
+async function findSkill(
+  context: Context,
+  { scope, owner }: ArtifactPlace,
+  name: string,
+  caller: Caller,
+): Promise<Found> {
   switch (scope.of) {
     case 'owner':
       return { fullName: `${scope.owner}/${name}`, reader: caller }
     case 'skill':
       if (name !== scope.name) throw noArtifact()
       return { fullName: `${scope.owner}/${name}`, reader: caller }
-    case 'pack':
-      await getPack(context, scope.slug, caller)
-      return { fullName: `${owner}/${name}`, reader: caller }
+    case 'pack': {
+      const { id } = await getPack(context, scope.slug, caller)
+      return { fullName: `${owner}/${name}`, reader: caller, packId: id }
+    }
     case 'share': {
       const { fullName, holder } = await openShare(context, scope.token)
       if (fullName.split('/')[1] !== name) throw noArtifact()
       return { fullName, reader: holder }
     }
   }
+}
+
+/** Of any version: a new one may have come since the index was read. */
+async function holds(read: Kysely<Tables>, packId: string, skillId: string): Promise<boolean> {
+  const row = await read
+    .selectFrom('pack_skills')
+    .select('skill_id')
+    .where('pack_id', '=', packId)
+    .where('skill_id', '=', skillId)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 function noArtifact(): RegistryError {

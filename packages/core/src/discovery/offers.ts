@@ -4,6 +4,7 @@ import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { getPack } from '../packs/find-pack.ts'
 import { getContent } from '../skills/read.ts'
+import { searchSkills } from '../skills/search.ts'
 import type { VersionMetadata } from '../skills/skill-document.ts'
 import { keepSeen } from '../skills/visibility.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
@@ -35,6 +36,21 @@ export async function readOffers(context: Context, scope: DiscoveryScope, caller
   }
 }
 
+/** A page of all skills, the most downloaded first, as far as the caller may see them. */
+export async function readOffersOfPage(
+  context: Context,
+  { page, limit }: { page: number; limit: number },
+  caller: Caller,
+): Promise<{ offers: Offer[]; totalPages: number }> {
+  const everything = { q: '', includeStubs: false, explain: false }
+  const { skills, totalPages } = await searchSkills(context, { ...everything, page, limit }, caller)
+  if (skills.length === 0) return { offers: [], totalPages }
+  const ids = skills.map(({ id }) => id)
+  const rows = await selectLatest(context).where('skills.id', 'in', ids).execute()
+  const found = rows.toSorted((a, b) => ids.indexOf(a.skill_id) - ids.indexOf(b.skill_id))
+  return { offers: await toOffers(context, found, caller), totalPages }
+}
+
 async function readOne(context: Context, input: { name: string; version?: string }, caller: Caller): Promise<Offer> {
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
@@ -53,14 +69,7 @@ async function readOfOwner(context: Context, username: string, caller: Caller): 
   const { id } = await getUserByName(context, username)
   const isHis = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
-  const rows = await context.database.read
-    .selectFrom('skills')
-    .innerJoin('versions', (join) =>
-      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
-    )
-    .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .select(columns)
-    .select(saidByVersion)
+  const rows = await selectLatest(context)
     // First, so that of an owner of thousands only these are joined.
     .where('skills.id', 'in', (eb) =>
       eb
@@ -77,6 +86,17 @@ async function readOfOwner(context: Context, username: string, caller: Caller): 
     .execute()
   // An order that does not change with the counters, and is the same on both databases.
   return (await toOffers(context, rows, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function selectLatest({ database }: Context) {
+  return database.read
+    .selectFrom('skills')
+    .innerJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .select(columns)
+    .select(saidByVersion)
 }
 
 async function readOfPack(context: Context, slug: string, caller: Caller): Promise<Offer[]> {

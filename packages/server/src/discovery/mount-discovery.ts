@@ -56,7 +56,7 @@ async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): P
     status: 200,
     contentType: 'application/json; charset=utf-8',
     body: Buffer.from(JSON.stringify(index)),
-    cacheControl: call.personal ? 'private, no-store' : 'no-cache',
+    cacheControl: toCacheControl(call),
     headers: ownHeaders(scope),
   })
 }
@@ -68,11 +68,19 @@ async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace):
   const counts = !isKnown && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
   const { etag } = artifact
   const content = isKnown ? undefined : await artifact.read({ counts, client: toClientName(call) })
-  const cacheControl = call.personal ? 'private, no-store' : artifact.cacheControl
+  const cacheControl = toCacheControl(call)
   if (!content) return reply(call, { status: 200, body: null, etag, cacheControl, headers: ownHeaders(place.scope) })
   const { headers, ...rest } = toContentHeaders(content)
   const all = [...headers, ...ownHeaders(place.scope)]
   return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: all })
+}
+
+/**
+ * Whoever keeps something asks each time whether it is still given. The bytes at an address never change, but a takedown
+ * or an owner who makes the skill private would have no effect on what a proxy keeps unasked.
+ */
+function toCacheControl(call: Call): string {
+  return call.personal ? 'private, no-store' : 'no-cache'
 }
 
 /** The address of what a link shares is a secret: no page is told it, no search engine keeps it. */
@@ -103,8 +111,12 @@ async function moving(call: Call, pattern: string, work: (params: Params) => Pro
   } catch (error) {
     if (!(error instanceof SkillMoved)) throw error
     const location = renameScope(pattern, params, error.fullName)
-    const cacheControl = call.personal ? 'private, no-store' : 'no-cache'
-    return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
+    return reply(call, {
+      status: 308,
+      body: null,
+      cacheControl: toCacheControl(call),
+      headers: [['location', location]],
+    })
   }
 }
 

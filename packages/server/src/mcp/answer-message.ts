@@ -1,7 +1,9 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { Caller, Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { createMcpServer } from './create-mcp-server.ts'
 import type { OnError } from './failures.ts'
+import { localCatalogue } from './local-catalogue.ts'
 
 /**
  * Answers one message of a client, of any revision of the protocol, and keeps nothing: every server is made for one
@@ -11,8 +13,10 @@ export function answerMessage(
   api: RegistryApi,
   message: object,
   request: Request,
-  onError: OnError,
+  { registry, caller, onError }: { registry: Registry; caller: Caller; onError: OnError },
 ): Promise<Response> {
-  const handler = createMcpHandler(() => createMcpServer(api, { onError }), { maxSubscriptions: 0, keepAliveMs: 0 })
+  const catalogue = localCatalogue(registry, caller)
+  const make = () => createMcpServer(api, { catalogue, onError })
+  const handler = createMcpHandler(make, { maxSubscriptions: 0, keepAliveMs: 0 })
   return handler.fetch(request, { parsedBody: message })
 }

@@ -1,12 +1,19 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { RegistryApi } from '@skillstead/protocol'
+import { readVersion } from '../version.ts'
+import type { Catalogue } from './catalogue.ts'
 import { createSkillSource } from './skill-source.ts'
 import { addTools } from './tools.ts'
 
+export type { Catalogue } from './catalogue.ts'
+export { localCatalogue } from './local-catalogue.ts'
+
 /** How a registry is told to MCP clients. */
 export interface McpServerOptions {
-  /** How many skills a page of `skills/list` holds: each costs a call or two of the API. 25 unless it is said. */
+  /** Where lists are taken from: `localCatalogue` where the registry is at hand. Without it a skill costs a call or two. */
+  readonly catalogue?: Catalogue
+  /** How many skills a page of `skills/list` holds: 25 unless it is said. */
   readonly pageSize?: number
   /** Hears of errors that are nobody's mistake; clients are told no more than that there was one. */
   readonly onError?: (error: unknown) => void
@@ -24,13 +31,13 @@ const instructions =
  *
  * @example
  * import { serveStdio } from '@modelcontextprotocol/server/stdio'
- * serveStdio(() => createMcpServer(localApi(registry)))
+ * serveStdio(() => createMcpServer(localApi(registry), { catalogue: localCatalogue(registry, guest) }))
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): McpServer {
-  const { pageSize = 25, onError = () => {} } = options
-  const server = new McpServer({ name: 'skillstead', title: 'Skillstead', version: '0.1.0' }, { instructions })
+  const { catalogue, pageSize = 25, onError = () => {} } = options
+  const server = new McpServer({ name: 'skillstead', title: 'Skillstead', version: readVersion() }, { instructions })
   addTools(server, api, onError)
-  const source = createSkillSource(api, { pageSize, onError })
+  const source = createSkillSource(api, { catalogue, pageSize, onError })
   new SkillsExtension({ source, onWarning: () => {} }).attach(server)
   return server
 }

@@ -1,33 +1,78 @@
 import { RegistryError } from '@skillstead/protocol'
 
-/** Bounds how much goes on at a time, for a caller and in all. */
-export interface InFlight {
-  /** Lets one more begin; what comes back is called when it is over. Throws `overloaded`. */
-  begin(caller: string): () => void
+/** What may go on at a time, for a caller and in all: calls, and bytes of answers that are being sent. */
+export interface InFlightLimits {
+  readonly callerCallsMax: number
+  readonly callsMax: number
+  readonly callerBytesMax: number
+  readonly bytesMax: number
 }
 
-export function createInFlight({ callerMax, max }: { callerMax: number; max: number }): InFlight {
-  const running = new Map<string, number>()
-  let total = 0
+/** Bounds how much goes on at a time. */
+export interface InFlight {
+  /** Lets one more call begin. Throws `overloaded`. */
+  begin(caller: string): CallInFlight
+}
+
+export interface CallInFlight {
+  /** Counts bytes that stay in memory until the call is over. Throws `overloaded`. */
+  hold(bytes: number): void
+  /** Also a second time, and then does nothing. */
+  end(): void
+}
+
+export function createInFlight({ callerCallsMax, callsMax, callerBytesMax, bytesMax }: InFlightLimits): InFlight {
+  const callers = new Map<string, { calls: number; bytes: number }>()
+  const all = { calls: 0, bytes: 0 }
   return {
     begin(caller) {
-      const own = running.get(caller) ?? 0
-      if (own >= callerMax || total >= max) {
-        throw new RegistryError('overloaded', 'Too many calls are under way; wait for the answers of some.', {
-          retryAfterSeconds: 1,
-        })
-      }
-      running.set(caller, own + 1)
-      total += 1
+      const own = callers.get(caller) ?? { calls: 0, bytes: 0 }
+      if (own.calls >= callerCallsMax || all.calls >= callsMax) throw tooMuch('calls')
+      callers.set(caller, own)
+      own.calls += 1
+      all.calls += 1
+      let held = 0
       let isOver = false
-      return () => {
-        if (isOver) return
-        isOver = true
-        total -= 1
-        const left = running.get(caller)! - 1
-        if (left === 0) running.delete(caller)
-        else running.set(caller, left)
+      return {
+        hold(bytes) {
+          if (own.bytes + bytes > callerBytesMax || all.bytes + bytes > bytesMax) throw tooMuch('large answers')
+          held += bytes
+          own.bytes += bytes
+          all.bytes += bytes
+        },
+        end() {
+          if (isOver) return
+          isOver = true
+          all.calls -= 1
+          all.bytes -= held
+          own.calls -= 1
+          own.bytes -= held
+          if (own.calls === 0) callers.delete(caller)
+        },
       }
     },
   }
+}
+
+/** Does work of many, so much of it at a time; the rest waits its turn, whoever began first. */
+export function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running < max) running += 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
+}
+
+function tooMuch(of: string): RegistryError {
+  return new RegistryError('overloaded', `Too many ${of} are under way; wait for some to end.`, {
+    retryAfterSeconds: 1,
+  })
 }

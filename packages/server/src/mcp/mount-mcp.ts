@@ -6,43 +6,57 @@ import { callOf, type Call } from '../call.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
 import { handle, type NodeParts } from '../gate.ts'
 import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
-import { createInFlight, type InFlight } from './in-flight.ts'
+import { createInFlight, createTurns, type CallInFlight, type InFlight, type InFlightLimits } from './in-flight.ts'
 import { requireOwnOrigin } from './own-origin.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
-/** Calls here spend nothing (contract, Conventions), so what bounds them is how many go on at a time. */
-const callsInFlight = { callerMax: 32, max: 256 }
+const mebibyte = 1024 * 1024
+/** Calls here spend nothing (contract, Conventions), so what bounds them is how much goes on at a time. */
+const limits: InFlightLimits = {
+  callerCallsMax: 32,
+  callsMax: 256,
+  callerBytesMax: 64 * mebibyte,
+  bytesMax: 256 * mebibyte,
+}
+/** Making an answer of a file of 10 MiB takes several times its size in memory. */
+const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])
+const largeAtATime = 4
 /** Larger answers go out as fast as the caller takes them, and are under way until then. */
 const wholeBytesMax = 65_536
+/** A caller that takes no more keeps others from theirs. */
+const takenMs = 120_000
 
 /** Mounts `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
 export function mountMcp(app: H3, node: NodeParts): void {
-  const inFlight = createInFlight(callsInFlight)
+  const parts = { inFlight: createInFlight(limits), inTurn: createTurns(largeAtATime) }
   app.all('/mcp', (event) => {
     const call = callOf(event)
     call.endpoint = 'mcp'
     call.crossOrigin = false
     const isMessage = call.method === 'POST'
-    return handle(node, call, 'keyed', () =>
-      isMessage ? answerCall(node, inFlight, call) : refuseMethod(call, ['POST']),
-    )
+    return handle(node, call, 'keyed', () => (isMessage ? answerCall(node, parts, call) : refuseMethod(call, ['POST'])))
   })
 }
 
-async function answerCall(node: NodeParts, inFlight: InFlight, call: Call): Promise<Response> {
+interface McpParts {
+  readonly inFlight: InFlight
+  readonly inTurn: ReturnType<typeof createTurns>
+}
+
+async function answerCall(node: NodeParts, { inFlight, inTurn }: McpParts, call: Call): Promise<Response> {
   requireOwnOrigin(node, call)
   const address = toLimitKey(node.addresses.clientOf(call.request))
-  const end = inFlight.begin(call.caller.kind === 'user' ? call.caller.userId : address)
+  const running = inFlight.begin(call.caller.kind === 'user' ? call.caller.userId : address)
   try {
     const read = await readMessage(call)
-    if ('error' in read) return replyRpcError(call, read.error, end)
-    const api = toApi(node, call, address, readClientName(read.message))
-    // The protocol's library takes a tenth of a second and 40 MB to load, which is nothing to a node that is never asked.
-    const { answerMessage } = await import('./answer-message.ts')
-    const response = await answerMessage(api, read.message, call.request, (error) => fail(node, call, error))
-    return await replyResponse(call, response, end)
+    if ('error' in read) return replyRpcError(call, read.error, running)
+    const { message } = read
+    const api = toApi(node, call, address, readClientName(message))
+    const work = () => answer(node, call, api, message)
+    const answered = largeMethods.has(message.method) ? await inTurn(work) : await work()
+    return replyBytes(call, answered, running)
   } catch (error) {
-    end()
+    running.end()
     throw error
   }
 }
@@ -58,23 +72,52 @@ function fail(node: NodeParts, call: Call, error: unknown): void {
   node.log.failure(call, toRegistryError(error))
 }
 
-/** The library's answer with the headers that every answer of a node has. Its own are made from what is known here. */
-async function replyResponse(call: Call, response: Response, end: () => void): Promise<Response> {
-  const bytes = new Uint8Array(await response.arrayBuffer())
+/** The library's answer. Its headers are made anew from what is known here. */
+async function answer(
+  node: NodeParts,
+  call: Call,
+  api: RegistryApi,
+  message: Record<string, unknown>,
+): Promise<WholeAnswer> {
+  // The protocol's library takes a tenth of a second and 40 MB to load, which is nothing to a node that is never asked.
+  const { answerMessage } = await import('./answer-message.ts')
+  const response = await answerMessage(api, message, call.request, {
+    registry: node.registry,
+    caller: call.caller,
+    onError: (error) => fail(node, call, error),
+  })
   const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-')) as Header[]
   const contentType = response.headers.get('content-type') ?? undefined
-  return replyBytes(call, { status: response.status, contentType, headers }, bytes, end)
+  return { status: response.status, contentType, headers, body: new Uint8Array(await response.arrayBuffer()) }
 }
 
-function replyRpcError(call: Call, error: RpcError, end: () => void): Response {
-  const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', error, id: null }))
-  return replyBytes(call, { status: 400, contentType: 'application/json' }, bytes, end)
+interface WholeAnswer extends Answer {
+  readonly body: Uint8Array
 }
 
-function replyBytes(call: Call, answer: Omit<Answer, 'body'>, bytes: Uint8Array, end: () => void): Response {
-  if (bytes.byteLength > wholeBytesMax) return reply(call, { ...answer, body: sendOnce(bytes, end) })
-  end()
-  return reply(call, { ...answer, body: bytes.byteLength === 0 ? null : bytes })
+function replyRpcError(call: Call, error: RpcError, running: CallInFlight): Response {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', error, id: null }))
+  return replyBytes(call, { status: 400, contentType: 'application/json', body }, running)
+}
+
+function replyBytes(call: Call, answered: WholeAnswer, running: CallInFlight): Response {
+  const { body } = answered
+  if (body.byteLength > wholeBytesMax) {
+    running.hold(body.byteLength)
+    return reply(call, { ...answered, body: sendOnce(body, endInTime(call, running)) })
+  }
+  running.end()
+  return reply(call, { ...answered, body: body.byteLength === 0 ? null : body })
+}
+
+/** Ends what is under way, at the latest when its time is up: then its connection ends too. */
+function endInTime(call: Call, running: CallInFlight): () => void {
+  const timer = setTimeout(() => call.request.runtime?.node?.req.socket?.destroy(), takenMs)
+  timer.unref()
+  return () => {
+    clearTimeout(timer)
+    running.end()
+  }
 }
 
 /** A stream of one piece that says when it was taken, or will not be. A generator that nobody began would not. */

@@ -4,53 +4,94 @@ import {
   type Skill,
   type SkillFrontmatter,
 } from '@modelcontextprotocol/server/ext/skills'
-import { readBytes } from '@skillstead/core'
-import type { RegistryApi, SkillDetails } from '@skillstead/protocol'
+import type { OfferedSkill } from '@skillstead/core'
+import type { Catalogue } from './catalogue.ts'
 import { toSkillUri } from './skill-uris.ts'
 
-/** Of each document that was read, by its digest: what it says of itself never changes. */
-const frontmatters = new Map<string, SkillFrontmatter | undefined>()
-const frontmattersMax = 2000
 /** As JSON. Lists hold many, so one that could fill them alone is left out. */
 const frontmatterCharactersMax = 65_536
+const keptMax = 2000
+const keptCharactersMax = 8 * 1024 * 1024
 
-/**
- * A skill as the extension lists it: its frontmatter as hosts read it, and its files with their digests. Undefined where
- * hosts would refuse it: no frontmatter, another name than that of its folder, more than the format takes.
- */
-export async function findEntry(api: RegistryApi, skill: SkillDetails): Promise<Skill | undefined> {
-  const document = skill.files.find(({ path }) => path === 'SKILL.md')
-  if (!document) return undefined
-  const frontmatter = await findFrontmatter(api, skill, document.digest)
-  if (!frontmatter) return undefined
-  const { fullName } = skill
-  const resources = skill.files.map(({ path, digest, size }) => ({ uri: toSkillUri({ fullName, path }), digest, size }))
-  return { uri: toSkillUri({ fullName, path: 'SKILL.md' }), frontmatter, resources }
+/** Of each document that was read, by its digest: what it says of itself never changes. */
+const kept = new Map<string, Reading>()
+let keptCharacters = 0
+
+interface Reading {
+  /** Undefined for one that hosts would refuse. */
+  readonly frontmatter: SkillFrontmatter | undefined
+  readonly characters: number
 }
 
-async function findFrontmatter(
-  api: RegistryApi,
-  { fullName, name, latestVersion: version }: SkillDetails,
-  digest: string,
-): Promise<SkillFrontmatter | undefined> {
-  // Whether it is valid depends on the name as well.
-  const key = `${digest} ${name}`
-  if (!frontmatters.has(key)) {
-    const bytes = await readBytes(await api.getFile({ name: fullName, path: 'SKILL.md', version }))
-    const frontmatter = await parseFrontmatter(fullName, bytes)
-    if (frontmatters.size >= frontmattersMax) frontmatters.delete(frontmatters.keys().next().value!)
-    frontmatters.set(key, frontmatter)
+/**
+ * Skills as the extension lists them: their frontmatter as hosts read it, and their files with their digests. Without
+ * those that hosts would refuse: no frontmatter, another name than that of its folder, more than the format takes.
+ */
+export async function toEntries(
+  skills: readonly OfferedSkill[],
+  readDocuments: Catalogue['readDocuments'],
+): Promise<Skill[]> {
+  const readings = await readAll(skills, readDocuments)
+  return skills.flatMap((skill) => {
+    const { fullName, files } = skill
+    const frontmatter = readings.get(toKey(skill))?.frontmatter
+    if (!frontmatter) return []
+    const resources = files.map(({ path, digest, size }) => ({ uri: toSkillUri({ fullName, path }), digest, size }))
+    return [{ uri: toSkillUri({ fullName, path: 'SKILL.md' }), frontmatter, resources }]
+  })
+}
+
+/** The file of a skill that tells of it. */
+export function findDocument({ files }: OfferedSkill): OfferedSkill['files'][number] | undefined {
+  return files.find(({ path }) => path === 'SKILL.md')
+}
+
+async function readAll(
+  skills: readonly OfferedSkill[],
+  readDocuments: Catalogue['readDocuments'],
+): Promise<ReadonlyMap<string, Reading>> {
+  const readings = new Map<string, Reading>()
+  const missing = skills.filter((skill) => {
+    const reading = kept.get(toKey(skill))
+    if (reading) readings.set(toKey(skill), reading)
+    return !reading
+  })
+  const byDigest = Map.groupBy(missing, (skill) => findDocument(skill)?.digest)
+  for await (const [digest, bytes] of readDocuments(missing)) {
+    for (const skill of byDigest.get(digest) ?? []) {
+      const reading = await read(skill, bytes)
+      readings.set(toKey(skill), reading)
+      keep(toKey(skill), reading)
+    }
   }
-  return frontmatters.get(key)
+  return readings
+}
+
+/** Whether a document is valid depends on the name of the skill as well. */
+function toKey(skill: OfferedSkill): string {
+  return `${findDocument(skill)?.digest} ${skill.name}`
 }
 
 /** Read by the reader that hosts have, which is stricter than ours: what they hold against it decides. */
-async function parseFrontmatter(fullName: string, bytes: Uint8Array): Promise<SkillFrontmatter | undefined> {
+async function read({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Reading> {
   try {
     const { frontmatter } = await skillEntry(fullName, { 'SKILL.md': bytes })
-    return JSON.stringify(frontmatter).length > frontmatterCharactersMax ? undefined : frontmatter
+    const characters = JSON.stringify(frontmatter).length
+    return characters > frontmatterCharactersMax ? nothing : { frontmatter, characters }
   } catch (error) {
-    if (error instanceof SkillCatalogError) return undefined
+    if (error instanceof SkillCatalogError) return nothing
     throw error
+  }
+}
+
+const nothing: Reading = { frontmatter: undefined, characters: 0 }
+
+function keep(key: string, reading: Reading): void {
+  keptCharacters += reading.characters - (kept.get(key)?.characters ?? 0)
+  kept.set(key, reading)
+  for (const [oldest, { characters }] of kept) {
+    if (kept.size <= keptMax && keptCharacters <= keptCharactersMax) return
+    kept.delete(oldest)
+    keptCharacters -= characters
   }
 }

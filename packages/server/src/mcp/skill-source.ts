@@ -1,12 +1,14 @@
 import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server'
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills'
 import { readBytes } from '@skillstead/core'
-import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
+import type { Content, RegistryApi } from '@skillstead/protocol'
+import { catalogueOf, type Catalogue } from './catalogue.ts'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'
-import { findEntry } from './skill-entries.ts'
+import { toEntries } from './skill-entries.ts'
 import { parseSkillUri, toSkillUri } from './skill-uris.ts'
 
 interface SourceOptions {
+  readonly catalogue: Catalogue | undefined
   readonly pageSize: number
   readonly onError: OnError
 }
@@ -18,7 +20,10 @@ const listedResourcesMax = 100
  * The skills of a registry as the MCP extension asks for them: the most downloaded first, every one the latest version.
  * What hosts would refuse is left out, and is found by the tools still.
  */
-export function createSkillSource(api: RegistryApi, { pageSize, onError }: SourceOptions): SkillSource {
+export function createSkillSource(api: RegistryApi, options: SourceOptions): SkillSource {
+  const { pageSize, onError } = options
+  const calls = catalogueOf(api)
+  const catalogue = options.catalogue ?? calls
   const told = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
@@ -27,19 +32,18 @@ export function createSkillSource(api: RegistryApi, { pageSize, onError }: Sourc
     }
   }
   return {
-    list: ({ cursor }) => told(listEntries(api, pageSize, cursor)),
-    get: (uri) => told(getEntry(api, uri)),
+    list: ({ cursor }) => told(listEntries(catalogue, pageSize, cursor)),
+    get: (uri) => told(getEntry(api, calls, uri)),
     read: (uri) => told(readResource(api, uri)),
-    listResources: () => told(listResources(api)),
+    listResources: () => told(listResources(catalogue)),
   }
 }
 
-async function listEntries(api: RegistryApi, pageSize: number, cursor: string | undefined) {
+async function listEntries(catalogue: Catalogue, pageSize: number, cursor: string | undefined) {
   const page = parseCursor(cursor)
-  const { skills, totalPages } = await api.searchSkills({ page, limit: pageSize })
-  const entries = await Promise.all(skills.map(({ fullName }) => findListed(api, fullName)))
-  const listed = entries.filter((entry) => entry !== undefined)
-  return page < totalPages ? { skills: listed, nextCursor: `${page + 1}` } : { skills: listed }
+  const { skills, totalPages } = await catalogue.listSkills(page, pageSize)
+  const entries = await toEntries(skills, catalogue.readDocuments)
+  return page < totalPages ? { skills: entries, nextCursor: `${page + 1}` } : { skills: entries }
 }
 
 function parseCursor(cursor = '1'): number {
@@ -47,22 +51,15 @@ function parseCursor(cursor = '1'): number {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is none that this server gave.')
 }
 
-/** What went away since it was found is left out of the list. */
-async function findListed(api: RegistryApi, fullName: string): Promise<Skill | undefined> {
-  try {
-    return await findEntry(api, await api.getSkill({ name: fullName }))
-  } catch (error) {
-    if (isAbsent(error) || (error instanceof RegistryError && error.code === 'taken_down')) return undefined
-    throw error
-  }
-}
-
-async function getEntry(api: RegistryApi, uri: string): Promise<Skill | undefined> {
+async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: string): Promise<Skill | undefined> {
   const file = parseSkillUri(uri)
   if (file?.path !== 'SKILL.md') return undefined
   const skill = await unlessAbsent(api.getSkill({ name: file.fullName }))
   if (!skill) return undefined
-  if (skill.fullName === file.fullName) return unlessAbsent(findEntry(api, skill))
+  if (skill.fullName === file.fullName) {
+    const [entry] = await toEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
+    return entry
+  }
   const now = toSkillUri({ fullName: skill.fullName, path: 'SKILL.md' })
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The skill has another owner now; it is served at ${now}`)
 }
@@ -76,19 +73,27 @@ async function readResource(api: RegistryApi, uri: string): Promise<SkillReadRes
   return content && toReadResult(content)
 }
 
-/** As text only where that loses nothing: digests are over the bytes. */
+/** As text only where that loses nothing, for digests are over the bytes, and takes no more than base64 would. */
 async function toReadResult(content: Content): Promise<SkillReadResult> {
   const bytes = await readBytes(content)
   const mimeType = content.contentType.split(';', 1)[0]
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), mimeType }
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return isCheapText(bytes) ? { text, mimeType } : { bytes, mimeType }
   } catch {
     return { bytes, mimeType }
   }
 }
 
-async function listResources(api: RegistryApi): Promise<Resource[]> {
-  const { skills } = await api.searchSkills({ limit: listedResourcesMax })
+/** In JSON most control characters take six: a file of nothing else would make an answer of 60 MiB. */
+function isCheapText(bytes: Uint8Array): boolean {
+  let controls = 0
+  for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls += 1
+  return controls * 5 <= bytes.length
+}
+
+async function listResources(catalogue: Catalogue): Promise<Resource[]> {
+  const skills = await catalogue.listNames(listedResourcesMax)
   return skills.map(({ fullName, description }) => ({
     uri: toSkillUri({ fullName, path: 'SKILL.md' }),
     name: fullName,

@@ -1,0 +1,62 @@
+import { readBytes, type OfferedSkill } from '@skillstead/core'
+import { RegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
+import { isAbsent } from './failures.ts'
+import { findDocument } from './skill-entries.ts'
+
+/** Where an MCP server takes its lists from. They leave out what a scan calls dangerous: hosts show them to a model. */
+export interface Catalogue {
+  /** A page of the skills, the most downloaded first, each with the files of its latest version. */
+  listSkills(page: number, limit: number): Promise<{ skills: readonly OfferedSkill[]; totalPages: number }>
+  /** The most downloaded ones by name alone. */
+  listNames(limit: number): Promise<readonly Pick<OfferedSkill, 'fullName' | 'description'>[]>
+  /** The bytes of each SKILL.md by its digest; of what went away there are none. */
+  readDocuments(skills: readonly OfferedSkill[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
+}
+
+/** Below this the verdict of a scan is `dangerous`. */
+const scoreMin = 40
+
+/** The skills that an API gives, which may be far away: a call a skill. */
+export function catalogueOf(api: RegistryApi): Catalogue {
+  return {
+    async listSkills(page, limit) {
+      const { skills, totalPages } = await api.searchSkills({ page, limit })
+      const found = await Promise.all(skills.filter(isOffered).map(({ fullName }) => findSkill(api, fullName)))
+      return { skills: found.filter((skill) => skill !== undefined), totalPages }
+    },
+    listNames: async (limit) => (await api.searchSkills({ limit })).skills.filter(isOffered),
+    async *readDocuments(skills) {
+      const read = await Promise.all(skills.map((skill) => readDocument(api, skill)))
+      yield* read.filter((document) => document !== undefined)
+    },
+  }
+}
+
+function isOffered({ securityScore }: Skill): boolean {
+  return securityScore === null || securityScore >= scoreMin
+}
+
+async function findSkill(api: RegistryApi, fullName: string): Promise<OfferedSkill | undefined> {
+  const skill = await unlessGone(api.getSkill({ name: fullName }))
+  return skill && { ...skill, version: skill.latestVersion }
+}
+
+async function readDocument(
+  api: RegistryApi,
+  skill: OfferedSkill,
+): Promise<[digest: string, bytes: Uint8Array] | undefined> {
+  const digest = findDocument(skill)?.digest
+  if (digest === undefined) return undefined
+  const { fullName: name, version } = skill
+  const content = await unlessGone(api.getFile({ name, path: 'SKILL.md', version }))
+  return content && [digest, await readBytes(content)]
+}
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isAbsent(error) || (error instanceof RegistryError && error.code === 'taken_down')) return undefined
+    throw error
+  }
+}
