@@ -41,6 +41,8 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     const again = await skillstead(['init', 'tidy-up'], { cwd })
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
     expect(await readFile(join(cwd, 'tidy-up', 'SKILL.md'))).toEqual(before)
+    const below = await skillstead(['init', 'inner', '--dir', 'tidy-up/SKILL.md'], { cwd })
+    expect(below).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is below a file') })
     const wrong = await skillstead(['init', 'Tidy Up!'], { cwd })
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('as in tidy-up.') })
   })

@@ -63,6 +63,16 @@ it('installs exact versions, short names and packs, into the folders of agents, 
     '.claude/skills/pdf/SKILL.md',
     'skills.lock',
   ])
+  // A pack that pins an older version than the one that is there takes it back, and says so.
+  await project.run('install', 'pdf', '--url', node.url)
+  const back = await project.run('install', 'pack:files', '--url', node.url)
+  expect(back.stdout.split('\n')[0]).toBe(
+    'Put alice/pdf back from 1.1.0 to 1.0.0 in .agents/skills/pdf, .claude/skills/pdf.',
+  )
+  await project.run('install', 'pdf', '--url', node.url)
+  const again = await project.json<InstalledAnswer>('install', 'pack:files', '--url', node.url)
+  expect(again.skills[0]).toMatchObject({ version: '1.0.0', from: '1.1.0', change: 'downgraded' })
+
   const global = await project.run('install', 'pdf@1.1.0', '--global', '--agent', 'claude-code', '--url', node.url)
   expect(global.stdout).toBe('Installed alice/pdf@1.1.0 in .claude/skills/pdf.\n')
   expect(await readFile(join(project.home, '.claude/skills/pdf/SKILL.md'), 'utf8')).toContain('More.')
@@ -75,6 +85,18 @@ it('installs exact versions, short names and packs, into the folders of agents, 
   expect((await project.run('list', '--global')).stdout).toBe('alice/pdf@1.1.0  .claude/skills/pdf\n')
   const dir = await project.run('install', 'csv', '--dir', 'tools', '--url', node.url)
   expect(dir.stdout).toContain('tools/csv')
+  const here = await project.run('install', 'csv', '--dir', '.', '--url', node.url)
+  expect([here.code, here.stdout]).toEqual([0, expect.stringContaining(' csv')])
+  const after = await project.files()
+  expect(after['csv/SKILL.md']).toContain('# CSV')
+
+  // For its user skills may lie anywhere, and every command reads the lock that says so.
+  const anywhere = join(project.folder, '../anywhere')
+  await project.run('install', 'csv', '--global', '--dir', anywhere, '--url', node.url)
+  for (const args of [['list'], ['plan'], ['heartbeat', '--url', node.url], ['verify']]) {
+    const { code, stderr } = await project.run(...args, '--global')
+    expect([args, code, stderr]).toEqual([args, 0, ''])
+  }
 })
 
 it('works on the files of a registry as on a node', async () => {
@@ -195,7 +217,14 @@ it('says what to do where nothing can be understood', async () => {
     [['install'], 'There is no skills.lock in'],
     [['install', 'Nothing!'], "'Nothing!' is none of owner/name"],
     [['install', 'pdf', '--agent', 'nobody'], "'nobody' is no agent known here; there are universal"],
+    [['install', 'pack:'], "'pack:' is none of owner/name"],
     [outside, 'lies outside of this folder'],
+    ...['a:b', 'a\\b', 'a\nb', '.git/skills', 'con'].map(
+      (dir) =>
+        [['install', 'pdf', '--dir', dir, '--url', 'http://127.0.0.1:1'], 'cannot be a folder of skills'] as const,
+    ),
+    [['search', 'pdf', '--url', 'http://127.0.0.1:1', '--data', '.'], 'Give --url or --data, not both.'],
+    [['--json'], 'Say the command before --json.'],
     [['remove'], 'NAME is missing: skillstead remove NAME...'],
     [['verify', '--url', 'http://127.0.0.1:1'], '--url needs the FILE or the NAME to verify.'],
   ] as const) {

@@ -34,7 +34,7 @@ it('lists what is old or withdrawn, updates it, and counts no download for askin
   const updated = await project.run('update')
   expect(updated.stdout.split('\n').toSorted()).toEqual([
     '',
-    'Updated alice/csv from 1.0.0 to 0.9.0 in .agents/skills/csv.',
+    'Put alice/csv back from 1.0.0 to 0.9.0 in .agents/skills/csv.',
     'Updated alice/pdf from 1.0.0 to 1.10.0 in .agents/skills/pdf.',
   ])
   const after = await project.files()

@@ -51,6 +51,7 @@ it('refuses answers about something else, and those that contradict themselves',
   await expect(offer({ latestVersion: '../1' })).rejects.toThrow('has no version to install')
   await expect(offer({ digest: 'none' })).rejects.toThrow('has no version to install')
   await expect(offer({ versions: undefined })).rejects.toThrow('What answered is no registry')
+  await expect(offer({ versions: [null] })).rejects.toThrow('What answered is no registry')
   await expect(offer({ stub: true })).rejects.toThrow('known by name only')
   expect((await offer({ deprecated: true, deprecationMessage: 'Take\u001b[2J csv.' })).warnings).toEqual([
     'alice/pdf is deprecated. Take [2J csv.',
@@ -79,6 +80,8 @@ it('refuses packages that are not what was promised, or that would write elsewhe
     'C:evil.md',
     'a/con',
     'skill.MD',
+    '.git/config',
+    'a/.GIT/hooks/x',
     `${'deep/'.repeat(9)}x`,
   ]) {
     const files = [document, { path, bytes: Buffer.from('x') }]
@@ -121,6 +124,40 @@ it('leaves everything as it was where the node is away, a portal, or lies', asyn
     expect(stderr).not.toMatch(/<|Unexpected token|\n.*\n/)
   }
   expect(await project.files()).toEqual(before)
+})
+
+it('shows nothing of what a node answers that a terminal would obey', async () => {
+  const { api } = await startNode()
+  const honest = await api.getSkill({ name: 'alice/pdf' })
+  const evil = '\u001B[2J\u009B1mpdf\u202E\nForged'
+  const skill = { ...honest, fullName: evil, latestVersion: evil, displayName: evil, publishedAt: evil }
+  const url = await startLiar((path) => {
+    if (path.includes('/heartbeat')) return { updates: [null], unknown: [], recommendations: [] }
+    if (path.includes('/packs/')) return { skills: [null] }
+    return /skills\/[^?]/.test(path) ? skill : { skills: [skill], total: 1, page: 1, totalPages: 1 }
+  })
+  const refuser = createServer((_, response) => {
+    const problem = { code: 'not_found', detail: evil, status: 404, title: evil, type: 'x' }
+    response.writeHead(404, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
+  })
+  await new Promise<void>((resolve) => void refuser.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void refuser.close())
+  const project = await makeProject()
+  const refused = `http://127.0.0.1:${(refuser.address() as AddressInfo).port}`
+  for (const [args, code] of [
+    [['search', 'pdf', '--url', url], 0],
+    [['show', 'pdf', '--url', url], 0],
+    [['show', 'pdf', '--json', '--url', url], 0],
+    [['show', 'pdf', '--url', refused], 1],
+    [['show', 'pdf', '--json', '--url', refused], 1],
+    [['install', 'pdf', '--url', url], 1],
+    [['install', 'pack:files', '--url', url], 1],
+  ] as const) {
+    const done = await project.run(...args)
+    expect([args, done.code]).toEqual([args, code])
+    expect(done.stdout + done.stderr, args.join(' ')).not.toMatch(/[^\P{Cc}\n]|[\u202A-\u202E]|\nForged|Cannot read/u)
+  }
+  expect(await project.files()).toEqual({})
 })
 
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))

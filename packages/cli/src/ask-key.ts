@@ -1,4 +1,5 @@
 const keyCharactersMax = 1000
+const columnsUsual = 80
 
 /** The API key that somebody types unseen at a terminal, or that a program pipes in. Throws where there is none. */
 export async function askKey(url: string): Promise<string> {
@@ -13,6 +14,8 @@ export async function askKey(url: string): Promise<string> {
 
 async function askTerminal(url: string): Promise<string> {
   const { isCancel, password } = await import('@clack/prompts')
+  // A terminal that does not tell its width has 0 columns, and every letter would get a line of its own.
+  process.stderr.columns ||= columnsUsual
   // Standard output belongs to the result.
   const answer = await password({ message: `API key for ${url}`, output: process.stderr })
   if (isCancel(answer)) throw new Error('No API key was given. Nothing was changed.')

@@ -26,6 +26,8 @@ export interface Command<Result = unknown> {
   show(result: Result): string[]
   /** Whether it prints its result while it runs, also with --json. */
   readonly printsItself?: true
+  /** Whether its lines are for programs too, which get them as they are: it looks itself what a terminal may see. */
+  readonly isExact?: true
   /** Whether the result, though it is shown, is a failure to scripts: exit code 1. */
   hasFailed?(result: Result): boolean
 }

@@ -6,7 +6,15 @@ export interface Output {
 }
 
 export function createOutput(json: boolean): Output {
-  return { json, say: (line) => void (json || console.error(line)) }
+  return { json, say: (line) => void (json || console.error(toPlainText(line))) }
+}
+
+/** A result as one line of JSON that a terminal does not obey either: what JSON leaves as it is, is escaped. */
+export function toJsonLine(result: unknown): string {
+  return JSON.stringify(result).replaceAll(
+    /[\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** What strangers wrote, for a terminal: one line, and no control characters that could fake others. */

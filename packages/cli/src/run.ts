@@ -3,7 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { UsageError, toParseOptions, type Arguments, type Command } from './command.ts'
 import { commands } from './commands.ts'
 import { listVerbs, showCommandHelp, showHelp, showVerbs } from './help.ts'
-import { createOutput } from './output.ts'
+import { createOutput, toJsonLine, toOneLine, toPlainText } from './output.ts'
 import { readVersion } from './version.ts'
 
 /** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
@@ -29,8 +29,8 @@ async function dispatch(args: readonly string[], json: boolean): Promise<number>
   }
   const result = await command.run(readArguments(name, command, rest), createOutput(json))
   if (json) {
-    if (!command.printsItself && result !== undefined) console.log(JSON.stringify(result))
-  } else for (const line of command.show(result)) console.log(line)
+    if (!command.printsItself && result !== undefined) console.log(toJsonLine(result))
+  } else for (const line of command.show(result)) console.log(command.isExact ? line : toPlainText(line))
   return command.hasFailed?.(result) ? 1 : 0
 }
 
@@ -39,6 +39,7 @@ function findHelp(args: readonly string[]): string {
   const [first = 'help', ...rest] = args
   if (['help', '--help', '-h'].includes(first)) return (rest[0] && showVerbs(rest[0])) ?? showHelp()
   const verbs = showVerbs(first)
+  if (first.startsWith('-')) throw new UsageError(`Say the command before ${first}. \`skillstead help\` lists them.`)
   if (verbs === undefined) throw new UsageError(`There is no command '${first}'. \`skillstead help\` lists them.`)
   if (rest.some((word) => word === '--help' || word === '-h')) return verbs
   const wrong = rest[0] === undefined || rest[0].startsWith('-') ? '' : `, and '${rest[0]}' is none`
@@ -87,6 +88,8 @@ function toSentence(error: unknown): string {
 function fail(error: unknown, json: boolean): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
   const detail = error instanceof Error ? error.message : String(error)
-  console.error(json ? JSON.stringify({ error: { code, detail } }) : detail)
+  // What a node says may be a stranger's word.
+  const shown = error instanceof RegistryError ? toOneLine(detail) : toPlainText(detail)
+  console.error(json ? toJsonLine({ error: { code, detail } }) : shown)
   return error instanceof UsageError ? 2 : 1
 }

@@ -8,6 +8,7 @@ export const diff: Command<SkillDiff> = {
   summary: 'Shows what changed between two versions, as a patch that `git apply` takes, and what is used anew.',
   words: ['NAME', 'FROM', 'TO'],
   options: placeOptions,
+  isExact: true,
   run(given) {
     const [name, from, to] = given.words as [string, string, string]
     return withApi(given, (api) => api.diffSkill({ name, from, to }))

@@ -1,11 +1,12 @@
 import { limits, type HeartbeatResult } from '@skillstead/protocol'
-import { text, type Arguments, type Command } from '../command.ts'
+import { text, type Command } from '../command.ts'
 import { toNodeAddress } from '../config.ts'
 import { readFolderState } from '../install/folder-state.ts'
-import { localSource, readLock, type LockedSkill } from '../install/lock.ts'
+import { localSource, type LockedSkill } from '../install/lock.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../install/place.ts'
+import { readPlaceLock, toSource } from '../install/session.ts'
 import { toOneLine } from '../output.ts'
-import { findUrl, placeOptions, withApi } from '../place.ts'
+import { placeOptions, withApi } from '../place.ts'
 
 interface Heartbeat extends HeartbeatResult {
   /** How many skills were asked about. */
@@ -35,7 +36,7 @@ export const heartbeat: Command<Heartbeat> = {
   },
   async run(given) {
     const place = toPlace(given)
-    const { own, elsewhere } = selectOwn(Object.entries((await readLock(place.lockFolder)).skills), toSource(given))
+    const { own, elsewhere } = selectOwn(Object.entries((await readPlaceLock(place)).skills), toSource(given))
     if (own.length > limits.heartbeatSkillsMax)
       throw new Error(`${own.length} skills are installed; a heartbeat can ask about ${limits.heartbeatSkillsMax}.`)
     const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
@@ -50,11 +51,6 @@ export const heartbeat: Command<Heartbeat> = {
   hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
 }
 
-function toSource(given: Arguments): string {
-  const url = findUrl(given)
-  return url === undefined ? localSource : toNodeAddress(url)
-}
-
 /** A registry hears of the skills that it gave, and of no others: their names may be nobody else's business. */
 function selectOwn(skills: [string, LockedSkill][], source: string) {
   const others = skills.map(([, skill]) => sourceOf(skill)).filter((one) => one !== source)
@@ -67,7 +63,7 @@ function sourceOf({ source }: LockedSkill): string {
 
 /** What lies in the folders of a skill: of the one that was altered, where one was. */
 async function look(place: Place, name: string, { version, digest, targets }: LockedSkill) {
-  const states = await Promise.all(targets.map((target) => readFolderState(toTargetPath(place, target))))
+  const states = await Promise.all(targets.map((target) => readFolderState(toTargetPath(place, target), [digest])))
   const there = states.filter(({ kind }) => kind !== 'missing')
   if (there.length === 0) return { name }
   const digests = there.flatMap((state) => (state.kind === 'version' ? state.digest : []))

@@ -4,6 +4,7 @@ import { isSkillName } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/protocol/skill-md'
 import { UsageError, text, type Command } from '../command.ts'
 import { isSkillMd } from '../import/folder.ts'
+import { toFileSystemError } from '../install/file-system-error.ts'
 import { toNewSkill } from '../new-skill.ts'
 
 interface NewSkill {
@@ -28,10 +29,11 @@ export const init: Command<NewSkill> = {
     if (description !== undefined && [...description].length > descriptionCharactersMax)
       throw new UsageError(`A description has at most ${descriptionCharactersMax} characters.`)
     const folder = join(text(given, 'dir') ?? '.', name)
-    const there = existsSync(folder) ? readdirSync(folder).find(isSkillMd) : undefined
-    if (there !== undefined) throw new Error(`${join(folder, there)} is there already; nothing was changed.`)
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'SKILL.md'), toNewSkill(name, description, text(given, 'license')), { flag: 'wx' })
+    try {
+      begin(folder, toNewSkill(name, description, text(given, 'license')))
+    } catch (error) {
+      throw toFileSystemError(error)
+    }
     return { name, folder }
   },
   show: ({ folder }) => [
@@ -39,6 +41,13 @@ export const init: Command<NewSkill> = {
     `  skillstead lint ${folder}`,
     `  skillstead publish ${folder} --dry-run`,
   ],
+}
+
+function begin(folder: string, skillMd: string): void {
+  const there = existsSync(folder) ? readdirSync(folder).find(isSkillMd) : undefined
+  if (there !== undefined) throw new Error(`${join(folder, there)} is there already; nothing was changed.`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'SKILL.md'), skillMd, { flag: 'wx' })
 }
 
 function requireName(name: string): string {

@@ -4,8 +4,9 @@ import { parseSkillMd, readSkillFields } from '@skillstead/protocol/skill-md'
 import { UsageError, text, type Arguments, type Command } from '../command.ts'
 import { readFolderState } from '../install/folder-state.ts'
 import { decodeText } from '../import/records.ts'
-import { readLock, toShortName } from '../install/lock.ts'
+import { toShortName } from '../install/lock.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../install/place.ts'
+import { readPlaceLock } from '../install/session.ts'
 import { toOneLine, type Output } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 import { parseSkillWord } from '../skill-ref.ts'
@@ -59,7 +60,7 @@ async function find(api: RegistryApi, words: readonly string[]): Promise<ListedS
 /** What a host would list: the skills as they lie in their folders. */
 async function readInstalled(given: Arguments, output: Output): Promise<ListedSkill[]> {
   const place = toPlace(given)
-  const { skills } = await readLock(place.lockFolder)
+  const { skills } = await readPlaceLock(place)
   const listed: ListedSkill[] = []
   for (const [fullName, { targets }] of Object.entries(skills)) {
     const skill = await readListed(place, fullName, targets)
@@ -71,7 +72,7 @@ async function readInstalled(given: Arguments, output: Output): Promise<ListedSk
 
 async function readListed(place: Place, fullName: string, targets: readonly string[]) {
   for (const target of targets) {
-    const state = await readFolderState(toTargetPath(place, target))
+    const state = await readFolderState(toTargetPath(place, target), [])
     const skillMd = state.kind === 'version' ? state.files.find(({ path }) => path === 'SKILL.md') : undefined
     if (!skillMd) continue
     const { description = '' } = readSkillFields(parseSkillMd(decodeText(skillMd.bytes)))

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import type { PublishSkillInput, Security, Warning } from '@skillstead/protocol'
+import { limits, type PublishSkillInput, type Security, type Warning } from '@skillstead/protocol'
 import { UsageError, flag, text, type Command } from '../command.ts'
 import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
@@ -98,7 +98,10 @@ function toScan(security: Security | null, dryRun: boolean): string[] {
 
 async function readContent(path: string): Promise<Content> {
   if (!existsSync(path)) throw new Error(`There is nothing at ${path}.`)
-  if (statSync(path).isDirectory()) return readFolder(path)
+  const stats = statSync(path)
+  if (stats.isDirectory()) return readFolder(path)
+  if (stats.size > limits.archiveBytesMax)
+    throw new Error(`${path} has ${stats.size} bytes; ${limits.archiveBytesMax} are allowed.`)
   const body = new Uint8Array(readFileSync(path))
   if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
   if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }

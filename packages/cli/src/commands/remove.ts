@@ -1,11 +1,11 @@
 import type { Command } from '../command.ts'
 import { toFileSystemError } from '../install/file-system-error.ts'
-import { readFolderState } from '../install/folder-state.ts'
-import { writeLock, type LockedSkill } from '../install/lock.ts'
+import { readFolderState, toSeen } from '../install/folder-state.ts'
+import { changeLock, type LockedSkill } from '../install/lock.ts'
 import { globalOption, toTargetPath } from '../install/place.ts'
-import { findEdits } from '../install/plan-folders.ts'
+import { findEdits, toOnePath } from '../install/plan-folders.ts'
 import { replaceFolders } from '../install/replace-folders.ts'
-import { forceOption, listLocked, openSession, readPlaceLock, type Session } from '../install/session.ts'
+import { forceOption, listLocked, openSession, toLockOptions, type Session } from '../install/session.ts'
 import type { FolderChange } from '../install/staging.ts'
 import { toOneLine } from '../output.ts'
 
@@ -51,19 +51,20 @@ async function findFolders(session: Session, fullName: string, locked: LockedSki
   const folders = new Map<string, FolderChange>()
   for (const target of locked.targets) {
     const path = toTargetPath(session.place, target)
-    const state = await readFolderState(path)
+    const state = await readFolderState(path, [locked.digest])
     if (state.kind === 'missing') continue
     const reason = session.force ? undefined : await findEdits(session, state, fullName)
     if (reason) return { folders: [], skipped: { fullName, target, reason } }
-    folders.set(path, { path, target, fullName })
+    // Folders of several agents may be one, by links.
+    folders.set(toOnePath(path), { path, target, fullName, seen: session.force ? undefined : toSeen(state) })
   }
   return { folders: [...folders.values()] }
 }
 
 async function commit({ place }: Session, { removed }: Removed): Promise<void> {
   if (removed.length === 0) return
-  const { skills } = await readPlaceLock(place)
   const gone = new Set(removed.map(({ fullName }) => fullName))
-  const left = Object.entries(skills).filter(([fullName]) => !gone.has(fullName))
-  await writeLock(place.lockFolder, { version: 1, skills: Object.fromEntries(left) })
+  await changeLock(place.lockFolder, toLockOptions(place), (skills) =>
+    Object.fromEntries(Object.entries(skills).filter(([fullName]) => !gone.has(fullName))),
+  )
 }

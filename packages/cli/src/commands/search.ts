@@ -24,7 +24,7 @@ export const search: Command<SearchResult> = {
   },
   show({ skills, total }) {
     const lines = skills.flatMap((skill) => [
-      `${skill.fullName}@${skill.latestVersion}  ↓${skill.downloads} ★${skill.stars}`,
+      `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
       `  ${cut(skill.description)}`,
     ])
     return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]

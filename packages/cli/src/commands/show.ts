@@ -24,11 +24,11 @@ export const show: Command<SkillDetails> = {
       ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
     ]
     return [
-      skill.fullName + (skill.displayName === skill.name ? '' : ` (${toOneLine(skill.displayName)})`),
+      toOneLine(skill.fullName) + (skill.displayName === skill.name ? '' : ` (${toOneLine(skill.displayName)})`),
       `  ${toOneLine(skill.description)}`,
       ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name!.padEnd(11)} ${toOneLine(value!)}`),
       `  ${'files'.padEnd(11)} ${skill.files.map(({ path }) => toOneLine(path)).join(', ')}`,
-      `  ${'versions'.padEnd(11)} ${skill.versions.map(({ version, yanked }) => version + (yanked ? ' (yanked)' : '')).join(', ')}`,
+      `  ${'versions'.padEnd(11)} ${toOneLine(skill.versions.map(({ version, yanked }) => version + (yanked ? ' (yanked)' : '')).join(', '))}`,
     ]
   },
 }

@@ -39,7 +39,11 @@ export const verify: Command<Verification | InstalledReport> = {
   async run(given, output) {
     const [word] = given.words
     if (word === undefined) {
-      refuseOptions(given, ['version', 'key', 'content', 'save', 'url', 'data'], 'needs the FILE or the NAME to verify')
+      refuseOptions(
+        given,
+        ['version', 'key', 'content', 'save', 'url', 'data', 'database-url'],
+        'needs the FILE or the NAME to verify',
+      )
       return verifyInstalled(given, output)
     }
     return /^[a-z0-9-]+(?:\/[a-z0-9-]+)?$/.test(word) ? verifyName(given, word, output) : verifyFile(given, word)

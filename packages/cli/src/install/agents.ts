@@ -49,6 +49,11 @@ export function toAgentFolders(names: readonly string[], isGlobal: boolean, env 
   return [...new Set(folders)]
 }
 
+/** The folders of all agents known here. */
+export function listAgentFolders(isGlobal: boolean): string[] {
+  return toAgentFolders(Object.keys(agents), isGlobal)
+}
+
 function toUserFolder(folder: string, env: NodeJS.ProcessEnv): string {
   const [, variable, rest] = /^\$(\w+)\/(.+)$/.exec(folder) ?? []
   if (variable === undefined || rest === undefined) return join(homedir(), folder)

@@ -1,12 +1,12 @@
-import type { RegistryApi } from '@skillstead/protocol'
+import { compareVersions, type RegistryApi } from '@skillstead/protocol'
 import { SingleBar } from 'cli-progress'
 import { toOneLine, type Output } from '../output.ts'
 import { fetchPackage } from './fetch-package.ts'
 import { toFileSystemError } from './file-system-error.ts'
-import { writeLock, type LockedSkill } from './lock.ts'
+import { changeLock, type LockedSkill } from './lock.ts'
 import type { Item, ItemPlan } from './plan-folders.ts'
 import { replaceFolders } from './replace-folders.ts'
-import { readPlaceLock, type Session } from './session.ts'
+import { toLockOptions, type Session } from './session.ts'
 
 /** What became of the skills of a command. */
 export interface Installed {
@@ -15,7 +15,8 @@ export interface Installed {
     readonly version: string
     readonly digest: string
     readonly targets: readonly string[]
-    readonly change: 'installed' | 'updated' | 'restored' | 'unchanged'
+    /** `downgraded` where the version before was a newer one, which was withdrawn or which a pack does not want. */
+    readonly change: 'installed' | 'updated' | 'downgraded' | 'restored' | 'unchanged'
     /** The version before. */
     readonly from: string | null
   }[]
@@ -100,15 +101,14 @@ async function readPackageFiles({ cache }: Session, { fullName, version, digest 
 
 /** Another command may have written the lock meanwhile, so that only what is ours is put into it. */
 async function commit({ place }: Session, items: readonly Item[]): Promise<void> {
-  const before = await readPlaceLock(place)
-  const skills: Record<string, LockedSkill> = { ...before.skills }
-  for (const { fullName, formerName, version, digest, source, targets } of items) {
-    if (formerName !== undefined) delete skills[formerName]
-    skills[fullName] = { version, digest, source, targets: targets.toSorted() }
-  }
-  // What is as it was is not written again: the folder may be read only.
-  if (JSON.stringify(skills) === JSON.stringify(before.skills)) return
-  await writeLock(place.lockFolder, { version: 1, skills })
+  await changeLock(place.lockFolder, toLockOptions(place), (before) => {
+    const skills: Record<string, LockedSkill> = { ...before }
+    for (const { fullName, formerName, version, digest, source, targets } of items) {
+      if (formerName !== undefined) delete skills[formerName]
+      skills[fullName] = { version, digest, source, targets }
+    }
+    return skills
+  })
 }
 
 function toSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skills'][number] {
@@ -126,7 +126,7 @@ function toSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skil
 
 function toChange(before: LockedSkill | undefined, { version, targets }: Item, written: number) {
   if (!before) return 'installed'
-  if (before.version !== version) return 'updated'
+  if (before.version !== version) return compareVersions(version, before.version) < 0 ? 'downgraded' : 'updated'
   if (targets.length > before.targets.length) return 'installed'
   return written > 0 ? 'restored' : 'unchanged'
 }
@@ -137,6 +137,7 @@ export function showInstalled({ skills, skipped, warnings }: Installed): string[
     ...skills.map(({ fullName, version, targets, change, from }) => {
       const where = targets.join(', ')
       if (change === 'updated') return `Updated ${fullName} from ${from} to ${version} in ${where}.`
+      if (change === 'downgraded') return `Put ${fullName} back from ${from} to ${version} in ${where}.`
       if (change === 'unchanged') return `${fullName}@${version} is in ${where} already.`
       return `${change === 'installed' ? 'Installed' : 'Restored'} ${fullName}@${version} in ${where}.`
     }),

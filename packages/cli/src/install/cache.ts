@@ -34,7 +34,7 @@ export function openCache(folder: string = cacheFolder()): PackageCache {
         return await readKept(file, digest)
       } catch {
         // Damaged, or altered by somebody: it is fetched again.
-        rmSync(file, { force: true })
+        deleteQuietly(file)
         return undefined
       }
     },
@@ -50,6 +50,13 @@ export function openCache(folder: string = cacheFolder()): PackageCache {
       }
     },
   }
+}
+
+/** In a cache that may not be written it stays. */
+function deleteQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {}
 }
 
 async function readKept(file: string, digest: string): Promise<ContentFile[]> {

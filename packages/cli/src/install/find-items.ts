@@ -1,6 +1,6 @@
 import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import { UsageError } from '../command.ts'
-import { isFullName, localSource, type LockedSkill } from './lock.ts'
+import { isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
 import { getOffer, getPackMembers, type Asked } from './offer.ts'
 import { toSkillTarget, toUsualFolders } from './place.ts'
 import type { Item } from './plan-folders.ts'
@@ -11,7 +11,8 @@ export type Word = Asked | { readonly pack: string }
 
 /** What a word of `install` means. Throws {@link UsageError} for what is no name. */
 export function parseWord(word: string): Word {
-  if (word.startsWith('pack:')) return { pack: word.slice('pack:'.length) }
+  const slug = /^pack:(.*)$/.exec(word)?.[1]
+  if (slug !== undefined && isSkillName(slug)) return { pack: slug }
   const [, name = '', version] = /^([a-z0-9/-]+)(?:@(latest|\d+\.\d+\.\d+))?$/.exec(word) ?? []
   if (isFullName(name) || isSkillName(name)) return { name, version: version === 'latest' ? undefined : version }
   throw new UsageError(`'${word}' is none of owner/name, name, owner/name@1.2.3 and pack:SLUG.`)
@@ -106,5 +107,6 @@ async function toItem(session: Session, api: RegistryApi, asked: Asked, source: 
 
 function toTargets({ folders, place }: Session, fullName: string, locked: LockedSkill | undefined): string[] {
   const asked = folders.length > 0 || locked ? folders : toUsualFolders(place)
-  return [...new Set([...(locked?.targets ?? []), ...asked.map((folder) => toSkillTarget(folder, fullName))])]
+  const targets = [...(locked?.targets ?? []), ...asked.map((folder) => toSkillTarget(folder, fullName))]
+  return targets.filter((target, i) => targets.findIndex((one) => toFolded(one) === toFolded(target)) === i)
 }

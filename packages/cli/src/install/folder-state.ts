@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
-import { readContentAt } from '../verify/content.ts'
+import { isJunk, readContentAt } from '../verify/content.ts'
 
 /** What lies where a skill is to be. */
 export type FolderState =
@@ -10,19 +10,34 @@ export type FolderState =
   /** Something that is no version of a skill, for this reason. */
   | { readonly kind: 'other'; readonly reason: string }
 
-/** Looks at a folder; it is read whole, so that nothing but its content counts. */
-export async function readFolderState(path: string): Promise<FolderState> {
+/**
+ * Looks at a folder; it is read whole, so that nothing but its content counts. What file managers leave in it is no part
+ * of it, unless it makes the folder one of the versions that are `expected`, by their digests.
+ */
+export async function readFolderState(path: string, expected: readonly string[]): Promise<FolderState> {
   const stats = findStats(path)
   if (!stats) return { kind: 'missing' }
   if (stats.isSymbolicLink()) return { kind: 'other', reason: 'it is a link, which somebody else made' }
   if (!stats.isDirectory()) return { kind: 'other', reason: 'it is a file' }
   if (existsSync(join(path, '.git'))) return { kind: 'other', reason: 'it is a git repository' }
   try {
-    const files = await readContentAt(path)
-    return { kind: 'version', digest: toContentDigest(files), files }
+    const state = toVersion(await readContentAt(path))
+    if (expected.length === 0 || expected.includes(state.digest)) return state
+    const whole = toVersion(await readContentAt(path, { whole: true }))
+    return expected.includes(whole.digest) ? whole : state
   } catch (error) {
     return { kind: 'other', reason: (error as Error).message.replace(/\.$/, '') }
   }
+}
+
+function toVersion(files: readonly ContentFile[]) {
+  return { kind: 'version', digest: toContentDigest(files), files } as const
+}
+
+/** What is to be there still when a folder is replaced; undefined for what is no version. */
+export function toSeen(state: FolderState): string | null | undefined {
+  if (state.kind === 'missing') return null
+  return state.kind === 'version' ? state.digest : undefined
 }
 
 function findStats(path: string): Stats | undefined {
@@ -58,7 +73,8 @@ function listEdits(files: readonly ContentFile[], published: readonly ContentFil
   return [
     ...published.flatMap(({ path, bytes }) => {
       const there = found.get(path)
-      if (!there) return [`${path} is missing`]
+      // It was not looked for.
+      if (!there) return isJunk(path) ? [] : [`${path} is missing`]
       return Buffer.from(there).equals(bytes) ? [] : [`${path} was altered`]
     }),
     ...files.filter(({ path }) => !paths.has(path)).map(({ path }) => `${path} was added`),

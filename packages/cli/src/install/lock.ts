@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { checkPaths } from '@skillstead/core'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
-import { writeWhole } from './write-whole.ts'
+import { replaceAlone } from './write-whole.ts'
 
 /** What is installed: one version of a skill, where it came from, and the folders that hold it. */
 export interface LockedSkill {
@@ -38,15 +39,35 @@ function lockFile(folder: string): string {
 /** The lock of a folder; an empty one where there is none. Throws for one that cannot be read, or that leads elsewhere. */
 export async function readLock(folder: string, options: LockOptions = {}): Promise<Lock> {
   const file = lockFile(folder)
-  if (!existsSync(file)) return { version: 1, skills: {} }
-  const bytes = readFileSync(file)
-  if (bytes.length > lockBytesMax) throw new Error(`${file} has ${bytes.length} bytes, which no lock has.`)
-  return parseLock(file, bytes.toString(), options)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (!stats) return { version: 1, skills: {} }
+  if (!stats.isFile()) throw toLockError(file, 'it is no file')
+  if (stats.size > lockBytesMax) throw new Error(`${file} has ${stats.size} bytes, which no lock has.`)
+  return parseLock(file, readFileSync(file, 'utf8'), options)
 }
 
-/** Puts a lock in the place of the former one: the whole of it or nothing. Its bytes depend on what it says alone. */
-export async function writeLock(folder: string, { skills }: Lock): Promise<void> {
-  writeWhole(lockFile(folder), `${JSON.stringify({ version: 1, skills: sortSkills(skills) }, null, 2)}\n`)
+/**
+ * Puts a lock in the place of the former one, the whole of it or nothing, while no other command does. Its bytes depend
+ * on what it says alone; where that is what it said before, nothing is written, for the folder may be read only.
+ */
+export async function changeLock(
+  folder: string,
+  options: LockOptions,
+  change: (skills: Lock['skills']) => Lock['skills'],
+): Promise<void> {
+  const isSame = (skills: Lock['skills']) => toText(change(skills)) === toText(skills)
+  if (isSame((await readLock(folder, options)).skills)) return
+  const file = lockFile(folder)
+  await replaceAlone(file, async () => {
+    const text = toText(change((await readLock(folder, options)).skills))
+    // What could not be read again would be the end of every command here.
+    parseLock(file, text, options)
+    return text
+  })
+}
+
+function toText(skills: Lock['skills']): string {
+  return `${JSON.stringify({ version: 1, skills: sortSkills(skills) }, null, 2)}\n`
 }
 
 function sortSkills(skills: Lock['skills']): Lock['skills'] {
@@ -73,9 +94,11 @@ function parseLock(file: string, text: string, options: LockOptions): Lock {
   return { version: 1, skills: Object.fromEntries(skills) }
 }
 
-/** Two skills in one folder, or one inside another, would write over each other. */
+/** Two skills in one folder, or one inside another, would write over each other; also where case is ignored. */
 function refuseSharedTargets(file: string, skills: readonly (readonly [string, LockedSkill])[]): void {
-  const targets = skills.flatMap(([name, skill]) => skill.targets.map((target) => ({ name, target: `${target}/` })))
+  const targets = skills.flatMap(([name, skill]) =>
+    skill.targets.map((target) => ({ name, target: `${toFolded(target)}/` })),
+  )
   const sorted = targets.toSorted((a, b) => (a.target < b.target ? -1 : 1))
   const shared = sorted.findIndex(({ target }, i) => sorted[i + 1]?.target.startsWith(target))
   if (shared === -1) return
@@ -124,13 +147,27 @@ function isSource(source: string): boolean {
   return source === localSource || (/^https?:\/\//.test(source) && URL.canParse(source))
 }
 
-/** Below the lock, and named as the skill: a lock may not have the folders of others written over. */
-function isTarget(target: unknown, name: string, { anywhere = false }: LockOptions): boolean {
+/** A path as file systems compare that ignore case and normalisation. */
+export function toFolded(path: string): string {
+  return path.normalize('NFC').toLowerCase()
+}
+
+/**
+ * Whether a lock may name this folder: below it and named as the skill, so that no lock has the folders of others written
+ * over, and on every system the same.
+ */
+export function isTarget(target: unknown, name: string, { anywhere = false }: LockOptions): boolean {
   if (typeof target !== 'string' || target.length > 1000 || /\p{Cc}/u.test(target)) return false
   const segments = target.split('/')
   if (anywhere && isAbsolute(target)) return segments.at(-1) === name && !segments.includes('..')
-  if (/[\\:]/.test(target)) return false
-  return segments.at(-1) === name && !segments.some((segment) => ['', '.', '..', '.git'].includes(segment))
+  // Segment by segment: what a version may hold is of limited depth, and a project is not.
+  const problems = segments.flatMap((segment) => checkPaths([{ path: `x/${segment.normalize('NFC')}` }]))
+  return segments.at(-1) === name && problems.length === 0 && !segments.some(isGitFolder)
+}
+
+/** Whether some system takes a name for `.git`, below which files run programs. */
+export function isGitFolder(name: string): boolean {
+  return /^(?:\.git|git~\d)[. ]*$/i.test(name.replaceAll(/\p{Cf}/gu, ''))
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

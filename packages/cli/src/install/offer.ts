@@ -24,7 +24,7 @@ export interface Offer {
 /** The version that a registry gives for a name. Throws where it has none, and for an answer that is about another one. */
 export async function getOffer(api: RegistryApi, { name, version }: Asked, say: Say): Promise<Offer> {
   const skill = await waitForTurn(() => api.getSkill({ name, version }), say)
-  requireShape(Array.isArray(skill?.versions))
+  requireShape(isListOf(skill?.versions, isObject))
   const asked = version === undefined ? name : `${name}@${version}`
   const fullName = String(skill.fullName)
   if (!isFullName(fullName) || toShortName(fullName) !== name.slice(name.indexOf('/') + 1))
@@ -75,10 +75,20 @@ export function requireShape(isRight: boolean): void {
     throw new Error('What answered is no registry, or one that this program does not know. Nothing was changed.')
 }
 
+/** Whether something is a list, and all in it are of a form. */
+export function isListOf(list: unknown, isRight: (one: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isRight)
+}
+
+/** Whether something has fields. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
 /** What a pack holds. */
 export async function getPackMembers(api: RegistryApi, slug: string, say: Say): Promise<Asked[]> {
   const pack = await waitForTurn(() => api.getPack({ slug }), say)
-  requireShape(Array.isArray(pack?.skills))
+  requireShape(isListOf(pack?.skills, (member) => isObject(member) && typeof member.fullName === 'string'))
   const { skills } = pack
   if (skills.length === 0) throw new Error(`The pack ${slug} holds no skills.`)
   return skills.map(({ fullName, pinnedVersion }) => ({ name: fullName, version: pinnedVersion ?? undefined }))

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { UsageError, flag, text, type Arguments, type Option } from '../command.ts'
 import { configFile } from '../config.ts'
 import { toAgentFolders } from './agents.ts'
-import { toShortName } from './lock.ts'
+import { isTarget, toShortName } from './lock.ts'
 
 /** Where skills are installed: in a project, or for everything that a user does. */
 export interface Place {
@@ -30,6 +30,9 @@ export const targetOptions: Record<string, Option> = {
   ...globalOption,
 }
 
+/** Stands for whatever skill lies in a folder of skills. */
+const anySkill = 'any/skill'
+
 /** The place that the options name. */
 export function toPlace(given: Arguments): Place {
   if (!flag(given, 'global')) return { isGlobal: false, root: process.cwd(), lockFolder: process.cwd() }
@@ -40,16 +43,29 @@ export function toPlace(given: Arguments): Place {
 export function toSkillFolders(given: Arguments, place: Place): string[] {
   const [agent, dir] = [text(given, 'agent'), text(given, 'dir')]
   if (agent !== undefined && dir !== undefined) throw new UsageError('Give --agent or --dir, not both.')
-  if (dir !== undefined) return [toTarget(place, resolve(dir))]
+  if (dir !== undefined) return [toFolder(place, resolve(dir))]
   const names = agent?.split(',').map((name) => name.trim())
-  return names
-    ? toAgentFolders(names, place.isGlobal).map((folder) => toTarget(place, resolve(place.root, folder)))
-    : []
+  return names ? toAgentFolders(names, place.isGlobal).map((folder) => toFolder(place, folder)) : []
 }
 
 /** The folders of skills where nothing names others. */
 export function toUsualFolders(place: Place): string[] {
-  return toAgentFolders(['universal'], place.isGlobal).map((folder) => toTarget(place, resolve(place.root, folder)))
+  return toAgentFolders(['universal'], place.isGlobal).map((folder) => toFolder(place, folder))
+}
+
+/** A folder of skills as the lock says it. Throws {@link UsageError} for one that no lock may name. */
+export function toFolder(place: Place, path: string): string {
+  const folder = toRelative(place, resolve(place.root, path))
+  if (isTarget(toSkillTarget(folder, anySkill), toShortName(anySkill), { anywhere: place.isGlobal })) return folder
+  throw new UsageError(
+    `${JSON.stringify(path)} cannot be a folder of skills: skills.lock has to name it for every system, so without ` +
+      'colons, back-slashes, control characters and names that Windows keeps, and git keeps .git for itself.',
+  )
+}
+
+/** The path of a folder of skills. Throws as {@link toTargetPath} does. */
+export function toSkillParent(place: Place, folder: string): string {
+  return dirname(toTargetPath(place, toSkillTarget(folder, anySkill)))
 }
 
 /** The target of a skill in a folder of skills. */
@@ -74,7 +90,7 @@ export function toRealPath(path: string): string {
 }
 
 /** The lock names folders below its root, so that it means the same on other machines; only a user's own names others. */
-function toTarget({ root, isGlobal }: Place, path: string): string {
+function toRelative({ root, isGlobal }: Place, path: string): string {
   if (isInside(path, root)) return relative(root, path).split(sep).join('/')
   if (isGlobal) return path.split(sep).join('/')
   throw new UsageError(

@@ -1,8 +1,10 @@
 import { basename, dirname, join } from 'node:path'
-import { describeEdits, readFolderState, type FolderState } from './folder-state.ts'
+import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import type { Wanted } from './fetch-package.ts'
+import { toFolded } from './lock.ts'
 import { toRealPath, toTargetPath } from './place.ts'
 import type { Session } from './session.ts'
+import type { FolderChange } from './staging.ts'
 
 /** A version that is to lie in some folders. */
 export interface Item extends Wanted {
@@ -13,10 +15,13 @@ export interface Item extends Wanted {
   readonly formerName?: string | undefined
 }
 
+/** A folder to be written, and what was in it when that was decided; not said where it does not matter. */
+type FolderWrite = Pick<FolderChange, 'path' | 'target' | 'seen'>
+
 /** What there is to do for an item. */
 export interface ItemPlan {
   readonly item: Item
-  readonly writes: readonly { readonly path: string; readonly target: string }[]
+  readonly writes: readonly FolderWrite[]
   /** Why it is left as it is. */
   readonly skipped?: { readonly target: string; readonly reason: string }
 }
@@ -24,16 +29,18 @@ export interface ItemPlan {
 /** Looks at the folders of an item. One that holds what nobody else has stands in the way of all, but by force. */
 export async function planItem(session: Session, item: Item): Promise<ItemPlan> {
   refuseOtherDigest(session, item)
-  const writes = new Map<string, { path: string; target: string }>()
+  const writes = new Map<string, FolderWrite>()
+  const lockedName = item.formerName ?? item.fullName
+  const locked = Object.hasOwn(session.lock.skills, lockedName) ? session.lock.skills[lockedName] : undefined
   for (const target of item.targets) {
     const path = toTargetPath(session.place, target)
     refuseClaimed(session, item, path)
-    const state = await readFolderState(path)
+    const state = await readFolderState(path, [item.digest, ...(locked ? [locked.digest] : [])])
     if (state.kind === 'version' && state.digest === item.digest) continue
-    const edits = session.force ? undefined : await findEdits(session, state, item.formerName ?? item.fullName)
+    const edits = session.force ? undefined : await findEdits(session, state, lockedName)
     if (edits) return { item, writes: [], skipped: { target, reason: edits } }
     // Folders of several agents may be one, by links.
-    writes.set(toOnePath(path), { path, target })
+    writes.set(toOnePath(path), { path, target, seen: session.force ? undefined : toSeen(state) })
   }
   return { item, writes: [...writes.values()] }
 }
@@ -79,6 +86,7 @@ export async function findEdits(session: Session, state: FolderState, fullName: 
   return describeEdits(state, locked.digest, await session.cache.find(locked.digest))
 }
 
-function toOnePath(path: string): string {
-  return join(toRealPath(dirname(path)), basename(path))
+/** One name for a folder of a skill, whatever links lead to it. */
+export function toOnePath(path: string): string {
+  return toFolded(join(toRealPath(dirname(path)), basename(path)))
 }

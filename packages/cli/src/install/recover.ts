@@ -1,8 +1,9 @@
-import { rmSync, statSync } from 'node:fs'
+import { lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { listAgentFolders } from './agents.ts'
 import { readFolderState } from './folder-state.ts'
 import type { Lock } from './lock.ts'
-import { toTargetPath, type Place } from './place.ts'
+import { toFolder, toSkillParent, toTargetPath, type Place } from './place.ts'
 import { carryOn, isThere, listStagings, readJournal, takeBack } from './staging.ts'
 import type { JournalEntry, StagingPlaces } from './staging.ts'
 
@@ -17,13 +18,26 @@ export async function recover(place: Place, lock: Lock, folders: readonly string
   const targets = Object.values(lock.skills).flatMap((skill) => skill.targets)
   const parents = new Set([
     ...targets.map((target) => dirname(toTargetPath(place, target))),
-    ...folders.map((folder) => dirname(toTargetPath(place, `${folder}/x`))),
+    ...folders.map((folder) => toSkillParent(place, folder)),
+    // A first install that was killed is in no lock.
+    ...listAgentParents(place),
   ])
   for (const parent of parents) {
     for (const { folder, pid } of listStagings(parent)) {
       if (!isAtWork(folder, pid)) await finish(parent, folder, lock)
     }
   }
+}
+
+/** The folders that agents have here; not those that a link leads out of a project. */
+function listAgentParents(place: Place): string[] {
+  return listAgentFolders(place.isGlobal).flatMap((folder) => {
+    try {
+      return toSkillParent(place, toFolder(place, folder))
+    } catch {
+      return []
+    }
+  })
 }
 
 function isAtWork(folder: string, pid: number): boolean {
@@ -41,6 +55,8 @@ function isAtWork(folder: string, pid: number): boolean {
 
 async function finish(parent: string, folder: string, lock: Lock): Promise<void> {
   const places = { parent, next: join(folder, 'new'), former: join(folder, 'old') }
+  // A project may bring what looks like ours: by links in it folders elsewhere would be moved.
+  if ([places.next, places.former].some(isOther)) return
   try {
     for (const entry of readJournal(folder)) {
       if (isCommitted(entry, lock)) carryOn(places, entry)
@@ -50,6 +66,11 @@ async function finish(parent: string, folder: string, lock: Lock): Promise<void>
   } catch {
     // A folder that may be read only: it stays as it is until somebody comes who may change it.
   }
+}
+
+function isOther(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && !stats.isDirectory()
 }
 
 function isCommitted({ fullName, target, digest }: JournalEntry, { skills }: Lock): boolean {
@@ -62,7 +83,7 @@ function isCommitted({ fullName, target, digest }: JournalEntry, { skills }: Loc
 async function takeBackOwn(places: StagingPlaces, entry: JournalEntry): Promise<void> {
   const path = join(places.parent, entry.name)
   if (isThere(path) && !isThere(join(places.next, entry.name))) {
-    const state = await readFolderState(path)
+    const state = await readFolderState(path, entry.digest === null ? [] : [entry.digest])
     if (state.kind !== 'version' || state.digest !== entry.digest) return
   }
   takeBack(places, entry)

@@ -3,10 +3,12 @@ import { createStaging, type FolderChange, type Staging } from './staging.ts'
 
 /**
  * Replaces folders of skills, all or none. Everything is written beside them first; then they are swapped by renaming,
- * and `commit` writes the lock. Whatever goes wrong on the way is taken back; after a kill, `recover` does it.
+ * and `commit` writes the lock. Whatever goes wrong on the way is taken back; after a kill, `recover` does it. What cannot
+ * be put back is kept.
  */
 export async function replaceFolders(changes: readonly FolderChange[], commit: () => Promise<void>): Promise<void> {
   const stagings = new Map<string, Staging>()
+  const stuck = new Map<Staging, string[]>()
   try {
     for (const change of changes) {
       const parent = dirname(change.path)
@@ -17,13 +19,25 @@ export async function replaceFolders(changes: readonly FolderChange[], commit: (
     const all = [...stagings.values()]
     for (const staging of all) staging.seal()
     for (const staging of all) staging.swap()
+    for (const staging of all) await staging.check()
     await commit()
   } catch (error) {
-    for (const staging of stagings.values()) staging.undo()
-    throw error
+    for (const staging of stagings.values()) {
+      const left = staging.undo()
+      if (left.length > 0) stuck.set(staging, left)
+    }
+    throw stuck.size > 0 ? toStuckError(error, [...stuck.values()].flat()) : error
   } finally {
-    for (const staging of stagings.values()) closeQuietly(staging)
+    for (const staging of stagings.values()) if (!stuck.has(staging)) closeQuietly(staging)
   }
+}
+
+function toStuckError(cause: unknown, folders: readonly string[]): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(
+    `${reason} What was there could not be put back, and lies in ${folders.join(', ')}: move it to where it was.`,
+    { cause },
+  )
 }
 
 /** What is left of it is cleared away the next time. */

@@ -4,7 +4,7 @@ import type { Output } from '../output.ts'
 import { findUrl, withApi } from '../place.ts'
 import type { RegistryApi } from '@skillstead/protocol'
 import { openCache, type PackageCache } from './cache.ts'
-import { localSource, readLock, toShortName, type Lock, type LockedSkill } from './lock.ts'
+import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
 import { toPlace, toSkillFolders, type Place } from './place.ts'
 import { recover } from './recover.ts'
 
@@ -36,8 +36,13 @@ export async function openSession(given: Arguments, output: Output): Promise<Ses
 }
 
 /** The lock of a place, as it is now. */
-export function readPlaceLock({ lockFolder, isGlobal }: Place): Promise<Lock> {
-  return readLock(lockFolder, { anywhere: isGlobal })
+export function readPlaceLock(place: Place): Promise<Lock> {
+  return readLock(place.lockFolder, toLockOptions(place))
+}
+
+/** What the lock of a place may say. */
+export function toLockOptions({ isGlobal }: Place): LockOptions {
+  return { anywhere: isGlobal }
 }
 
 /** An installed skill by its full name, or by the short one. Throws where there is none, or more than one. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
+import { readFolderState } from './folder-state.ts'
 
 /** A skill's folder that is to be replaced, or removed where there is no `digest`. */
 export interface FolderChange {
@@ -9,6 +10,8 @@ export interface FolderChange {
   readonly target: string
   readonly fullName: string
   readonly digest?: string
+  /** What was there when this was decided, null for nothing; where it is not said, whatever is there may go. */
+  readonly seen?: string | null | undefined
   /** What is to be in it. */
   readonly readFiles?: () => Promise<readonly ContentFile[]>
 }
@@ -29,8 +32,10 @@ export interface Staging {
   seal(): void
   /** Puts each new folder in the place of the old one. */
   swap(): void
-  /** Takes back what was swapped. */
-  undo(): void
+  /** Throws where what was swapped out is not what was seen before: somebody wrote there meanwhile. */
+  check(): Promise<void>
+  /** Takes back what was swapped; the folders of which the former content could not be put back. */
+  undo(): string[]
   /** Deletes itself, and the folders that were made for it and hold nothing. */
   close(): void
 }
@@ -45,12 +50,14 @@ export function createStaging(parent: string): Staging {
   const places: StagingPlaces = { parent, next: join(folder, 'new'), former: join(folder, 'old') }
   for (const one of [folder, places.next, places.former]) mkdirSync(one)
   const entries: JournalEntry[] = []
+  const seen = new Map<JournalEntry, string | null>()
   const swapped: JournalEntry[] = []
   return {
-    async add({ path, target, fullName, digest = null, readFiles }) {
-      const name = path.slice(dirname(path).length).replace(/^[/\\]/, '')
-      if (readFiles) writeFiles(join(places.next, name), await readFiles())
-      entries.push({ name, target, fullName, digest })
+    async add({ path, target, fullName, digest = null, seen: before, readFiles }) {
+      const entry = { name: basename(path), target, fullName, digest }
+      if (readFiles) writeFiles(join(places.next, entry.name), await readFiles())
+      entries.push(entry)
+      if (before !== undefined) seen.set(entry, before)
     },
     seal: () => writeFileSync(join(folder, journalName), JSON.stringify(entries), { flush: true }),
     swap() {
@@ -60,8 +67,12 @@ export function createStaging(parent: string): Staging {
         if (entry.digest !== null) renameSync(join(places.next, entry.name), join(parent, entry.name))
       }
     },
+    async check() {
+      for (const [{ name, target }, before] of seen) await requireSeen(join(places.former, name), target, before)
+    },
     undo() {
-      for (const entry of swapped.splice(0).toReversed()) takeBack(places, entry)
+      const taken = swapped.splice(0).toReversed()
+      return taken.flatMap((entry) => (isTakenBack(places, entry) ? [] : join(places.former, entry.name)))
     },
     close() {
       rmSync(folder, { recursive: true, force: true })
@@ -82,6 +93,21 @@ export function takeBack({ parent, next, former }: StagingPlaces, { name, digest
   const isSwapped = digest !== null && !isThere(join(next, name))
   if (isSwapped) moveIfThere(join(parent, name), join(next, name))
   if (!isThere(join(parent, name))) moveIfThere(join(former, name), join(parent, name))
+}
+
+function isTakenBack(places: StagingPlaces, entry: JournalEntry): boolean {
+  try {
+    takeBack(places, entry)
+    return !isThere(join(places.former, entry.name))
+  } catch {
+    return false
+  }
+}
+
+async function requireSeen(former: string, target: string, before: string | null): Promise<void> {
+  const state = await readFolderState(former, before === null ? [] : [before])
+  if (state.kind === 'missing' ? before === null : state.kind === 'version' && state.digest === before) return
+  throw new Error(`Somebody wrote into ${target} just now, so it stays as it is. Nothing was changed; try again.`)
 }
 
 /** Puts the new folder in its place where the old one is already out of it. */

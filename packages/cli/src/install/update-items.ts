@@ -1,6 +1,6 @@
 import { compareVersions, isVersion, type HeartbeatResult, type RegistryApi } from '@skillstead/protocol'
 import type { LockedSkill } from './lock.ts'
-import { requireShape, waitForTurn, type Say } from './offer.ts'
+import { isListOf, isObject, requireShape, waitForTurn, type Say } from './offer.ts'
 import { withSource, type Session } from './session.ts'
 
 /** An installed skill that its registry has something to say about. */
@@ -34,7 +34,7 @@ export async function listNotices(session: Session, locked: readonly Locked[]): 
 async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): Promise<Notice[]> {
   const installedSkills = skills.map(([skillName, { version, digest }]) => ({ skillName, version, digest }))
   const answer = await waitForTurn(() => api.heartbeat({ installedSkills }), say)
-  requireShape(Array.isArray(answer?.updates) && Array.isArray(answer.unknown))
+  requireShape(isListOf(answer?.updates, isUpdateRow) && Array.isArray(answer.unknown))
   const { updates, unknown } = answer
   return skills.flatMap(([fullName, { version, source }]): Notice[] => {
     const update = updates.find(({ skillName }) => skillName === fullName)
@@ -46,6 +46,10 @@ async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): 
     const message = `${fullName} is not in this registry, or not for you to see.`
     return [{ fullName, version, latestVersion: null, reason: 'unknown', message, source }]
   })
+}
+
+function isUpdateRow(row: unknown): boolean {
+  return isObject(row) && [row.skillName, row.reason, row.message].every((field) => typeof field === 'string')
 }
 
 /** Whether an update takes the latest version: a newer one, or any other where the installed one was withdrawn. */

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Writes a file so that there is the whole of it or the former one, whenever the process or the machine ends. */
@@ -11,5 +11,44 @@ export function writeWhole(file: string, content: string | Uint8Array, mode = 0o
   } catch (error) {
     rmSync(written, { force: true })
     throw error
+  }
+}
+
+/** Above what writing one small file takes: whoever began it longer ago was killed. */
+const writingMsMax = 10_000
+const pauseMs = 20
+
+/**
+ * As {@link writeWhole}, with what `make` gives, while no other process does: of two that read and write at the same time
+ * one would lose what the other wrote.
+ */
+export async function replaceAlone(file: string, make: () => Promise<string>): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true })
+  const written = `${file}.tmp`
+  const handle = await openAlone(written)
+  try {
+    try {
+      writeFileSync(handle, await make())
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(written, file)
+  } catch (error) {
+    rmSync(written, { force: true })
+    throw error
+  }
+}
+
+async function openAlone(written: string): Promise<number> {
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      return openSync(written, 'wx', 0o644)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || waitedMs > 2 * writingMsMax) throw error
+    }
+    const stats = statSync(written, { throwIfNoEntry: false })
+    if (stats && Date.now() - stats.mtimeMs > writingMsMax) rmSync(written, { force: true })
+    else await new Promise((resolve) => void setTimeout(resolve, pauseMs))
   }
 }

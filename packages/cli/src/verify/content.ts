@@ -11,12 +11,13 @@ const bounds = {
 }
 /** What is left out of a folder: what version control and file managers put into it, and no version needs. */
 const skipped: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
+const nothing: ReadonlySet<string> = new Set()
 
-/** The files of a version as they lie on a disk: a folder, a zip, or a SKILL.md alone. */
-export async function readContentAt(path: string): Promise<ContentFile[]> {
+/** The files of a version as they lie on a disk: a folder, with `whole` all that is in it, a zip, or a SKILL.md alone. */
+export async function readContentAt(path: string, { whole = false } = {}): Promise<ContentFile[]> {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new Error(`There is nothing at ${path}.`)
-  if (stats.isDirectory()) return readFolder(path)
+  if (stats.isDirectory()) return readFolder(path, whole ? nothing : skipped)
   if (/\.zip$/i.test(path)) return stripFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
   return [{ path: 'SKILL.md', bytes: readBounded(path, bounds.fileBytesMax) }]
 }
@@ -30,10 +31,10 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 }
 
 /** Links are refused rather than passed over: whoever reads the folder would follow them. */
-function readFolder(folder: string): ContentFile[] {
+function readFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
   let left = bounds.versionBytesMax
-  for (const path of listFolder(folder, '')) {
+  for (const path of listFolder(folder, '', without)) {
     if (files.length >= bounds.filesMax) throw new Error(`${folder} has more than ${bounds.filesMax} files.`)
     const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path.normalize('NFC')
     const bytes = readBounded(join(folder, path), bounds.fileBytesMax)
@@ -51,14 +52,19 @@ function readBounded(path: string, bytesMax: number): Uint8Array {
   return new Uint8Array(readFileSync(path))
 }
 
-function* listFolder(folder: string, prefix: string): Generator<string> {
+function* listFolder(folder: string, prefix: string, without: ReadonlySet<string>): Generator<string> {
   for (const entry of readdirSync(join(folder, prefix), { withFileTypes: true })) {
-    if (skipped.has(entry.name)) continue
+    if (without.has(entry.name)) continue
     const path = prefix + entry.name
-    if (entry.isDirectory()) yield* listFolder(folder, `${path}/`)
+    if (entry.isDirectory()) yield* listFolder(folder, `${path}/`, without)
     else if (entry.isFile()) yield path
     else throw new Error(`${join(folder, path)} is no plain file, which no version holds.`)
   }
+}
+
+/** Whether a file is left out of a folder. */
+export function isJunk(path: string): boolean {
+  return path.split('/').some((name) => skipped.has(name))
 }
 
 /** Some archives have one folder around everything. */
