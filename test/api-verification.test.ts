@@ -152,6 +152,24 @@ describeApi('the verification of authors', (open) => {
       await until(user, { status: 'pending', note: expect.stringContaining('redirect') })
     })
 
+    it('is looked for once more where that is asked while a look is under way', async () => {
+      const user = await makeUser()
+      outside.pages.set(`busy.example.com${wellKnown}`, (_, response) => response.writeHead(404).end())
+      const { token } = await ask(user, 'domain', 'busy.example.com')
+      await until(user, { note: expect.stringContaining('the status 404') })
+      const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      outside.pages.set(`busy.example.com${wellKnown}`, (_, response) => {
+        begun.resolve()
+        void over.promise.then(() => response.writeHead(404).end())
+      })
+      await ask(user, 'domain', 'busy.example.com')
+      await begun.promise
+      outside.pages.set(`busy.example.com${wellKnown}`, token)
+      await ask(user, 'domain', 'busy.example.com')
+      over.resolve()
+      await until(user, { status: 'verified' })
+    })
+
     it('is one name, however it is written', async () => {
       const user = await makeUser()
       const { id } = await ask(user, 'domain', 'Bücher.Example.COM')

@@ -40,6 +40,9 @@ export interface VerificationRow {
   status: 'pending' | 'verified' | 'rejected'
   note: string
   checked_at: number | null
+  /** How often its user asked for another look, and how many of these the last look came after. */
+  asked: number
+  answered: number
   created_at: number
 }
 

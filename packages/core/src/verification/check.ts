@@ -25,6 +25,10 @@ export function handleVerifications(context: Context): void {
       // A look in between has no further ones: the ones of the beginning go on.
       if (missing !== undefined && !isLast && again !== true) throw new Error(missing)
     },
+    async afterwards(trx, ended) {
+      const ids = ended.filter(({ state, payload }) => state === 'done' && payload.again === true)
+      for (const { payload } of ids) await lookAgain(context, trx, String(payload.id))
+    },
   })
 }
 
@@ -39,7 +43,22 @@ export async function enqueueCheck(
   const uniqueKey = `${topic}:${row.id}`
   await context.outbox.enqueue(trx, { topic, payload: { id: row.id }, uniqueKey })
   if (!again) return
-  await context.outbox.enqueue(trx, { topic, payload: { id: row.id, again }, uniqueKey: `${uniqueKey}:again` })
+  await trx
+    .updateTable('verifications')
+    .set((eb) => ({ asked: eb('asked', '+', 1) }))
+    .where('id', '=', row.id)
+    .execute()
+  await enqueueLook(context, trx, row.id)
+}
+
+/** Where somebody asked while the look before was under way: it may have seen what was there before he asked. */
+async function lookAgain(context: Context, trx: WriteTransaction, id: string): Promise<void> {
+  const pending = await findPending(trx, id)
+  if (pending && pending.answered < pending.asked) await enqueueLook(context, trx, id)
+}
+
+function enqueueLook(context: Context, trx: WriteTransaction, id: string): Promise<void> {
+  return context.outbox.enqueue(trx, { topic, payload: { id, again: true }, uniqueKey: `${topic}:${id}:again` })
 }
 
 /** Looks once. Answers why there is no proof, or undefined where there is one, or nothing is pending any more. */
@@ -54,7 +73,10 @@ async function check(context: Context, id: string, isLast: boolean): Promise<str
     if (missing === undefined) await settleVerification(context, trx, pending, { status: 'verified', note: '', at })
     else if (isLast)
       await settleVerification(context, trx, pending, { status: 'rejected', note: `Given up. ${missing}`, at })
-    else await trx.updateTable('verifications').set({ note: missing, checked_at: at }).where('id', '=', id).execute()
+    else {
+      const looked = { note: missing, checked_at: at, answered: row.asked }
+      await trx.updateTable('verifications').set(looked).where('id', '=', id).execute()
+    }
   })
   return missing
 }

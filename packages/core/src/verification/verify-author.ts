@@ -56,6 +56,8 @@ async function begin(
     status: 'pending',
     note: '',
     checked_at: null,
+    asked: 0,
+    answered: 0,
     created_at: now,
   }
   await trx

@@ -55,6 +55,8 @@ export const trust: Migration = {
       .addColumn('status', 'text', required)
       .addColumn('note', 'text', required)
       .addColumn('checked_at', whole)
+      .addColumn('asked', whole, zero)
+      .addColumn('answered', whole, zero)
       .addColumn('created_at', whole, required)
       .execute()
     await index('verifications_user', 'verifications', ['user_id', 'method'])
