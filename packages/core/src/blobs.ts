@@ -18,6 +18,8 @@ export interface Blob {
 const compressBytesMin = 256
 /** From here on the work would be felt by everybody else on the event loop, and moves to another thread. */
 const threadBytesMin = 128 * 1024
+/** Zlib takes no smaller ones. */
+const chunkBytesMin = 64
 const deflateInThread = promisify(deflateRaw)
 const inflateInThread = promisify(inflateRaw)
 
@@ -64,5 +66,7 @@ export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8
 /** The bytes of a stored blob. */
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
-  return blob.size < threadBytesMin ? inflateRawSync(blob.bytes) : inflateInThread(blob.bytes)
+  if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
+  // Room for all of it and the byte that shows the end, where zlib would take 16 kB for each of many small files.
+  return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

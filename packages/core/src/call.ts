@@ -13,6 +13,7 @@ import { requireUser, type Caller } from './caller.ts'
 import type { CallOptions, Context } from './context.ts'
 import type { EncodedJson } from './encoded-json.ts'
 import { toFieldErrors } from './field-errors.ts'
+import { readThrough } from './mirrored/read-through.ts'
 import { operations } from './operations.ts'
 import { withShare } from './skills/shares.ts'
 import { toRegistryError } from './storage/storage-error.ts'
@@ -40,7 +41,14 @@ export async function localCall(
   if (!parsed.success) throw toInvalidRequest(parsed.issues)
   try {
     const seeing = options?.shareToken === undefined ? caller : await withShare(context, caller, options.shareToken)
-    const result = await (operations[name] as AnyOperation)(context, parsed.output, seeing, options)
+    const operation = operations[name] as AnyOperation
+    const { port } = context.upstreams
+    const result =
+      port === undefined
+        ? await operation(context, parsed.output, seeing, options)
+        : await readThrough(port, { name, input: parsed.output }, () =>
+            operation(context, parsed.output, seeing, options),
+          )
     if (Array.isArray(endpoint.status)) return result as AnyReply
     return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
   } catch (error) {

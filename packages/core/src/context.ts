@@ -5,10 +5,12 @@ import type { Clock } from './clock.ts'
 import type { CopyIndex } from './copies/copy-index.ts'
 import type { Counters } from './counters.ts'
 import type { Artifacts } from './discovery/artifacts.ts'
+import type { Upstreams } from './mirrored/upstream-port.ts'
 import type { Outbox } from './outbox/outbox.ts'
 import type { Traffic } from './outbox/throttle.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
+import type { Secrets } from './secrets.ts'
 import type { ScanPolicy } from './security/policy.ts'
 import type { PublicNames } from './skills/public-names.ts'
 import type { Database } from './storage/database.ts'
@@ -48,6 +50,10 @@ export interface Context {
   readonly webhooks: WebhookOptions
   /** What is done with versions that a scan has something against. */
   readonly scanPolicy: ScanPolicy
+  /** The registries that are followed, once a mirror is attached. */
+  readonly upstreams: Upstreams
+  /** Seals what is to be shown to others and must not lie about. */
+  readonly secrets: Secrets
   /** Aborted when the registry closes: nothing more is read. */
   readonly closing: AbortSignal
   /** Aborted when nobody is to wait for what may come; what is there can still be read. */

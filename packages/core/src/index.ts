@@ -9,9 +9,36 @@ export { readDiscoveryIndex, type DiscoveryIndex } from './discovery/read-index.
 export type { DiscoveryScope } from './discovery/scopes.ts'
 export { EncodedJson } from './encoded-json.ts'
 export { localApi } from './local-api.ts'
+export { applyEntries } from './mirrored/apply-entries.ts'
+export { applyReleases } from './mirrored/apply-releases.ts'
+export { parseEntry } from './mirrored/entry-data.ts'
+export { readEntryFiles, type EntryFiles } from './mirrored/entry-files.ts'
+export { findMissingBlobs } from './mirrored/missing-blobs.ts'
+export type {
+  ApplyEntries,
+  ApplyReleases,
+  EntryOutcome,
+  FeedEntry,
+  MirrorOutcome,
+  MirrorRelease,
+  MirrorSource,
+  RefusalReason,
+  ReleaseOutcome,
+} from './mirrored/types.ts'
+export {
+  dropStaged,
+  readUpstreamFrontier,
+  stageEntries,
+  toStagedEntry,
+  toStoredSubject,
+  type StagedEntry,
+} from './mirrored/upstream-log.ts'
+export { toMirroredRead } from './mirrored/read-through.ts'
+export type { Freshness, UpstreamPort, Upstreams, WantedSkill } from './mirrored/upstream-port.ts'
 export type { Outbox, OutboxHandler, OutboxJob } from './outbox/outbox.ts'
 export type { NameResolver, OutgoingOptions } from './outgoing/outgoing.ts'
 export { isNetwork } from './outgoing/public-addresses.ts'
+export { secretKeyBytes, type Secrets } from './secrets.ts'
 export { readExternalText } from './external/read-address.ts'
 export { readBytes } from './read-bytes.ts'
 export { policyActions, type PolicyAction, type ScanPolicy } from './security/policy.ts'
@@ -28,12 +55,37 @@ export {
   type ImportedVersion,
 } from './skills/import.ts'
 export { createStub } from './skills/stubs.ts'
+export {
+  findPublicVersions,
+  readContents,
+  readLogFrontier,
+  readLogTexts,
+  readVersionFiles,
+  type LogText,
+  type PublicVersion,
+} from './sync/bundle-parts.ts'
 export { ArchiveError } from './archives/archive-error.ts'
-export { readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
+export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
 export { checkPaths } from './archives/file-paths.ts'
 export { readZip } from './archives/read-zip.ts'
 export { checkRegistry, mendRegistry, type Finding } from './check-registry.ts'
+export type { UpstreamRow } from './storage/rows-mirror.ts'
+export { toRegistryError } from './storage/storage-error.ts'
+export type { UpstreamWriteRow } from './storage/rows-mirror.ts'
+export type { WriteTransaction } from './storage/writer.ts'
 export { readSignedCheckpoint, type SignedCheckpoint } from './transparency/checkpoint.ts'
 export { readVerifierKeys, rotateKey, signText, type VerifierKey } from './transparency/keys.ts'
+export { appendLeaf, hashLeaf, toRoot } from './transparency/merkle.ts'
+export { splitHashes } from './transparency/tree.ts'
 export { isNoteName } from './transparency/notes.ts'
 export { proveConsistency, proveInclusion, type InclusionProof } from './transparency/proofs.ts'
+export {
+  enqueueDelivery,
+  toWriteLane,
+  upstreamWriteTopic,
+  writableKinds,
+  type UpstreamWriteJob,
+  type WriteBy,
+  type WriteKind,
+  type WritePayloads,
+} from './upstream-writes/write.ts'

@@ -17,10 +17,12 @@ import { handleExternalScans } from './external/scan-indexed.ts'
 import { scheduleHousekeeping } from './housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
 import { readIdentity, type Identity } from './identity.ts'
+import { createUpstreams } from './mirrored/upstream-port.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
+import { createSecrets } from './secrets.ts'
 import type { ScanPolicy } from './security/policy.ts'
 import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
@@ -54,6 +56,8 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly webhooks?: WebhookOptions
   /** What is done with versions that a scan has something against: they are published with warnings unless it is said. */
   readonly scanPolicy?: ScanPolicy
+  /** 32 bytes that API keys for upstreams are sealed with; without them none can be stored. */
+  readonly secretKey?: Uint8Array
   /** Told of errors that no caller is there to hear. */
   readonly onError?: (error: unknown) => void
 }
@@ -63,6 +67,8 @@ export interface Metric {
   readonly name: string
   readonly help: string
   readonly type: 'gauge' | 'counter'
+  /** Metrics of one name may differ in these. */
+  readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
 
@@ -78,6 +84,8 @@ export interface Registry extends Context {
   finishIdempotent(caller: UserCaller, key: string, answer: KeptAnswer | null): Promise<void>
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   metrics(): Promise<Metric[]>
+  /** Adds figures of what works on the registry from outside, such as a mirror. */
+  addMetrics(read: () => Promise<Metric[]>): void
   /** Ends long polls, for a node that shuts down: whoever waits gets what there is. */
   endWaits(): void
   /** Ends what is running, writes what is gathered, closes the database. */
@@ -103,6 +111,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
   const clock = options.clock ?? systemClock
   const onError = options.onError ?? ((error) => console.error(error))
+  const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
@@ -143,6 +152,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     addressLimits: createAddressLimits(),
     webhooks: options.webhooks ?? {},
     scanPolicy: options.scanPolicy ?? {},
+    upstreams: createUpstreams(),
+    secrets,
     closing: closing.signal,
     waits: waits.signal,
   }
@@ -159,6 +170,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     // What a process recorded that ended before it counted.
     await telemetry.flush()
   }
+  const metricReaders = [() => readMetrics(context)]
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -188,7 +200,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
       search: search.warm || (options.memorySkillsMax ?? memorySkillsMax) === 0,
       disk: options.path === undefined || (await hasRoom(options.path)),
     }),
-    metrics: () => readMetrics(context),
+    metrics: async () => (await Promise.all(metricReaders.map((read) => read()))).flat(),
+    addMetrics: (read) => void metricReaders.push(read),
     endWaits: () => waits.abort(),
     close: () => (closed ??= close()),
   }

@@ -6,7 +6,10 @@ const skill = { id: v.string(), name: v.string() }
 const FullySkill = v.object({ ...skill, fullName: v.string() })
 const User = v.object({ id: v.string(), username: v.string() })
 
-/** What happens in a registry, by the name under which a webhook subscribes to it, with its data (specification 6). */
+/**
+ * What happens in a registry, by the name under which a webhook subscribes to it, with its data (specification 6, and the
+ * mirror's own).
+ */
 const eventSchemas = {
   /** A version is published. */
   'skill.published': v.object({
@@ -33,6 +36,11 @@ const eventSchemas = {
   }),
   /** Somebody follows the user. */
   'user.followed': v.object({ follower: User, followerCount: Count }),
+  /** The sync of an upstream stands still until an administrator decides; administrators alone are told. */
+  'mirror.alarm': v.object({
+    upstream: v.object({ name: v.string(), location: v.string() }),
+    alarm: v.object({ code: v.string(), message: v.string() }),
+  }),
 } as const
 
 export type EventName = keyof typeof eventSchemas
@@ -58,6 +66,7 @@ export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal('skill.review.created'), data: eventSchemas['skill.review.created'] }),
   v.object({ ...envelope, event: v.literal('skill.issue.created'), data: eventSchemas['skill.issue.created'] }),
   v.object({ ...envelope, event: v.literal('user.followed'), data: eventSchemas['user.followed'] }),
+  v.object({ ...envelope, event: v.literal('mirror.alarm'), data: eventSchemas['mirror.alarm'] }),
   v.object({ ...envelope, event: v.literal(pingEvent), data: PingData }),
 ])
 export type WebhookEvent = v.InferOutput<typeof WebhookEvent>

@@ -1,14 +1,21 @@
 import { createClient } from '@skillstead/client'
-import { localApi, readBytes, systemCaller } from '@skillstead/core'
+import { localApi, readBytes, systemCaller, type Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import type { Arguments } from '../command.ts'
 import { findNode, withRegistry } from '../place.ts'
 import { parseKeys } from './given-keys.ts'
 
-/** As `withApi`, with the API key in `--api-key`, and without counting what is read as a download where it can be told. */
-export async function withNode<T>(given: Arguments, work: (api: RegistryApi) => Promise<T>): Promise<T> {
+/**
+ * As `withApi`, with the API key in `--api-key`, and without counting what is read as a download where it can be told. The
+ * registry is there where it works on files.
+ */
+export async function withNode<T>(
+  given: Arguments,
+  work: (api: RegistryApi, registry?: Registry) => Promise<T>,
+): Promise<T> {
   const node = findNode(given, 'api-key')
-  if (!node) return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false })))
+  if (!node)
+    return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false }), registry))
   return work(createClient({ ...node, client: 'skillstead' }))
 }
 
@@ -17,4 +24,10 @@ export async function readKeys(api: RegistryApi): Promise<string[]> {
   const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
   if (keys.length === 0) throw new Error('The node names no key.')
   return keys
+}
+
+/** The verifier keys that a registry believes of those it follows: their logs prove what came from them. */
+export async function readFollowedKeys({ database }: Registry): Promise<string[]> {
+  const rows = await database.read.selectFrom('upstreams').select('keys').execute()
+  return rows.flatMap(({ keys }) => JSON.parse(keys) as string[])
 }

@@ -1,4 +1,4 @@
-import type { ProvenanceReport, VerifiedPart } from '@skillstead/client/verify'
+import type { ProvenanceReport, UnprovenField, VerifiedPart } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
 
@@ -11,8 +11,10 @@ export type Verification =
       readonly digest: string
       readonly publisher: string
       readonly publishedAt: string
-      /** The keys that signed the record, as `<name>+<hash>`. */
+      /** The keys that signed the record, as `<name>+<hash>`; none where a mirror did whose key was not given. */
       readonly signedBy: readonly string[]
+      /** Fields of the record that only the mirror says. */
+      readonly unproven: readonly UnprovenField[]
       readonly contentChecked: boolean
       readonly log: { origin: string; index: number; treeSize: number; loggedAs: string; loggedAt: string } | null
       readonly forkChain: Provenance['forkChain']
@@ -27,7 +29,7 @@ export type Verification =
 export function toVerification(checked: string, report: ProvenanceReport): Verification {
   if (!report.ok)
     return { ok: false, checked, problems: report.problems.map(({ part, message }) => ({ part, message })) }
-  const { provenance, entry, signers, contentChecked } = report
+  const { provenance, entry, signers, contentChecked, unproven } = report
   const { skill, version, digest, publisher, publishedAt, log, forkChain } = provenance
   return {
     ok: true,
@@ -37,6 +39,7 @@ export function toVerification(checked: string, report: ProvenanceReport): Verif
     publisher: publisher.username,
     publishedAt,
     signedBy: signers.map(({ name, hash }) => `${name}+${hash}`),
+    unproven,
     contentChecked,
     log: log &&
       entry && {
@@ -58,15 +61,17 @@ export function showVerification(result: Verification): string[] {
       ...result.problems.map(({ part, message }) => `  ${part.padEnd(11)} ${toOneLine(message)}`),
     ]
   }
-  const { fullName, version, digest, publisher, publishedAt, signedBy, contentChecked, log, forkChain } = result
+  const { fullName, version, digest, publisher, publishedAt, signedBy, contentChecked, log, unproven } = result
+  const forkChain = unproven.includes('forkChain') ? [] : result.forkChain
   const facts = [
     ['digest', digest],
     ['content', contentChecked ? 'matches the digest' : 'was not checked; give it with --content'],
     ['published', `${publishedAt} by ${publisher}`],
-    ['signature', `by ${signedBy.join(' and ')}`],
+    ['signature', signedBy.length > 0 ? `by ${signedBy.join(' and ')}` : unsigned],
     ['log', log ? `entry ${log.index + 1} of ${log.treeSize} in that of ${log.origin}, since ${log.loggedAt}` : noLog],
     ['logged as', log && log.loggedAs !== fullName ? `${log.loggedAs}, which was its name then` : ''],
     ['forked from', forkChain.map((source) => `${source.fullName}@${source.version}`).join(', from ')],
+    ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: only the mirror says them` : ''],
   ]
   return [
     `${toOneLine(fullName)}@${version} is what its record says.`,
@@ -74,4 +79,5 @@ export function showVerification(result: Verification): string[] {
   ]
 }
 
+const unsigned = 'by a mirror, whose key was not given; the log of the node it was published to proves the version'
 const noLog = 'in none, for it is not public; the signature says so'

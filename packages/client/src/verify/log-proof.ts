@@ -9,19 +9,26 @@ type LogProof = NonNullable<Provenance['log']>
 /** Does some of the work; undefined where something does not match, which it keeps. */
 type Check = <T>(work: () => T) => T | undefined
 
+interface LogCheck {
+  readonly keys: readonly string[]
+  readonly check: Check
+  /** Whether the record's names have nothing but the log to vouch for them. */
+  readonly checksNames: boolean
+}
+
 /** Checks that a log holds the version of a record and says the same of it. Everything that does not match is told. */
 export function verifyLog(
   provenance: Provenance,
   log: LogProof,
-  keys: readonly string[],
-  check: Check,
+  { keys, check, checksNames }: LogCheck,
 ): VersionEntry | undefined {
   check(() => verifyHead(log, keys))
   check(() => verifyLeaf(log))
   check(() => verifyInclusion({ ...log, proof: log.inclusionProof }))
   const entry = check(() => readEntry(log))
   if (!entry) return undefined
-  for (const claim of toClaims(provenance, log, entry)) check(() => verifyClaim(claim))
+  const names = checksNames ? toNameClaims(provenance, entry) : []
+  for (const claim of [...toClaims(provenance, log, entry), ...names]) check(() => verifyClaim(claim))
   return check(() => verifyList(entry))
 }
 
@@ -57,8 +64,16 @@ function readEntry({ entry }: LogProof): VersionEntry {
   }
 }
 
-/** What both say of one thing. Names are not compared: after a transfer the old entry has the old one. */
+/** What both say of one thing. */
 type Claim = readonly [what: string, logged: string | number, recorded: string | number]
+
+/** Else they are not compared: after a transfer the old entry has the old name, and the signature is of the new one. */
+function toNameClaims({ skill, publisher }: Provenance, { data }: VersionEntry): Claim[] {
+  return [
+    ['name', data.skill.fullName, skill.fullName],
+    ["publisher's name", data.publisher.username, publisher.username],
+  ]
+}
 
 function toClaims(provenance: Provenance, { index }: LogProof, { seq, subject, digest, data }: VersionEntry): Claim[] {
   return [

@@ -5,7 +5,7 @@ import { VerificationError, type VerifiedPart } from './verification-error.ts'
 import { parseVerifierKey } from './verifier-key.ts'
 
 /** A signed note (C2SP `signed-note`) taken apart. */
-interface SignedNote {
+export interface SignedNote {
   /** What is signed, with the line break at its end. */
   readonly text: string
   /** The signature lines. */
@@ -66,7 +66,8 @@ export function verifySignatures(
   throw new VerificationError(part, `The signature of ${what} is by the key ${signed}, which is not given: ${given}.`)
 }
 
-function parseLines(signatures: string): SignatureLine[] | undefined {
+/** The signature lines of a note; undefined where one of them is none, or there are more than anybody needs. */
+export function parseLines(signatures: string): SignatureLine[] | undefined {
   if (!signatures.endsWith('\n')) return undefined
   const lines = signatures
     .slice(0, -1)
@@ -82,7 +83,8 @@ function parseLine(line: string): SignatureLine | undefined {
   return { name, hash: bytesToHex(bytes.subarray(0, 4)), signature: bytes.subarray(4) }
 }
 
-function isSignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+/** Whether a key signed these bytes. */
+export function isSignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   try {
     // As RFC 8032 has it: what only laxer rules take would let one text have several signatures.
     return ed25519.verify(signature, message, publicKey, { zip215: false })

@@ -28,10 +28,15 @@ export function parseVerifierKey(text: string): VerifierKey {
     throw new VerificationError('key', `'${shorten(text)}' is no verifier key, which reads NAME+HASH+BASE64.`)
   if (bytes.length !== keyBytes + 1 || bytes[0] !== algorithm)
     throw new VerificationError('key', `The key ${name}+${hash} is no Ed25519 key.`)
-  const actual = bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), bytes)).subarray(0, 4))
+  const actual = toKeyHash(name, bytes)
   if (actual !== hash)
     throw new VerificationError('key', `The key of ${name} has the hash ${actual} and not ${hash}; it was altered.`)
   return { name, hash, publicKey: bytes.subarray(1) }
+}
+
+/** What tells keys of one name apart; `key` begins with the algorithm that it is for. */
+export function toKeyHash(name: string, key: Uint8Array): string {
+  return bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), key)).subarray(0, 4))
 }
 
 function shorten(text: string): string {

@@ -80,13 +80,25 @@ export async function updateUser(
   })
 }
 
-/** The user of an imported author's name, made where there is none: a namespace that nobody can sign in as. */
-export async function ensureNamespace(trx: WriteTransaction, username: string, now: number): Promise<UserRow> {
+/**
+ * The user of an imported author's name, made where there is none: a namespace that nobody can sign in as. With the id
+ * that the author has elsewhere, where it is free; somebody who was renamed there is a new author here.
+ */
+export async function ensureNamespace(
+  trx: WriteTransaction,
+  username: string,
+  now: number,
+  idElsewhere?: string,
+): Promise<UserRow> {
   const [existing] = await selectByName(trx, username)
-  return existing ?? insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now })
+  if (existing) return existing
+  const [taken] = idElsewhere === undefined ? [] : await selectById(trx, idElsewhere)
+  const id = taken ? undefined : idElsewhere
+  return insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now, id })
 }
 
 const selectByName = keepCompiled((db) => db.selectFrom('users').selectAll().where('username', '=', ''))
+const selectById = keepCompiled((db) => db.selectFrom('users').select('id').where('id', '=', ''))
 
 async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now: number }): Promise<UserRow> {
   const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()
@@ -99,10 +111,10 @@ async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now:
 
 async function insertUser(
   trx: WriteTransaction,
-  user: Required<NewUser> & { claimed: number; now: number },
+  user: Required<NewUser> & { claimed: number; now: number; id?: string | undefined },
 ): Promise<UserRow> {
   const row: UserRow = {
-    id: newId(),
+    id: user.id ?? newId(),
     username: user.username,
     display_name: user.username,
     plan: user.plan,

@@ -36,6 +36,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
     curator: user.username,
     visibility: input.visibility,
     state: 'live',
+    origin_upstream: null,
     created_at: now,
     updated_at: now,
   }
@@ -101,10 +102,20 @@ async function getOwnPack(context: Context, slug: string, caller: Caller): Promi
 
 async function replaceMembers(trx: WriteTransaction, packId: string, members: readonly Member[]): Promise<void> {
   await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
+  await addMembers(trx, packId, members, 0)
+}
+
+/** Adds members to a pack, from a position on. */
+export async function addMembers(
+  trx: WriteTransaction,
+  packId: string,
+  members: readonly Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>[],
+  from: number,
+): Promise<void> {
   if (members.length === 0) return
-  const rows = members.map(({ skillId, pinnedVersion, note }, position) => ({
+  const rows = members.map(({ skillId, pinnedVersion, note }, i) => ({
     pack_id: packId,
-    position,
+    position: from + i,
     skill_id: skillId,
     pinned_version: pinnedVersion,
     note,

@@ -8,6 +8,7 @@ import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { queueOpinion } from '../upstream-writes/queue.ts'
 import { toAgentReview } from './agent-review-form.ts'
 import { creditReview } from './review-credit.ts'
 
@@ -41,6 +42,8 @@ export async function createAgentReview(
     const review = toReview(input, { skill, agent, authenticated, at })
     const after = await creditReview(trx, review, at, () => putReview(trx, before, review))
     await recordReview(trx, { agent, before, after })
+    const { agentKey, rating, content } = input
+    await queueOpinion(trx, context, { kind: 'agent-review', skill, caller, payload: { agentKey, rating, content } })
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }) }
     return { status: before ? 200 : 201, body }
   })

@@ -7,6 +7,7 @@ import { toOffset, toPage } from '../paging.ts'
 import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { ReviewRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { queueOpinion } from '../upstream-writes/queue.ts'
 import { creditReview } from './review-credit.ts'
 
 interface ReviewInput {
@@ -60,6 +61,7 @@ export async function createReview(context: Context, input: ReviewInput, caller:
       if (before) await trx.updateTable('reviews').set(after).where('id', '=', before.id).execute()
       else await trx.insertInto('reviews').values(after).execute()
     })
+    await queueOpinion(trx, context, { kind: 'review', skill, caller, payload: { rating, title, body } })
     if (!before) {
       await context.events.emit(trx, {
         event: 'skill.review.created',

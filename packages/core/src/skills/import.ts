@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { holdVersion } from '../security/hold-version.ts'
+import { mapInSlices } from '../slices.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { inspectMany } from './inspect-packages.ts'
 import type { Inspection } from './inspect.ts'
@@ -44,8 +44,6 @@ export interface Imported {
 /** What became of one version of an import; `error` says why it was refused. */
 export type ImportOutcome = Imported | { readonly error: RegistryError }
 
-/** How long reading and compressing may hold the event loop at a time. */
-const sliceMs = 10
 /** So many versions are looked up with one query. */
 const lookedUpMax = 100
 const bulk = { bulk: true }
@@ -86,7 +84,7 @@ interface Prepared extends Packed {
 }
 
 async function prepareAll(context: Context, items: readonly ImportedVersion[]): Promise<(Prepared | RegistryError)[]> {
-  const packed = await packAll(items)
+  const packed = await mapInSlices(items, (item) => pack(item).catch(toRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
@@ -96,19 +94,6 @@ async function prepareAll(context: Context, items: readonly ImportedVersion[]): 
   )
   const inspections = new Map(fresh.map((one, i) => [one, found[i]]))
   return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
-}
-
-/** What is compressed on other threads meanwhile is waited for at the end. */
-async function packAll(items: readonly ImportedVersion[]): Promise<(Packed | RegistryError)[]> {
-  const packed: Promise<Packed | RegistryError>[] = []
-  let startedMs = performance.now()
-  for (const item of items) {
-    packed.push(pack(item).catch(toRefusal))
-    if (performance.now() - startedMs < sliceMs) continue
-    await setImmediate()
-    startedMs = performance.now()
-  }
-  return Promise.all(packed)
 }
 
 async function pack(item: ImportedVersion): Promise<Packed> {

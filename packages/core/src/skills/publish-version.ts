@@ -8,13 +8,15 @@ import { toAction, toScanRefusal, toScanWarnings } from '../security/policy.ts'
 import { keepInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { queuePublish, queueSettings } from '../upstream-writes/queue-publish.ts'
 import { chooseVersion } from './choose-version.ts'
 import { newId } from '../ids.ts'
 import { recordInspection, type Inspection } from './inspect.ts'
 import { withoutNul, type PackageFields } from './package-fields.ts'
-import { refreshSkill } from './refresh-skill.ts'
+import { refreshSkill, type SkillChange } from './refresh-skill.ts'
 import { findTarget, insertSkill } from './skill-rows.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
+import type { ListedVersion } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
 
 /** Everything about a version that is about to be stored, checked already. */
@@ -29,7 +31,9 @@ export interface Publication {
   readonly changelog: string
   /** Milliseconds since 1970; now where it is not said. */
   readonly publishedAt?: number
-  readonly forkedFrom?: { readonly fullName: string; readonly version: string }
+  readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
+  /** Taken back already where it comes from. */
+  readonly yanked?: boolean | undefined
   /** Part of a history that is imported: its number counts only where it is higher than what is there. */
   readonly imported?: boolean
   /** An administrator looked at it: the policy on scans has nothing more to say. */
@@ -86,53 +90,95 @@ export async function publishVersion(
 
   if (choice.existing) {
     const skill = changed ? await refreshSkill(trx, { ...change, deed: { type: 'skill' } }) : before!
+    const userId = publication.publisher.id
+    if (changed) await queueSettings(trx, context, { before, skill, userId, settings })
     return { skill, version: choice.existing, created: false, warnings }
   }
   if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
   const action = publication.released ? 'warn' : toAction(context.scanPolicy, inspection.scan)
   if (action === 'refuse') throw toScanRefusal(inspection.scan)
-  const version = await insertVersion(trx, skillId, choice.number, publication, now)
-  const recorded = await recordInspection(trx, context.copies, {
-    skillId,
-    versionId: version.id,
-    inspection,
-    at: now,
-  })
   if (before?.stub)
     await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
+  const inspected = { ...publication, inspection }
+  const stored = await storeVersion(context, trx, {
+    ...change,
+    publication: inspected,
+    number: choice.number,
+    others: choice.versions,
+  })
+  const published = { ...stored, created: true, warnings, scan: inspection.scan }
+  if (action === 'hold') throw new Withheld(published)
+  await announceVersion(context, trx, stored, { publication: inspected, caller })
+  const { imported, publisher, forkedFrom } = publication
+  if (!imported) await queuePublish(trx, context, { ...stored, userId: publisher.id, settings, forkedFrom })
+  return published
+}
+
+/** A publication that was looked at. */
+type Inspected = Publication & { readonly inspection: Inspection }
+
+/** A version that is to be stored, of a skill whose row is there. */
+export interface NewVersion extends Pick<SkillChange, 'dialect' | 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
+  readonly publication: Inspected
+  readonly number: string
+  /** The versions that are there, highest first. */
+  readonly others: readonly ListedVersion[]
+}
+
+/** What came of it. */
+export interface StoredVersion {
+  readonly skill: SkillRow
+  readonly version: VersionRow
+  readonly uses: ShownAccess
+}
+
+/** Stores a version under a number that is free, with its content and what was found in it, and refreshes its skill. */
+export async function storeVersion(
+  context: Context,
+  trx: WriteTransaction,
+  { publication, number, others, ...change }: NewVersion,
+): Promise<StoredVersion> {
+  const { skillId, before, at } = change
+  const { inspection } = publication
+  const version = await insertVersion(trx, skillId, number, publication, at)
+  const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection, at })
   // The first version widens nothing.
-  const lower = choice.versions.findIndex((other) => compareVersions(other.version, version.version) < 0)
-  const versions = choice.versions.toSpliced(lower === -1 ? choice.versions.length : lower, 0, version)
+  const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
+  const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
   const uses = before
     ? (await showAccessAmong(trx, versions, [version.id])).get(version.id)!
     : { access: inspection.access, widens: null }
+  const content = { metadata: publication.fields.metadata, files: publication.content.files, uses, ...recorded }
   const skill = await refreshSkill(trx, {
     ...change,
     deed: { type: 'version', versionId: version.id },
-    known: {
-      id: version.id,
-      content: { metadata: fields.metadata, files: publication.content.files, uses, ...recorded },
-      versions,
-    },
+    known: { id: version.id, content, versions },
   })
-  const published = { skill, version, created: true, warnings, scan: inspection.scan, uses }
-  if (action === 'hold') throw new Withheld(published)
+  return { skill, version, uses }
+}
+
+/** Writes a version that was stored into the audit, and tells those who wait for it. */
+export async function announceVersion(
+  context: Context,
+  trx: WriteTransaction,
+  { skill, version, uses }: StoredVersion,
+  { publication, caller }: { publication: Inspected; caller: Caller },
+): Promise<void> {
   await recordAudit(trx, {
     caller,
     action: 'skill.publish',
     subject: `${skill.full_name}@${version.version}`,
-    at: now,
+    at: context.clock.now(),
     data: { digest: version.digest },
   })
-  const data = async () => toEventData(skill, version, { ...publication, inspection }, uses)
+  const data = async () => toEventData(skill, version, publication, uses)
   await context.events.emit(trx, { event: 'skill.published', skill, data })
-  return published
 }
 
 function toEventData(
   { id, name, full_name: fullName }: SkillRow,
   { version }: VersionRow,
-  { fields, inspection, publisher }: Publication & { inspection: Inspection },
+  { fields, inspection, publisher }: Inspected,
   { widens }: ShownAccess,
 ): EventData<'skill.published'> {
   const { description } = fields.metadata
@@ -150,7 +196,7 @@ async function insertVersion(
   publication: Publication,
   now: number,
 ): Promise<VersionRow> {
-  const { content, fields, publisher, changelog, publishedAt } = publication
+  const { content, fields, publisher, changelog, publishedAt, yanked = false } = publication
   const version: VersionRow = {
     id: newId(),
     skill_id: skillId,
@@ -160,7 +206,7 @@ async function insertVersion(
     size: content.size,
     changelog: withoutNul(changelog),
     portable: fields.portable ? 1 : 0,
-    yanked: 0,
+    yanked: Number(yanked),
     published_at: publishedAt ?? now,
     publisher_id: publisher.id,
     publisher: publisher.username,

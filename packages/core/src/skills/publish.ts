@@ -6,6 +6,7 @@ import type { CallOptions, Context } from '../context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../audit.ts'
+import { queueSettings } from '../upstream-writes/queue-publish.ts'
 import { warnOfCopies } from '../copies/warn-of-copies.ts'
 import { holdVersion } from '../security/hold-version.ts'
 import { findMovedSkill } from './find-skill.ts'
@@ -130,6 +131,7 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
           at: now,
           data: { ...settings },
         })
+      if (changed) await queueSettings(trx, context, { before, skill: after, userId: user.userId, settings })
       const version = await trx
         .selectFrom('versions')
         .selectAll()

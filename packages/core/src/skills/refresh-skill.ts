@@ -7,6 +7,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log.ts'
+import { addFirstOrigins } from '../mirrored/first-origins.ts'
 import { findScan, type StoredScan } from '../security/stored-scans.ts'
 import { isVerifiedAuthor } from '../verification/verified-author.ts'
 import { readFiles } from './files.ts'
@@ -50,6 +51,10 @@ export interface SkillChange {
   readonly at: number
   /** What need not be read again of a version that was just stored, and of its skill. */
   readonly known?: KnownVersion
+  /** What an upstream's log said of it, which this one says on: in place of an entry of its own. */
+  readonly relay?: LogDraft
+  /** Whether the skill may become the holder of its short name; a mirrored one only where its source says so. */
+  readonly mayHold?: boolean
 }
 
 /**
@@ -59,7 +64,7 @@ export interface SkillChange {
  */
 export async function refreshSkill(
   trx: WriteTransaction,
-  { dialect, skillId, before, deed, at, known }: SkillChange,
+  { dialect, skillId, before, deed, at, known, relay, mayHold }: SkillChange,
 ): Promise<SkillRow> {
   const contents: Contents = new Map(known && [[known.id, known.content]])
   const [stored] = await selectSkill(trx, skillId)
@@ -71,9 +76,9 @@ export async function refreshSkill(
     ...(latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '', portable: 0 }),
     ...(await judge(trx, stored, latest?.scan)),
   }
-  const holder = await claimShortName(trx, before, skill)
-  const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
-  const entries = await toEntries(trx, { before, skill: { ...skill, ...source }, versions, contents, deed, holder })
+  const holder = await claimShortName(trx, before, skill, mayHold ?? skill.origin_kind !== 'mirror')
+  const happening = { before, skill, versions, contents, deed, holder }
+  const entries = relay ? toRelayed(happening, relay) : await toOwnEntries(trx, happening)
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   const row = { ...skill, updated_at: deed.type === 'judgement' ? stored.updated_at : at, revision }
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
@@ -158,8 +163,13 @@ async function judge(trx: WriteTransaction, { owner_id }: SkillRow, scan: Stored
 }
 
 /** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */
-async function claimShortName(trx: WriteTransaction, before: SkillRow | undefined, skill: SkillRow): Promise<boolean> {
-  if (isPublicMatter(skill) && !(before && isPublicMatter(before))) {
+async function claimShortName(
+  trx: WriteTransaction,
+  before: SkillRow | undefined,
+  skill: SkillRow,
+  mayHold: boolean,
+): Promise<boolean> {
+  if (mayHold && isPublicMatter(skill) && !(before && isPublicMatter(before))) {
     await claimName(trx, skill.name, skill.id)
   }
   const [holder] = await selectHolder(trx, skill.name)
@@ -186,6 +196,25 @@ interface Happening {
   readonly holder: boolean
 }
 
+/**
+ * An entry of an upstream's log as this log says it. Removals are said on in any case; what would bring something into
+ * public sight that was hidden here is not.
+ */
+function toRelayed({ before, skill, holder }: Happening, relay: LogDraft): LogDraft[] {
+  if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
+  if (!isPublicMatter(skill)) return []
+  const moved = before && isPublicMatter(before) && before.full_name !== skill.full_name
+  const data = 'holder' in relay.data ? { ...relay.data, holder } : relay.data
+  return [...(moved ? [toWithdrawnEntry(before)] : []), { ...relay, data }]
+}
+
+async function toOwnEntries(trx: WriteTransaction, happening: Happening): Promise<LogDraft[]> {
+  const { skill } = happening
+  const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
+  const entries = await toEntries(trx, { ...happening, skill: { ...skill, ...source } })
+  return skill.origin_kind === 'mirror' ? addFirstOrigins(trx, skill, entries) : entries
+}
+
 async function toEntries(trx: WriteTransaction, happening: Happening): Promise<LogDraft[]> {
   const { before, skill, versions, contents, deed, holder } = happening
   const was = before !== undefined && isPublicMatter(before)
@@ -199,7 +228,13 @@ async function toEntries(trx: WriteTransaction, happening: Happening): Promise<L
   if (deed.type === 'skill' || deed.type === 'judgement')
     return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
   const version = versions.find(({ id }) => id === deed.versionId)!
-  if (deed.type === 'yank') return [toYankEntry(skill, version)]
+  if (deed.type === 'yank') {
+    const yank = toYankEntry(skill, version)
+    // Another version speaks for the skill now, and a mirror need not guess what it says.
+    return sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
+      ? [yank]
+      : [yank, toSkillEntry(skill, holder)]
+  }
   return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
 }
 

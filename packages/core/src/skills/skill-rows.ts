@@ -26,6 +26,15 @@ export async function findTarget(trx: WriteTransaction, fullName: string): Promi
   return undefined
 }
 
+/** Where a mirrored skill comes from, and what it brings from there. */
+export interface MirroredFrom {
+  readonly upstream: string
+  /** That of the upstream, where it tells. */
+  readonly skillId?: string | undefined
+  /** Milliseconds since 1970. */
+  readonly createdAt?: number | undefined
+}
+
 /** Adds the row of a new skill, with its name and settings; a first version follows. Returns its id. */
 export async function insertSkill(
   trx: WriteTransaction,
@@ -34,16 +43,18 @@ export async function insertSkill(
     fields,
     settings,
     forkedFrom,
+    mirrored,
   }: {
     owner: Pick<UserRow, 'id' | 'username'>
     fields: { name: string }
     settings?: SkillSettings
-    forkedFrom?: { fullName: string; version: string }
+    forkedFrom?: { fullName: string; version: string } | undefined
+    mirrored?: MirroredFrom
   },
   now: number,
 ): Promise<string> {
   const row: Omit<SkillTable, 'num'> = {
-    id: newId(),
+    id: mirrored?.skillId ?? newId(),
     owner_id: owner.id,
     owner: owner.username,
     name: fields.name,
@@ -64,7 +75,7 @@ export async function insertSkill(
     latest_version: '',
     described_by: '',
     published_at: now,
-    created_at: now,
+    created_at: mirrored?.createdAt ?? now,
     updated_at: now,
     downloads: 0,
     stars: 0,
@@ -73,9 +84,10 @@ export async function insertSkill(
     verified: 0,
     forked_from: forkedFrom?.fullName ?? null,
     forked_from_version: forkedFrom?.version ?? null,
-    origin_kind: 'local',
-    origin_upstream: null,
-    origin_synced_at: null,
+    origin_kind: mirrored ? 'mirror' : 'local',
+    origin_upstream: mirrored?.upstream ?? null,
+    origin_synced_at: mirrored ? now : null,
+    source_state: 'live',
     portable: 0,
     credited_stars: 0,
     credited_reviews: 0,

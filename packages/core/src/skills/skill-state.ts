@@ -16,7 +16,8 @@ export async function settleState(trx: WriteTransaction, skill: SkillRow): Promi
   return true
 }
 
-async function findState(trx: WriteTransaction, skillId: string): Promise<SkillState> {
+/** The state of a skill that is not deleted. */
+export async function findState(trx: WriteTransaction, skillId: string): Promise<SkillState> {
   const takedown = await trx
     .selectFrom('dmca_cases')
     .select('id')
@@ -25,10 +26,12 @@ async function findState(trx: WriteTransaction, skillId: string): Promise<SkillS
     .limit(1)
     .executeTakeFirst()
   if (takedown) return 'taken_down'
-  const { moderation } = await trx
+  const { moderation, source_state } = await trx
     .selectFrom('skills')
-    .select('moderation')
+    .select(['moderation', 'source_state'])
     .where('id', '=', skillId)
     .executeTakeFirstOrThrow()
+  // A takedown where the skill comes from holds here as well, whatever is decided here.
+  if (source_state === 'taken_down') return 'taken_down'
   return moderation === 'hidden' ? 'hidden' : 'live'
 }

@@ -2,6 +2,7 @@ import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
 import { creditSkill } from '../reputation/credit.ts'
+import { queueOpinion } from '../upstream-writes/queue.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 
 /** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
@@ -34,6 +35,7 @@ export async function setStarred(context: Context, input: { name: string }, star
       .executeTakeFirstOrThrow()
     if (step === 0) return row.stars
     await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
+    await queueOpinion(trx, context, { kind: 'star', skill, caller, payload: { starred } })
     // An owner's own star is shown, and earns nothing.
     if (skill.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
     if (starred) {

@@ -10,6 +10,7 @@ import { copies } from './migrations/0007-copies.ts'
 import { access } from './migrations/0008-access.ts'
 import { transparency } from './migrations/0009-transparency.ts'
 import { provenance } from './migrations/0010-provenance.ts'
+import { mirror } from './migrations/0011-mirror.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema; it runs in a transaction of its own and is never changed once released. */
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   access,
   transparency,
   provenance,
+  mirror,
 ]
 
 /**

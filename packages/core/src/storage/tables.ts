@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { AccessTables } from './rows-access.ts'
 import type { CommunityTables } from './rows-community.ts'
 import type { CopyTables } from './rows-copies.ts'
+import type { MirrorTables } from './rows-mirror.ts'
 import type { ScanTables } from './rows-scans.ts'
 import type { TransparencyTables } from './rows-transparency.ts'
 import type { TrustTables } from './rows-trust.ts'
@@ -17,6 +18,7 @@ export interface Tables
     AccessTables,
     CommunityTables,
     CopyTables,
+    MirrorTables,
     ScanTables,
     TrustTables,
     TransparencyTables,
@@ -133,6 +135,8 @@ export interface SkillRow {
   origin_kind: 'local' | 'mirror' | 'external'
   origin_upstream: string | null
   origin_synced_at: number | null
+  /** What the upstream that a mirrored skill comes from says of it; what is decided here comes on top. */
+  source_state: 'live' | 'withdrawn' | 'taken_down'
   /** Whether the latest version is. */
   portable: number
   /** Stars and reviews of others than the owner, as reputation counts them; see `reputation/`. */
@@ -193,6 +197,8 @@ export interface PackRow {
   curator: string
   visibility: 'public' | 'internal' | 'private'
   state: 'live' | 'withdrawn'
+  /** The upstream that it is mirrored from; null for what was made here. */
+  origin_upstream: string | null
   created_at: number
   updated_at: number
 }

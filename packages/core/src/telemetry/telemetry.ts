@@ -1,5 +1,6 @@
 import type { CountingParts } from '../counters.ts'
 import { newId } from '../ids.ts'
+import { queueInstalls, type MirroredInstalls } from '../upstream-writes/queue-installs.ts'
 import { addCounts, foldJournal, foldRecorded } from './fold-journal.ts'
 import { toHour } from './trends.ts'
 import type { UsedSkill } from './uses.ts'
@@ -23,6 +24,8 @@ export type HourlyCounts = Record<string, Record<string, number>>
 
 interface Batch {
   readonly counts: HourlyCounts
+  /** Those of them that an upstream is to hear of, by the ids of the skills. */
+  readonly mirrored: Map<string, MirroredInstalls>
   committed: Promise<void>
 }
 
@@ -43,7 +46,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
   let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
   function begin(): Batch {
-    const batch: Batch = { counts: {}, committed: Promise.resolve() }
+    const batch: Batch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
     batch.committed = commit(batch)
     return batch
   }
@@ -56,6 +59,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
         open = undefined
         const row = { id, counts: JSON.stringify(batch.counts) }
         await trx.insertInto('install_journal').values(row).execute()
+        if (batch.mirrored.size > 0) await queueInstalls(trx, parts, batch.mirrored.values())
       })
     } catch (error) {
       // A writer that took nothing leaves the batch open, and its next caller would be told of an old failure.
@@ -113,6 +117,11 @@ export function createTelemetry(parts: CountingParts): Telemetry {
       const hour = (open.counts[toHour(clock.now())] ??= {})
       const key = watchers.toKey(skill, client)
       hour[key] = (hour[key] ?? 0) + 1
+      const { id: skillId, mirrored } = skill
+      if (mirrored) {
+        const count = (open.mirrored.get(skillId)?.count ?? 0) + 1
+        open.mirrored.set(skillId, { ...mirrored, skillId, count })
+      }
       return open.committed
     },
     flush: () => fold(foldEverything),

@@ -6,6 +6,7 @@ import { recordExternalInstall } from '../external/record-install.ts'
 import { getMovedSkill } from '../skills/find-skill.ts'
 import { isOwner } from '../skills/visibility.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
+import type { SkillRow } from '../storage/tables.ts'
 import type { UsedSkill } from './uses.ts'
 
 interface Install {
@@ -45,10 +46,15 @@ async function findInstalled(
 ): Promise<UsedSkill | null> {
   if (source !== 'registry') return recordExternalInstall(context, { skillName, source, repoUrl }, options)
   const find = async () => {
-    const { id, owner_id: ownerId } = await getMovedSkill(context, skillName, caller)
-    return { id, ownerId }
+    const skill = await getMovedSkill(context, skillName, caller)
+    return { id: skill.id, ownerId: skill.owner_id, mirrored: toMirrored(skill) }
   }
   return seesPublicOnly(caller) ? context.publicNames.get(skillName, find) : find()
+}
+
+function toMirrored(skill: SkillRow): UsedSkill['mirrored'] {
+  const { origin_kind: kind, origin_upstream: upstream, full_name: fullName, visibility } = skill
+  return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
 async function isOwn({ database }: Context, skillId: string, caller: Caller, agent: AgentRow | undefined) {

@@ -1,7 +1,11 @@
+import type { MirroredName } from '../upstream-writes/queue-installs.ts'
+
 /** A skill that somebody uses, and whose it was when it was looked up. */
 export interface UsedSkill {
   readonly id: string
   readonly ownerId: string
+  /** Where it came from, where that was a registry that is followed. */
+  readonly mirrored?: MirroredName | undefined
 }
 
 /** How often skills were used, by keys of {@link toUseKey}. */

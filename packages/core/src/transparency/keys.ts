@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import type { Database } from '../storage/database.ts'
 import type { SigningKeyRow } from '../storage/rows-transparency.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toSignatureLine, toVerifierKey } from './notes.ts'
+import { toCosignatureLine, toCosignedText, toSignatureLine, toVerifierKey } from './notes.ts'
 
 /** How long the key before goes on signing beside the new one, so that whoever trusts it can move over. */
 const overlapMs = 30 * 24 * 60 * 60 * 1000
@@ -121,6 +121,19 @@ export async function signText(context: Context, text: string): Promise<string[]
 export function toSignatureLines(origin: string, text: string, keys: readonly SigningKey[]): string[] {
   const bytes = Buffer.from(text)
   return keys.map(({ publicKey, privateKey }) => toSignatureLine(origin, publicKey, sign(null, bytes, privateKey)))
+}
+
+/** One line for each key that says when it saw a checkpoint (C2SP tlog-cosignature). */
+export function toCosignatureLines(
+  origin: string,
+  text: string,
+  seconds: number,
+  keys: readonly SigningKey[],
+): string[] {
+  const bytes = Buffer.from(toCosignedText(text, seconds))
+  return keys.map(({ publicKey, privateKey }) =>
+    toCosignatureLine(origin, publicKey, { seconds, signature: sign(null, bytes, privateKey) }),
+  )
 }
 
 async function insertKey(trx: WriteTransaction, number: number, at: number): Promise<Buffer> {

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { climb, toConsistencyRanges, toInclusionRanges, toNodes, toRoot } from './merkle.ts'
 import type { LeafRange, TreeNode } from './merkle.ts'
 import { loadTiles, toNode, toTileKey, type TileRef } from './tiles.ts'
+import { readerOf, type TreeReader } from './tree-rows.ts'
 import { readTreeHead, tileHashes, tileLevels } from './tree.ts'
 
 /** That an entry is in the log, as anybody can check with the root of a checkpoint. Hashes are base64. */
@@ -23,8 +24,13 @@ export async function proveInclusion(context: Context, index: number, treeSize?:
   if (!(index >= 0 && index < size)) {
     throw new RegistryError('not_found', `The log of ${size} entries has none at the index ${index}.`)
   }
+  return proveIn(readerOf(context), index, size)
+}
+
+/** As {@link proveInclusion} in any tree that has the index. */
+export async function proveIn(reader: TreeReader, index: number, size: number): Promise<InclusionProof> {
   const ranges = toInclusionRanges(index, size)
-  const [leaf, ...proof] = await readRoots(context, [{ start: index, end: index + 1 }, ...ranges], size)
+  const [leaf, ...proof] = await readRoots(reader, [{ start: index, end: index + 1 }, ...ranges], size)
   return {
     index,
     treeSize: size,
@@ -40,15 +46,22 @@ export async function proveConsistency(context: Context, older: number, newer?: 
   if (!(older >= 0 && older <= size)) {
     throw new RegistryError('not_found', `A log of ${size} entries had no tree of ${older} before.`)
   }
-  const roots = await readRoots(context, toConsistencyRanges(older, size), size)
+  const roots = await readRoots(readerOf(context), toConsistencyRanges(older, size), size)
   return roots.map((root) => root.toString('base64'))
 }
 
+/** What the tree of so many leaves grows from: the roots of its perfect subtrees, largest first. */
+export async function readFrontier(reader: TreeReader, size: number): Promise<Buffer[]> {
+  const nodes = toNodes({ start: 0, end: size })
+  const ranges = nodes.map(({ level, index }) => ({ start: index * 2 ** level, end: (index + 1) * 2 ** level }))
+  return readRoots(reader, ranges, size)
+}
+
 /** The roots above ranges of leaves, from the fewest tiles that have them. */
-async function readRoots(context: Context, ranges: readonly LeafRange[], size: number): Promise<Buffer[]> {
+async function readRoots(reader: TreeReader, ranges: readonly LeafRange[], size: number): Promise<Buffer[]> {
   const parts = ranges.map((range) => toNodes(range).map(toPlace))
   const tiles = await loadTiles(
-    context,
+    reader,
     parts.flat().map(({ tile }) => tile),
     size,
   )

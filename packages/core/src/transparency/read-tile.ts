@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { hashBytes } from './merkle.ts'
 import { parseTilePath } from './tile-path.ts'
 import { loadTiles, toTileKey, widthOf } from './tiles.ts'
+import { readerOf } from './tree-rows.ts'
 import { readTreeHead, tileHashes } from './tree.ts'
 
 /** A tile that is there is never another one: not even one at the edge, whose name says how wide it is. */
@@ -27,7 +28,8 @@ export async function readTile(context: Context, { path }: { path: string }): Pr
 }
 
 async function readTileHashes(context: Context, tile: { level: number; n: number }, width: number): Promise<Buffer> {
-  const tiles = await loadTiles(context, [tile], (tile.n * tileHashes + width) * tileHashes ** tile.level)
+  const size = (tile.n * tileHashes + width) * tileHashes ** tile.level
+  const tiles = await loadTiles(readerOf(context), [tile], size)
   return tiles.get(toTileKey(tile))!.hashes.subarray(0, width * hashBytes)
 }
 

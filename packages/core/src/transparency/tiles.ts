@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts'
 import { hashBytes, hashNode } from './merkle.ts'
 import { keep, type Tile } from './transparency.ts'
+import type { TreeReader } from './tree-rows.ts'
 import { middleHashes, readHashes, splitHashes, tileHashes } from './tree.ts'
 
 /** 4 MiB of tiles. Those above the leaves serve every proof. */
@@ -28,11 +28,11 @@ export function widthOf({ level, n }: TileRef, size: number): number {
  * what is kept stays right; the tiles at the edge are read again once they have grown.
  */
 export async function loadTiles(
-  context: Context,
+  reader: TreeReader,
   wanted: readonly TileRef[],
   size: number,
 ): Promise<Map<string, Tile>> {
-  const { tiles } = context.transparency
+  const { tiles } = reader
   const loaded = new Map<string, Tile>()
   const full: TileRef[] = []
   const edge: TileRef[] = []
@@ -42,7 +42,7 @@ export async function loadTiles(
     if (kept && kept.hashes.length >= width * hashBytes) loaded.set(toTileKey(tile), kept)
     else (width === tileHashes ? full : edge).push(tile)
   }
-  const [stored, growing] = await Promise.all([readFull(context, full), readEdge(context, edge, size)])
+  const [stored, growing] = await Promise.all([readFull(reader, full), readEdge(reader, edge, size)])
   for (const [key, tile] of [...stored, ...growing]) loaded.set(key, tile)
   // Those that were there as well: what was asked for last goes last.
   for (const [key, tile] of loaded) keep(tiles, key, tile, tilesKeptMax)
@@ -62,31 +62,27 @@ export function toNode(tile: Tile, offset: number, count: number): Buffer {
   return node
 }
 
-async function readFull({ database }: Context, refs: readonly TileRef[]): Promise<[string, Tile][]> {
+async function readFull({ db, rows }: TreeReader, refs: readonly TileRef[]): Promise<[string, Tile][]> {
   if (refs.length === 0) return []
-  const rows = await database.read
-    .selectFrom('tree_tiles')
-    .select(['level', 'n', 'middle', 'hashes'])
-    .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
-    .execute()
-  if (rows.length < refs.length) throw new Error('The log lacks a tile that its size needs.')
-  return rows.map((row) => [toTileKey(row), { hashes: Buffer.from(row.hashes), nodes: toMiddleNodes(row.middle) }])
+  const stored = await rows.readTiles(db, refs)
+  if (stored.length < refs.length) throw new Error('The log lacks a tile that its size needs.')
+  return stored.map((row) => [toTileKey(row), { hashes: Buffer.from(row.hashes), nodes: toMiddleNodes(row.middle) }])
 }
 
 function toMiddleNodes(middle: Uint8Array): Map<string, Buffer> {
   return new Map(splitHashes(middle).map((node, i) => [toNodeKey(i * middleHashes, middleHashes), node]))
 }
 
-function readEdge(context: Context, refs: readonly TileRef[], size: number): Promise<[string, Tile][]> {
+function readEdge({ db, rows, tiles }: TreeReader, refs: readonly TileRef[], size: number): Promise<[string, Tile][]> {
   return Promise.all(
     refs.map(async (ref): Promise<[string, Tile]> => {
       const key = toTileKey(ref)
       const count = widthOf(ref, size)
       const place = { level: ref.level, start: ref.n * tileHashes, count }
-      const hashes = await readHashes(context.database.read, place)
+      const hashes = await readHashes(db, place, rows)
       if (hashes.length < count * hashBytes) throw new Error('The log lacks hashes that its size needs.')
       // A perfect subtree stays as it is while the tile grows.
-      return [key, { hashes, nodes: context.transparency.tiles.get(key)?.nodes ?? new Map<string, Buffer>() }]
+      return [key, { hashes, nodes: tiles.get(key)?.nodes ?? new Map<string, Buffer>() }]
     }),
   )
 }

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 export interface Transparency {
   /** Private keys, ready to sign, by their number. */
   readonly keys: Map<number, KeyObject>
-  /** Signed checkpoints by tree size and keys. */
+  /** Signed checkpoints by tree size and keys, and by time. */
   readonly checkpoints: Map<string, string>
   /** Tiles by level and number. */
   readonly tiles: Map<string, Tile>

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../storage/tables.ts'
 import { appendLeaf, hashBytes, rootOf } from './merkle.ts'
+import { ownTree } from './tree-rows.ts'
 
 /** The hashes that a tile holds (C2SP tlog-tiles), and the levels of the tree that it spans. */
 export const tileHashes = 256
@@ -24,7 +25,12 @@ export async function readTreeHead(db: Kysely<Tables>): Promise<TreeHead> {
  * Grows the tree by leaves whose entries were just added to the log, and stores each tile that they fill. Returns the
  * new frontier, for the head. Whoever calls holds the head's lock.
  */
-export async function growTree(trx: Kysely<Tables>, head: TreeHead, leaves: readonly Buffer[]): Promise<Buffer> {
+export async function growTree(
+  trx: Kysely<Tables>,
+  head: TreeHead,
+  leaves: readonly Buffer[],
+  rows = ownTree,
+): Promise<Buffer> {
   const { size, frontier } = head
   const filled: { level: number; n: number; root: Buffer }[] = []
   leaves.forEach((leaf, i) => {
@@ -34,11 +40,8 @@ export async function growTree(trx: Kysely<Tables>, head: TreeHead, leaves: read
     })
   })
   for (const { level, n, root } of filled) {
-    const hashes = await readHashes(trx, { level, start: n * tileHashes, count: tileHashes })
-    await trx
-      .insertInto('tree_tiles')
-      .values({ level, n, root, middle: toMiddle(hashes), hashes })
-      .execute()
+    const hashes = await readHashes(trx, { level, start: n * tileHashes, count: tileHashes }, rows)
+    await rows.putTile(trx, { level, n, root, middle: toMiddle(hashes), hashes })
   }
   return Buffer.concat(frontier)
 }
@@ -57,26 +60,10 @@ export function toMiddle(hashes: Uint8Array): Buffer {
 export async function readHashes(
   db: Kysely<Tables>,
   { level, start, count }: { level: number; start: number; count: number },
+  rows = ownTree,
 ): Promise<Buffer> {
-  if (level === 0) {
-    const rows = await db
-      .selectFrom('log')
-      .select('hash')
-      .where('seq', '>', start)
-      .where('seq', '<=', start + count)
-      .orderBy('seq')
-      .execute()
-    return Buffer.concat(rows.map(({ hash }) => hash))
-  }
-  const rows = await db
-    .selectFrom('tree_tiles')
-    .select('root')
-    .where('level', '=', level - 1)
-    .where('n', '>=', start)
-    .where('n', '<', start + count)
-    .orderBy('n')
-    .execute()
-  return Buffer.concat(rows.map(({ root }) => root))
+  if (level === 0) return Buffer.concat((await rows.readLeaves(db, start, count)).map(({ hash }) => hash))
+  return Buffer.concat((await rows.readRoots(db, level - 1, start, count)).map(({ root }) => root))
 }
 
 /** Hashes that stand side by side, one by one. */

@@ -18,6 +18,8 @@ interface Happening<Name extends EventName = EventName> {
   readonly data: () => EventData<Name> | Promise<EventData<Name>>
   /** The user whose matter it is, who alone is told; where it is not said, everybody is who may see the skill. */
   readonly ownerId?: string
+  /** Whether it is the administrators' matter alone. */
+  readonly administrators?: boolean
   /** The skill that it is about, as it is now. */
   readonly skill?: Visible
 }
@@ -30,10 +32,11 @@ export interface Events {
 
 export function createEvents(outbox: Outbox, clock: Clock): Events {
   return {
-    async emit(trx, { event, data, ownerId, skill }) {
+    async emit(trx, { event, data, ownerId, administrators = false, skill }) {
       if (!(await hasSubscribers(trx, event))) return
       const all = await selectSubscribers(trx, event)
         .$if(ownerId !== undefined, (query) => query.where('s.user_id', '=', ownerId!))
+        .$if(administrators, (query) => query.where('u.role', '=', 'admin'))
         .execute()
       const subscribers = all.filter((each) => isAbout(each, skill?.full_name))
       const told = skill && ownerId === undefined ? await keepReaders(trx, skill, subscribers) : subscribers

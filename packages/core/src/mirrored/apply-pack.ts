@@ -1,0 +1,101 @@
+import { limits } from '@skillstead/protocol'
+import { ensureNamespace } from '../accounts/users.ts'
+import type { Context } from '../context.ts'
+import { appendChange } from '../log.ts'
+import { addMembers } from '../packs/packs.ts'
+import { withoutNul } from '../skills/package-fields.ts'
+import type { PackRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toCreatedAt, type PackEntry } from './entry-data.ts'
+import { refuse, type Refusal } from './place.ts'
+import type { Relaying } from './relay.ts'
+import type { MirrorOutcome } from './types.ts'
+
+/**
+ * A pack of an upstream as it is there now, or that it is gone. Of its skills it holds those that are here; a slug has
+ * one source, as a name has.
+ */
+export async function applyPack(
+  context: Context,
+  trx: WriteTransaction,
+  { data, entry }: PackEntry,
+  { upstream, relay }: Relaying,
+): Promise<MirrorOutcome> {
+  const { slug } = data.pack
+  const before = await trx.selectFrom('packs').selectAll().where('slug', '=', slug).executeTakeFirst()
+  const refusal = before ? refuseOther(before, upstream) : await refuseNew(trx, data)
+  if (refusal) return refusal
+  if (!before && data.withdrawn) return { result: 'unchanged' }
+  const at = context.clock.now()
+  const curator = await ensureNamespace(trx, data.curator.username, at, data.curator.id)
+  const texts = data.withdrawn ? {} : toTexts(data)
+  const state: PackRow['state'] = data.withdrawn ? 'withdrawn' : 'live'
+  const id = before?.id ?? data.pack.id
+  const row = { curator_id: curator.id, curator: curator.username, state, updated_at: at, ...texts }
+  if (before) await trx.updateTable('packs').set(row).where('id', '=', id).execute()
+  else {
+    const fresh = { id, slug, name: slug, description: '', visibility: 'public', origin_upstream: upstream } as const
+    const createdAt = toCreatedAt(entry, at)
+    await trx
+      .insertInto('packs')
+      .values({ ...fresh, ...row, created_at: createdAt })
+      .execute()
+  }
+  if (!data.withdrawn) await putMembers(trx, id, data)
+  await appendChange(trx, { kind: 'pack', subject: id, at, entries: [relay] })
+  return { result: 'applied', fullName: slug }
+}
+
+function refuseOther({ slug, origin_upstream }: PackRow, upstream: string): Refusal | undefined {
+  if (origin_upstream === upstream) return undefined
+  if (origin_upstream === null)
+    return refuse('owned_locally', `The pack ${slug} is from here, and is not written over.`)
+  return refuse('other_source', `The pack ${slug} comes from ${origin_upstream}, and a pack has one source.`)
+}
+
+async function refuseNew(trx: WriteTransaction, { curator, pack }: PackEntry['data']): Promise<Refusal | undefined> {
+  const { username } = curator
+  const user = await trx.selectFrom('users').select('claimed').where('username', '=', username).executeTakeFirst()
+  if (user?.claimed) {
+    return refuse('owned_locally', `${username} is a user of this node, so nobody else makes packs under that name.`)
+  }
+  const taken = await trx.selectFrom('packs').select('slug').where('id', '=', pack.id).executeTakeFirst()
+  return taken && refuse('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
+}
+
+function toTexts({ name, description }: PackEntry['data']) {
+  return {
+    name: withoutNul(name).slice(0, limits.displayNameCharactersMax).toWellFormed(),
+    description: withoutNul(description).slice(0, limits.descriptionCharactersMax).toWellFormed(),
+  }
+}
+
+/** A long list comes in parts: the first begins it anew, each further one goes on with it. */
+async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
+  const isFirst = !part || part.number <= 1
+  if (isFirst) await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
+  const there = await trx
+    .selectFrom('pack_skills')
+    .select(['skill_id', 'position'])
+    .where('pack_id', '=', packId)
+    .orderBy('position')
+    .execute()
+  const taken = new Set(there.map(({ skill_id }) => skill_id))
+  const ids = await findSkills(
+    trx,
+    skills.map(({ fullName }) => fullName),
+  )
+  const members = skills.flatMap(({ fullName, pinnedVersion, note }) => {
+    const skillId = ids.get(fullName)
+    if (skillId === undefined || taken.has(skillId)) return []
+    taken.add(skillId)
+    return [{ skillId, pinnedVersion, note: withoutNul(note).toWellFormed() }]
+  })
+  await addMembers(trx, packId, members, (there.at(-1)?.position ?? -1) + 1)
+}
+
+async function findSkills(trx: WriteTransaction, fullNames: readonly string[]): Promise<Map<string, string>> {
+  if (fullNames.length === 0) return new Map()
+  const rows = await trx.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', fullNames).execute()
+  return new Map(rows.map(({ id, full_name }) => [full_name, id]))
+}

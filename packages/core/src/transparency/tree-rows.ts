@@ -1,0 +1,99 @@
+import type { Kysely } from 'kysely'
+import type { Context } from '../context.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { Tile } from './transparency.ts'
+
+type Db = Kysely<Tables>
+type StoredTile = Tables['tree_tiles']
+
+/** Where the hashes of a tree are kept: this node's own log, or what is here of an upstream's. */
+export interface TreeRows {
+  /** The hashes of entries, from the one of this index on; fewer where there are no more. */
+  readLeaves(db: Db, start: number, count: number): Promise<readonly { readonly hash: Uint8Array }[]>
+  /** The roots of full tiles of a level. */
+  readRoots(db: Db, level: number, start: number, count: number): Promise<readonly { readonly root: Uint8Array }[]>
+  readTiles(db: Db, refs: readonly { readonly level: number; readonly n: number }[]): Promise<readonly StoredTile[]>
+  putTile(db: Db, tile: StoredTile): Promise<unknown>
+}
+
+/** A tree that is read: where it lies, and the tiles of it that are kept in memory. */
+export interface TreeReader {
+  readonly db: Db
+  readonly rows: TreeRows
+  readonly tiles: Map<string, Tile>
+}
+
+/** The tree of this node's own log. */
+export const ownTree: TreeRows = {
+  readLeaves: (db, start, count) =>
+    db
+      .selectFrom('log')
+      .select('hash')
+      .where('seq', '>', start)
+      .where('seq', '<=', start + count)
+      .orderBy('seq')
+      .execute(),
+  readRoots: (db, level, start, count) =>
+    db
+      .selectFrom('tree_tiles')
+      .select('root')
+      .where('level', '=', level)
+      .where('n', '>=', start)
+      .where('n', '<', start + count)
+      .orderBy('n')
+      .execute(),
+  readTiles: (db, refs) =>
+    db
+      .selectFrom('tree_tiles')
+      .selectAll()
+      .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
+      .execute(),
+  putTile: (db, tile) => db.insertInto('tree_tiles').values(tile).execute(),
+}
+
+/** The tree of an upstream's log, as far as it is here. */
+export function upstreamTree(upstream: string): TreeRows {
+  return {
+    readLeaves: (db, start, count) =>
+      db
+        .selectFrom('upstream_log')
+        .select('hash')
+        .where('upstream', '=', upstream)
+        .where('seq', '>', start)
+        .where('seq', '<=', start + count)
+        .orderBy('seq')
+        .execute(),
+    readRoots: (db, level, start, count) =>
+      db
+        .selectFrom('upstream_tiles')
+        .select('root')
+        .where('upstream', '=', upstream)
+        .where('level', '=', level)
+        .where('n', '>=', start)
+        .where('n', '<', start + count)
+        .orderBy('n')
+        .execute(),
+    readTiles: (db, refs) =>
+      db
+        .selectFrom('upstream_tiles')
+        .selectAll()
+        .where('upstream', '=', upstream)
+        .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
+        .execute(),
+    putTile: (db, tile) =>
+      db
+        .insertInto('upstream_tiles')
+        .values({ ...tile, upstream })
+        .execute(),
+  }
+}
+
+/** This node's own tree, with the tiles that it keeps. */
+export function readerOf({ database, transparency }: Context): TreeReader {
+  return { db: database.read, rows: ownTree, tiles: transparency.tiles }
+}
+
+/** The tree of an upstream, with nothing kept: what is here may be dropped again, and another log take its place. */
+export function upstreamReader(db: Db, upstream: string): TreeReader {
+  return { db, rows: upstreamTree(upstream), tiles: new Map() }
+}
