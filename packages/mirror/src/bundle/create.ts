@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import {
+  readLogFrontier,
+  readLogTexts,
+  readSignedCheckpoint,
+  readVerifierKeys,
+  signText,
+  type Registry,
+} from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import { hasFilters } from '../filters.ts'
+import type { Filters } from '../types.ts'
+import { findContents, readInOrder, type BundleContents } from './contents.ts'
+import {
+  blobFolder,
+  bundleFormat,
+  bundleLimits,
+  bundleVersion,
+  headerName,
+  logFolder,
+  signatureName,
+  toHeaderText,
+  type BundleHeader,
+} from './format.ts'
+import { tarEnd, toPadding, toTarHeader } from './tar.ts'
+import { writeWhole } from './write-whole.ts'
+import { openCompressor } from './zstd.ts'
+
+export interface CreateBundleOptions {
+  /** The position of the mirror that it is for: entries after this one. 0, everything, unless it is said. */
+  readonly since?: number
+  /** What content goes in; the log always goes in whole, or nobody could verify it. */
+  readonly filters?: Filters
+  /** Whether a file of that name is replaced. */
+  readonly overwrite?: boolean
+  /** Told how far it is, in pieces of content. */
+  onProgress?(progress: { done: number; total: number }): void
+  readonly signal?: AbortSignal
+}
+
+/** A bundle that was made. */
+export interface CreatedBundle {
+  readonly file: string
+  readonly header: BundleHeader
+  /** Of the file. */
+  readonly size: number
+  /** Of the file, `sha256:` and hexadecimal, to compare where it arrives. */
+  readonly digest: string
+  readonly durationMs: number
+}
+
+/**
+ * Writes a node's log, from a position to its end, and the content that it tells of into one file. It reads one state of
+ * the log while the node goes on, holds a few megabytes of it at a time, and leaves no file behind unless it is whole.
+ * Throws `invalid_request` for a position that the log has not reached, `conflict` for a file that is there.
+ *
+ * @example
+ * await createBundle(registry, '/media/stick/skills.bundle', { since: 120 })
+ */
+export async function createBundle(
+  registry: Registry,
+  file: string,
+  options: CreateBundleOptions = {},
+): Promise<CreatedBundle> {
+  const startMs = performance.now()
+  const { since = 0, filters = {} } = options
+  // All of the log that this is of is there for good: whatever is added meanwhile is for the next bundle.
+  const { treeSize: until, text: checkpoint } = await readSignedCheckpoint(registry)
+  if (since > until) {
+    throw new RegistryError('invalid_request', `The log of this node has ${until} entries, and so none after ${since}.`)
+  }
+  const contents = await findContents(registry, { since, until, filters })
+  const header = await toHeader(registry, { since, until, filters, checkpoint, contents })
+  const hash = createHash('sha256')
+  const size = await writeWhole(file, {
+    overwrite: options.overwrite ?? false,
+    bytes: gather(toTar(registry, header, contents, options)),
+    transform: openCompressor(),
+    onChunk: (chunk) => void hash.update(chunk),
+  })
+  return { file, header, size, digest: `sha256:${hash.digest('hex')}`, durationMs: performance.now() - startMs }
+}
+
+interface Given {
+  readonly since: number
+  readonly until: number
+  readonly filters: Filters
+  readonly checkpoint: string
+  readonly contents: BundleContents
+}
+
+async function toHeader(
+  registry: Registry,
+  { since, until, filters, checkpoint, contents }: Given,
+): Promise<BundleHeader> {
+  const frontier = await readLogFrontier(registry, since)
+  const keys = (await readVerifierKeys(registry)).filter(({ state }) => state !== 'retired')
+  const { sizes, versions, complete, bytes } = contents
+  return {
+    format: bundleFormat,
+    version: bundleVersion,
+    origin: registry.origin,
+    epoch: registry.epoch,
+    since,
+    until,
+    frontier: frontier.map((hash) => hash.toString('base64')),
+    checkpoint,
+    keys: keys.map(({ vkey }) => vkey),
+    filters: hasFilters(filters) ? dropUndefined(filters) : {},
+    createdAt: new Date(registry.clock.now()).toISOString(),
+    counts: { entries: until - since, versions, complete, blobs: sizes.size, bytes },
+  }
+}
+
+function dropUndefined(filters: Filters): Filters {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+}
+
+async function* toTar(
+  registry: Registry,
+  header: BundleHeader,
+  contents: BundleContents,
+  { onProgress, signal }: CreateBundleOptions,
+): AsyncGenerator<Uint8Array> {
+  const text = toHeaderText(header)
+  const signature = (await signText(registry, text)).map((line) => `${line}\n`).join('')
+  yield* toFile(headerName, Buffer.from(text))
+  yield* toFile(signatureName, Buffer.from(signature))
+  for await (const { first, bytes } of toLogParts(registry, header)) {
+    signal?.throwIfAborted()
+    yield* toFile(`${logFolder}${first}.ndjson`, bytes)
+  }
+  let done = 0
+  for await (const { digest, bytes } of readInOrder(registry, contents)) {
+    signal?.throwIfAborted()
+    yield* toFile(`${blobFolder}${digest.slice('sha256:'.length)}`, bytes)
+    done += 1
+    onProgress?.({ done, total: contents.sizes.size })
+  }
+  yield tarEnd
+}
+
+function* toFile(name: string, bytes: Uint8Array): Generator<Uint8Array> {
+  yield toTarHeader(name, bytes.length)
+  yield bytes
+  yield toPadding(bytes.length)
+}
+
+async function* toLogParts(
+  registry: Registry,
+  { since, until }: BundleHeader,
+): AsyncGenerator<{ first: number; bytes: Buffer }> {
+  let [first, size] = [since + 1, 0]
+  let lines: Buffer[] = []
+  for await (const entries of readLogTexts(registry, { after: since, until })) {
+    for (const { seq, entry } of entries) {
+      const line = Buffer.from(`${entry}\n`)
+      if (lines.length === bundleLimits.logPartEntriesMax || size + line.length > bundleLimits.logPartBytesMax) {
+        yield { first, bytes: Buffer.concat(lines) }
+        lines = []
+        first = seq
+        size = 0
+      }
+      lines.push(line)
+      size += line.length
+    }
+  }
+  if (lines.length > 0) yield { first, bytes: Buffer.concat(lines) }
+}
+
+const chunkBytesMin = 512 * 1024
+
+/** The compressor works in a thread: it is given much at a time, and the event loop back each time. */
+async function* gather(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let gathered: Uint8Array[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    gathered.push(piece)
+    size += piece.length
+    if (size < chunkBytesMin) continue
+    yield Buffer.concat(gathered)
+    await setImmediate()
+    gathered = []
+    size = 0
+  }
+  if (size > 0) yield Buffer.concat(gathered)
+}

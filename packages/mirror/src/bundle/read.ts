@@ -1,0 +1,135 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+import { RegistryError, limits } from '@skillstead/protocol'
+import {
+  blobFolder,
+  bundleLimits,
+  damaged,
+  headerName,
+  logFolder,
+  noBundle,
+  parseHeader,
+  signatureName,
+  type BundleHeader,
+} from './format.ts'
+import { readTar, type TarFile } from './tar.ts'
+import { openDecompressor } from './zstd.ts'
+
+/** A piece of a bundle, in the order in which they come: the header, parts of the log, blobs. */
+export type BundlePart =
+  | { readonly kind: 'header'; readonly header: BundleHeader; readonly text: string; readonly signature: string }
+  /** Entries as canonical JSON, the first with the number `first`. */
+  | { readonly kind: 'log'; readonly first: number; readonly entries: readonly string[] }
+  /** The bytes are not compared with the digest that they are named by. */
+  | { readonly kind: 'blob'; readonly digest: string; readonly bytes: Buffer }
+
+/**
+ * Reads a bundle forward, once, with no more of it in memory than a part. It holds that everything is in its order and
+ * within its bounds, that the entries are as many as the header says, and that the file is whole; what the parts say is
+ * for the reader to check. Throws `invalid_request`.
+ */
+export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
+  const place: Place = { stage: 'header' }
+  const tar = readTar(unpack(file), (name) => toBytesMax(place, name))
+  const { header, text } = toHeader(await next(tar))
+  place.stage = 'signature'
+  yield { kind: 'header', header, text, signature: toText(await next(tar)) }
+  place.stage = 'parts'
+  place.next = header.since + 1
+  let blobs = 0
+  for await (const { name, bytes } of tar) {
+    if (name.startsWith(logFolder)) {
+      const entries = toLines(name, bytes)
+      const first = place.next
+      place.next += entries.length
+      if (place.next > header.until + 1) throw damaged('it has more entries than it says')
+      yield { kind: 'log', first, entries }
+    } else {
+      if (place.next <= header.until) throw damaged(`its log ends with entry ${place.next - 1} of ${header.until}`)
+      place.hasBlobs = true
+      blobs += 1
+      if (blobs > header.counts.blobs) throw damaged('it has more content than it says')
+      yield { kind: 'blob', digest: `sha256:${name.slice(blobFolder.length)}`, bytes }
+    }
+  }
+  if (place.next <= header.until) throw damaged(`its log ends with entry ${place.next - 1} of ${header.until}`)
+  if (blobs < header.counts.blobs) throw damaged(`it has ${blobs} pieces of content of ${header.counts.blobs}`)
+}
+
+/** What may come next. */
+interface Place {
+  stage: 'header' | 'signature' | 'parts'
+  /** The number of the next entry. */
+  next?: number
+  hasBlobs?: boolean
+}
+
+function toBytesMax({ stage, next: seq, hasBlobs }: Place, name: string): number | undefined {
+  if (stage === 'header') {
+    if (name !== headerName) throw noBundle(`it does not begin with ${headerName}`)
+    return bundleLimits.headerBytesMax
+  }
+  if (stage === 'signature') return name === signatureName ? bundleLimits.signatureBytesMax : undefined
+  if (name === `${logFolder}${seq}.ndjson`) return hasBlobs ? undefined : bundleLimits.logPartBytesMax
+  return /^blobs\/[0-9a-f]{64}$/.test(name) ? bundleLimits.blobBytesMax : undefined
+}
+
+async function next(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
+  const { value, done } = await tar.next()
+  if (done) throw damaged('it ends too soon')
+  return value
+}
+
+function toHeader({ bytes }: TarFile): { header: BundleHeader; text: string } {
+  const text = toText({ name: headerName, bytes })
+  return { header: parseHeader(text), text }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function toText({ name, bytes }: TarFile): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw damaged(`'${name}' is no text`)
+  }
+}
+
+function toLines(name: string, bytes: Buffer): string[] {
+  const lines = toText({ name, bytes }).split('\n')
+  const isWhole = lines.pop() === '' && lines.length > 0 && lines.length <= bundleLimits.logPartEntriesMax
+  // By characters, which are never more than bytes.
+  if (isWhole && lines.every((line) => line.length <= limits.logEntryBytesMax)) return lines
+  throw damaged(`'${name}' is no part of a log`)
+}
+
+/** The bytes of the archive as they are unpacked; what cannot be is a sentence. */
+async function* unpack(file: string): AsyncGenerator<Buffer> {
+  const unpacked = openDecompressor()
+  // Errors of either come out of the last one.
+  pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
+  let isEmpty = true
+  try {
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+      isEmpty = false
+      yield chunk
+    }
+  } catch (error) {
+    throw toSentence(file, error, isEmpty)
+  } finally {
+    unpacked.destroy()
+  }
+}
+
+function toSentence(file: string, error: unknown, isEmpty: boolean): unknown {
+  const { code = '' } = error as { code?: string }
+  if (code === 'ENOENT') return new RegistryError('not_found', `There is no file ${file}.`)
+  if (code === 'EISDIR') return new RegistryError('invalid_request', `${file} is a folder, and no bundle.`)
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new RegistryError('invalid_request', `${file} may not be read by this user.`)
+  }
+  if (/^(?:ZSTD_|Z_|ERR_ZLIB)/.test(code)) {
+    return isEmpty ? noBundle('it is not compressed with Zstandard, or not whole') : damaged('it cannot be unpacked')
+  }
+  return error
+}

@@ -1,0 +1,139 @@
+import { damaged } from './format.ts'
+
+/**
+ * The plain tar (POSIX ustar) that a bundle is: files in one order, each header what its name and size make of it. The
+ * reader compares every byte with what the writer would have written, so nothing in it can be changed, hidden or named
+ * twice over, as the extensions of the format allow; that, and a microsecond a file, is why no library reads it.
+ */
+const blockBytes = 512
+const nameBytesMax = 100
+
+/** Two empty blocks end an archive. */
+export const tarEnd: Buffer = Buffer.alloc(2 * blockBytes)
+
+/** A file of the archive, its bytes in memory. */
+export interface TarFile {
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+/** The block before a file. */
+export function toTarHeader(name: string, size: number): Buffer {
+  const block = Buffer.from(template)
+  if (name.length > nameBytesMax) throw new TypeError(`'${name}' is too long for a name in a bundle.`)
+  block.write(name, 'latin1')
+  block.write(size.toString(8).padStart(11, '0'), 124, 'latin1')
+  let sum = 0
+  for (const byte of block) sum += byte
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+  return block
+}
+
+/** What fills the last block of a file up. */
+export function toPadding(size: number): Buffer {
+  return zeros.subarray(0, paddingOf(size))
+}
+
+const zeros = Buffer.alloc(blockBytes)
+const template = createTemplate()
+
+/** A plain file that everybody may read, of nobody and no time. */
+function createTemplate(): Buffer {
+  const block = Buffer.alloc(blockBytes)
+  const fields: [at: number, text: string][] = [
+    [100, '0000644\0'],
+    [108, '0000000\0'],
+    [116, '0000000\0'],
+    [136, '00000000000\0'],
+    [148, '        '],
+    [156, '0'],
+    [257, 'ustar\u000000'],
+  ]
+  for (const [at, text] of fields) block.write(text, at, 'latin1')
+  return block
+}
+
+function paddingOf(size: number): number {
+  return -size & (blockBytes - 1)
+}
+
+/**
+ * Reads the files one after the other, none larger than `bytesMaxOf` allows for its name (undefined: it may not be
+ * there), and to the very end. Throws `invalid_request`.
+ */
+export async function* readTar(
+  chunks: AsyncIterable<Buffer>,
+  bytesMaxOf: (name: string) => number | undefined,
+): AsyncGenerator<TarFile> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  try {
+    yield* readFiles(createReader(iterator), bytesMaxOf)
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+async function* readFiles(bytes: Reader, bytesMaxOf: (name: string) => number | undefined): AsyncGenerator<TarFile> {
+  for (;;) {
+    const block = await bytes.read(blockBytes)
+    if (block.equals(zeros)) break
+    const { name, size } = parseHeader(block)
+    const bytesMax = bytesMaxOf(name)
+    if (bytesMax === undefined) throw damaged(`'${name}' does not belong where it is`)
+    if (size > bytesMax) throw damaged(`'${name}' has ${size} bytes, more than the ${bytesMax} that it may have`)
+    const file = { name, bytes: await bytes.read(size) }
+    if (!(await bytes.read(paddingOf(size))).equals(toPadding(size))) throw damaged(`something hides behind '${name}'`)
+    yield file
+  }
+  if (!(await bytes.read(blockBytes)).equals(zeros)) throw damaged('it does not end as it should')
+  if (!(await bytes.isAtEnd())) throw damaged('something comes after its end')
+}
+
+function parseHeader(block: Buffer): { name: string; size: number } {
+  const name = block.toString('latin1', 0, nameBytesMax).replace(/\0+$/, '')
+  const size = Number.parseInt(block.toString('latin1', 124, 135), 8)
+  if (!/^[a-z0-9./]+$/.test(name) || !Number.isSafeInteger(size) || !toTarHeader(name, size).equals(block)) {
+    throw damaged('the name of one of its parts cannot be read')
+  }
+  return { name, size }
+}
+
+interface Reader {
+  /** Exactly so many bytes; they stay what they are. */
+  read(size: number): Promise<Buffer>
+  isAtEnd(): Promise<boolean>
+}
+
+function createReader(iterator: AsyncIterator<Buffer>): Reader {
+  let rest: Buffer = Buffer.alloc(0)
+
+  async function fill(): Promise<boolean> {
+    while (rest.length === 0) {
+      const next = await iterator.next()
+      if (next.done) return false
+      rest = next.value
+    }
+    return true
+  }
+
+  return {
+    async read(size) {
+      if (rest.length >= size) return take(size)
+      const parts: Buffer[] = []
+      for (let wanted = size; wanted > 0;) {
+        if (!(await fill())) throw damaged('it ends too soon')
+        const part = take(Math.min(wanted, rest.length))
+        parts.push(part)
+        wanted -= part.length
+      }
+      return Buffer.concat(parts)
+    },
+    isAtEnd: async () => !(await fill()),
+  }
+
+  function take(size: number): Buffer {
+    const taken = rest.subarray(0, size)
+    rest = rest.subarray(size)
+    return taken
+  }
+}

@@ -1,0 +1,35 @@
+export { createBundle, type CreateBundleOptions, type CreatedBundle } from './bundle/create.ts'
+export type { BundleHeader } from './bundle/format.ts'
+export { importBundle, type ImportBundleOptions, type ImportedBundle } from './bundle/import.ts'
+export { inspectBundle, type InspectedBundle } from './bundle/inspect.ts'
+export { verifyBundle, type VerifiedBundle, type VerifyBundleOptions } from './bundle/verify.ts'
+export { findUpstream, type FindUpstreamOptions, type FoundUpstream } from './find-upstream.ts'
+export { createMirror } from './mirror.ts'
+export type {
+  AddOptions,
+  Alarm,
+  AlarmCode,
+  FeedEntry,
+  FeedPage,
+  Filters,
+  KnownReleases,
+  LogSource,
+  Mirror,
+  MirrorMode,
+  MirrorOptions,
+  NetworkMode,
+  Refusal,
+  Release,
+  SnapshotSource,
+  SyncOptions,
+  SyncProgress,
+  SyncReport,
+  Upstream,
+  UpstreamKind,
+  UpstreamSettings,
+  UpstreamStatus,
+} from './types.ts'
+export type { LinkedAccount } from './writing/accounts.ts'
+export type { WriteProblem } from './writing/rows.ts'
+export type { ListWritesOptions, OutboxWrite } from './writing/settle.ts'
+export type { MirrorAccounts, MirrorOutbox } from './writing/writing.ts'

@@ -1,0 +1,105 @@
+import { findMissingBlobs, readEntryFiles, toDigest } from '@skillstead/core'
+import { limits } from '@skillstead/protocol'
+import { SyncAlarm } from '../alarms.ts'
+import type { Run } from '../run.ts'
+import type { FeedEntry, LogSource } from '../types.ts'
+
+/** Of one request; a single file may be larger. */
+const requestBytesMax = 4 * 1024 * 1024
+/** What is sent otherwise than its digest says is asked for so often before it is an alarm. */
+const triesMax = 2
+
+/** A file that is to be fetched; the size is what the entry says. */
+interface Need {
+  readonly digest: string
+  /** Undefined of a list of files. */
+  readonly size: number | undefined
+}
+
+/**
+ * The bytes that these entries need and that are not here, by their digests: as many as the source has. `held` is on its
+ * way into the catalogue; a bundle, which is read forward, would not give it twice.
+ */
+export async function fetchBlobs(
+  run: Run,
+  source: LogSource,
+  entries: readonly FeedEntry[],
+  held: ReadonlyMap<string, Uint8Array>,
+): Promise<Map<string, Uint8Array>> {
+  const contents = new Map<string, Uint8Array>()
+  const add = async (needs: readonly Need[]) => {
+    const missing = await keepMissing(run, needs)
+    for (const { digest } of missing) if (held.has(digest)) contents.set(digest, held.get(digest)!)
+    for (const batch of toBatches(missing.filter(({ digest }) => !contents.has(digest)))) {
+      await fetchBatch(run, source, batch, contents)
+    }
+  }
+  await add(entries.flatMap(toListNeeds))
+  await add(entries.flatMap((entry) => toFileNeeds(entry, contents)))
+  return contents
+}
+
+/** How many bytes an entry's files have, as it says itself; of one that does not list them, what they may have together. */
+export function toDeclaredBytes(entry: FeedEntry): number {
+  const files = readEntryFiles(entry, new Map())
+  if ('list' in files) return limits.versionBytesMax
+  return 'files' in files ? files.files.reduce((sum, { size }) => sum + size, 0) : 0
+}
+
+function toListNeeds(entry: FeedEntry): Need[] {
+  const files = readEntryFiles(entry, new Map())
+  return 'list' in files ? [{ digest: files.list, size: undefined }] : []
+}
+
+function toFileNeeds(entry: FeedEntry, contents: ReadonlyMap<string, Uint8Array>): Need[] {
+  const files = readEntryFiles(entry, contents)
+  return 'files' in files ? files.files.map(({ digest, size }) => ({ digest, size })) : []
+}
+
+async function keepMissing({ parts }: Run, needs: readonly Need[]): Promise<Need[]> {
+  if (needs.length === 0) return []
+  const byDigest = new Map(needs.map((need) => [need.digest, need]))
+  const missing = await findMissingBlobs(parts.registry, [...byDigest.keys()])
+  return missing.map((digest) => byDigest.get(digest)!)
+}
+
+async function fetchBatch(
+  run: Run,
+  source: LogSource,
+  batch: readonly Need[],
+  contents: Map<string, Uint8Array>,
+): Promise<void> {
+  let wanted = new Map(batch.map((need) => [need.digest, need]))
+  for (let tries = 1; wanted.size > 0; tries += 1) {
+    const altered = new Map<string, Need>()
+    for await (const { digest, bytes } of source.readBlobs([...wanted.keys()])) {
+      const need = wanted.get(digest)
+      if (!need) continue
+      run.tally.bytes += bytes.length
+      const isRight = (need.size ?? bytes.length) === bytes.length && toDigest(bytes) === digest
+      if (isRight) contents.set(digest, bytes)
+      else altered.set(digest, need)
+    }
+    const [first] = altered.keys()
+    if (first !== undefined && tries === triesMax) {
+      throw new SyncAlarm('altered', `What it sends for ${first} is other content than that digest's.`)
+    }
+    wanted = altered
+  }
+}
+
+function* toBatches(needs: readonly Need[]): Generator<Need[]> {
+  let batch: Need[] = []
+  let bytes = 0
+  for (const need of needs) {
+    const size = need.size ?? 0
+    if (batch.length > 0 && (bytes + size > requestBytesMax || batch.length === limits.blobBatchMax)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(need)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,25 @@
+import type { Run } from '../run.ts'
+import type { FeedEntry, LogSource } from '../types.ts'
+import { toFullName } from './wanted.ts'
+
+/** Why versions do not pass where only verified skills are wanted: the log does not say, so that each is asked for once. */
+export async function findUnverified(
+  run: Run,
+  source: LogSource,
+  entries: readonly FeedEntry[],
+): Promise<Map<FeedEntry, string>> {
+  const reasons = new Map<FeedEntry, string>()
+  if (!run.upstream.settings.filters.verified) return reasons
+  const versions = entries.filter(({ type }) => type === 'version')
+  for (const [fullName, some] of Map.groupBy(versions, toFullName)) {
+    const reason = await explainUnverified(source, fullName)
+    if (reason !== undefined) for (const entry of some) reasons.set(entry, reason)
+  }
+  return reasons
+}
+
+async function explainUnverified(source: LogSource, fullName: string): Promise<string | undefined> {
+  const isVerified = await source.isVerified?.(fullName)
+  if (isVerified === undefined) return 'Whether it is verified cannot be told from here.'
+  return isVerified ? undefined : 'It is not verified upstream.'
+}

@@ -1,0 +1,187 @@
+import { setImmediate } from 'node:timers/promises'
+import { RegistryError } from '@skillstead/protocol'
+import type { Registry } from '@skillstead/core'
+import { asksNetwork, engines } from './engines.ts'
+import { openReading } from './reading/open-reading.ts'
+import type { MirrorParts, Run } from './run.ts'
+import { runSync } from './run-sync.ts'
+import { createSchedule } from './schedule.ts'
+import {
+  guessKind,
+  requireApiKey,
+  requireUpstreamName,
+  requireVerifierKey,
+  toLocation,
+  toSettings,
+} from './settings.ts'
+import { readStatus, toMetrics } from './store/status.ts'
+import { deleteUpstream, getUpstream, insertUpstream, listUpstreams } from './store/upstreams.ts'
+import type { AddOptions, Mirror, MirrorOptions, SyncOptions, SyncReport, Upstream, UpstreamStatus } from './types.ts'
+import { createUpstreamFetch } from './upstream-fetch.ts'
+import { createWriting } from './writing/writing.ts'
+
+/**
+ * Follows other registries into an open one: brings in what they publish, verified, and keeps what is here serving
+ * whatever becomes of them. Close it before the registry.
+ *
+ * @example
+ * const mirror = createMirror(registry)
+ * await mirror.add('main', 'https://skills.example.com')
+ * const { applied } = await mirror.sync('main')
+ */
+export function createMirror(registry: Registry, options: MirrorOptions = {}): Mirror {
+  const parts = toParts(registry, options)
+  const { read, writer } = registry.database
+  const closing = new AbortController()
+  const running = new Map<string, Promise<unknown>>()
+  const writing = createWriting(parts, closing.signal)
+  const schedule = createSchedule({
+    clock: registry.clock,
+    onError: parts.onError,
+    list: async () => reading.notice(await listUpstreams(read)),
+    sync: syncOnSchedule,
+  })
+  const reading = openReading({
+    parts,
+    running: (name) => running.get(name),
+    begin: (name, within, engine) => begin(name, {}, { within, engine }),
+  })
+  registry.addMetrics(async () => toMetrics(await status(), registry.clock.now()))
+
+  async function status(name?: string): Promise<UpstreamStatus[]> {
+    const upstreams = name === undefined ? reading.notice(await listUpstreams(read)) : [await getUpstream(read, name)]
+    return readStatus(registry, upstreams, (one) => running.has(one))
+  }
+
+  async function sync(name: string, given: SyncOptions = {}): Promise<SyncReport> {
+    await reading.idle(name)
+    return begin(name, given, { within: parts, engine: (run) => engines[run.upstream.kind].sync(run) })
+  }
+
+  async function begin(
+    name: string,
+    given: SyncOptions,
+    { within, engine }: { within: MirrorParts; engine: (run: Run) => Promise<void> },
+  ): Promise<SyncReport> {
+    if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running already.`)
+    if (closing.signal.aborted) throw new RegistryError('shutting_down', 'The mirror is closing.')
+    const work = runSync(within, {
+      name,
+      options: given,
+      signal: closing.signal,
+      engine: (run) => {
+        requireNetwork(run.upstream, within)
+        return engine(run)
+      },
+      onAlarm: (alarm) => options.onAlarm?.(name, alarm),
+    })
+    running.set(name, work)
+    try {
+      const report = await work
+      writing.wake(name)
+      options.onReport?.(report)
+      return report
+    } finally {
+      running.delete(name)
+      reading.forget()
+    }
+  }
+
+  /** Another node may have it, or it may have been removed since: then there is nothing to do. */
+  async function syncOnSchedule({ name, kind }: Upstream): Promise<void> {
+    if (running.has(name) || kind === 'bundle') return
+    try {
+      await sync(name)
+    } catch (error) {
+      const isNothing = error instanceof RegistryError && ['conflict', 'offline', 'shutting_down'].includes(error.code)
+      if (!isNothing) parts.onError(error)
+    }
+  }
+
+  return {
+    mode: parts.mode,
+    outbox: writing.outbox,
+    accounts: writing.accounts,
+    async add(name, location, given = {}) {
+      const upstream = toNew(name, location, given)
+      const credential = given.apiKey === undefined ? null : registry.secrets.seal(given.apiKey)
+      await writer.write((trx) => insertUpstream(trx, { ...upstream, credential, at: registry.clock.now() }))
+      reading.forget()
+      reading.notice(await listUpstreams(read))
+      const [added] = await status(name)
+      return added!
+    },
+    list: () => status(),
+    status,
+    sync,
+    async remove(name) {
+      const [{ writesWaiting, writesInConflict }] = (await status(name)) as [UpstreamStatus]
+      const waiting = writesWaiting + writesInConflict
+      if (waiting > 0) {
+        const detail = `${waiting} writes wait for '${name}', and would be lost; deliver or drop them first (\`mirror outbox list\`).`
+        throw new RegistryError('conflict', detail)
+      }
+      await reading.idle(name)
+      if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
+      await writer.write((trx) => deleteUpstream(trx, name))
+      reading.forget()
+      reading.notice(await listUpstreams(read))
+    },
+    start: schedule.start,
+    async close() {
+      schedule.stop()
+      closing.abort(new RegistryError('shutting_down', 'The mirror is closing.'))
+      await writing.close()
+      while (running.size > 0) {
+        await Promise.allSettled(running.values())
+        await setImmediate()
+      }
+      await reading.close()
+    },
+  }
+}
+
+function toParts(registry: Registry, options: MirrorOptions): MirrorParts {
+  const {
+    mode = 'prefer-local',
+    privateNames = [],
+    fetch,
+    ca,
+    sleep,
+    onError = (error) => console.error(error),
+  } = options
+  return {
+    registry,
+    mode,
+    privateNames,
+    onError,
+    openFetch: (_, signal, waitMs) =>
+      createUpstreamFetch({
+        mode,
+        clock: registry.clock,
+        ca,
+        fetch,
+        sleep,
+        signal,
+        ...(waitMs !== undefined && { timeoutMs: waitMs, retries: 0, pauseMsMax: 0 }),
+      }),
+    readCredential: ({ credential }) => (credential === null ? undefined : registry.secrets.open(credential)),
+  }
+}
+
+function toNew(name: string, location: string, given: AddOptions) {
+  requireUpstreamName(name)
+  if (given.key !== undefined) requireVerifierKey(given.key)
+  if (given.apiKey !== undefined) requireApiKey(given.apiKey)
+  const kind = given.kind ?? guessKind(location)
+  const keys = given.key === undefined ? [...(given.keysSeen ?? [])] : [given.key]
+  return { name, kind, location: toLocation(kind, location), settings: toSettings(given), keys }
+}
+
+function requireNetwork(upstream: Upstream, { mode }: Pick<MirrorParts, 'mode'>): void {
+  if (mode !== 'offline' || !asksNetwork(upstream)) return
+  throw new RegistryError(
+    'offline',
+    `This node is in offline mode and asks nobody: '${upstream.name}' can be synced with another --network, or come in a bundle.`,
+  )
+}

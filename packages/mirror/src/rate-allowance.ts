@@ -1,0 +1,115 @@
+/** What a server still lets one caller ask, as it told with its last answer. */
+export interface Allowance {
+  readonly remaining: number
+  /** Of a whole window, as far as it says. */
+  readonly limit: number | undefined
+  /** When it was told, and how long from then on until the allowance is whole again, in milliseconds. */
+  readonly readAtMs: number
+  readonly resetMs: number
+  readonly windowMs: number
+}
+
+/** The specification counts requests a minute; what says nothing of its window is taken to do the same. */
+const windowMsDefault = 60_000
+/** Left to whatever else asks from the same address: this share of the allowance, and so many at most. */
+const reserveShare = 0.05
+const reserveMax = 10
+
+/**
+ * Reads `X-RateLimit-*`, whose `Reset` has no unit in the specification (seconds or milliseconds since 1970, seconds from
+ * now, or a date), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Undefined where an
+ * answer has neither.
+ */
+export function readAllowance(headers: Headers, nowMs: number): Allowance | undefined {
+  const tightest = findTightest(headers.get('ratelimit') ?? '')
+  const remaining = toCount(pick(headers, 'remaining')) ?? tightest?.remaining
+  if (remaining === undefined) return undefined
+  const policy = headers.get('ratelimit-policy') ?? ''
+  const windowSeconds = readParameter(policy, 'w')
+  return {
+    remaining,
+    limit: toCount(pick(headers, 'limit')) ?? readParameter(policy, 'q'),
+    readAtMs: nowMs,
+    resetMs: tightest?.resetMs ?? toResetMs(pick(headers, 'reset'), headers, nowMs) ?? windowMsDefault,
+    windowMs: windowSeconds ? windowSeconds * 1000 : windowMsDefault,
+  }
+}
+
+/** Milliseconds to wait by `Retry-After` (RFC 9110, section 10.2.3), a date being by the server's own clock. */
+export function readRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const value = headers.get('retry-after')?.trim()
+  if (!value) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - toServerTime(headers, nowMs))
+}
+
+/** How long to wait before the next request, so that the allowance is never spent to the end. */
+export function toPauseMs(allowance: Allowance | undefined, inFlight: number, nowMs: number): number {
+  if (!allowance || allowance.remaining - inFlight > toReserve(allowance)) return 0
+  return leftMs(allowance, nowMs)
+}
+
+/** How long so many requests take at best, at so many milliseconds each and with the allowance that there is. */
+export function estimateMs(
+  requests: number,
+  requestMs: number,
+  allowance: Allowance | undefined,
+  nowMs: number,
+): number {
+  const workMs = requests * requestMs
+  if (!allowance) return workMs
+  const reserve = toReserve(allowance)
+  const later = requests - Math.max(0, allowance.remaining - reserve)
+  if (later <= 0) return workMs
+  const perWindow = Math.max(1, (allowance.limit ?? allowance.remaining + 1) - reserve)
+  const windows = Math.ceil(later / perWindow) - 1
+  const lastMs = (later - windows * perWindow) * requestMs
+  return Math.max(workMs, leftMs(allowance, nowMs) + windows * allowance.windowMs + lastMs)
+}
+
+/** Never longer than was said: a clock that is set back meanwhile makes no longer wait of it. */
+function leftMs({ readAtMs, resetMs }: Allowance, nowMs: number): number {
+  return Math.max(0, Math.min(resetMs, readAtMs + resetMs - nowMs))
+}
+
+function toReserve({ limit, remaining }: Allowance): number {
+  return Math.min(reserveMax, Math.floor((limit ?? remaining) * reserveShare))
+}
+
+function pick(headers: Headers, what: string): string | null {
+  return headers.get(`x-ratelimit-${what}`) ?? headers.get(`ratelimit-${what}`)
+}
+
+function toCount(value: string | null): number | undefined {
+  return value !== null && /^\d{1,12}$/.test(value.trim()) ? Number(value) : undefined
+}
+
+/** The one of several allowances that is used up first. */
+function findTightest(value: string): { remaining: number; resetMs: number | undefined } | undefined {
+  const items = value.split(',').flatMap((item) => {
+    const remaining = readParameter(item, 'r')
+    const seconds = readParameter(item, 't')
+    return remaining === undefined ? [] : [{ remaining, resetMs: seconds === undefined ? undefined : seconds * 1000 }]
+  })
+  return items.toSorted((a, b) => a.remaining - b.remaining)[0]
+}
+
+function readParameter(value: string, name: string): number | undefined {
+  const found = value.match(new RegExp(`;\\s*${name}=(\\d{1,9})(?![\\d.])`))
+  return found ? Number(found[1]) : undefined
+}
+
+/** From now on. A number from 10^11 on counts milliseconds since 1970, one from 10^9 on seconds, a smaller one from now. */
+function toResetMs(value: string | null, headers: Headers, nowMs: number): number | undefined {
+  if (value === null) return undefined
+  const number = /^\d{1,15}(?:\.\d{1,9})?$/.test(value.trim()) ? Number(value) : undefined
+  if (number !== undefined && number < 1e9) return number * 1000
+  const at = number === undefined ? Date.parse(value) : number < 1e11 ? number * 1000 : number
+  return Number.isNaN(at) ? undefined : Math.max(0, at - toServerTime(headers, nowMs))
+}
+
+function toServerTime(headers: Headers, nowMs: number): number {
+  const date = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(date) ? nowMs : date
+}

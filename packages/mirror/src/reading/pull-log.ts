@@ -1,0 +1,142 @@
+import { applyEntries, type EntryOutcome } from '@skillstead/core'
+import { RegistryError, parseForeignJson } from '@skillstead/protocol'
+import { explainScore } from '../log/apply-log.ts'
+import { fetchBlobs, toDeclaredBytes } from '../log/fetch-blobs.ts'
+import { findUnverified } from '../log/find-unverified.ts'
+import { syncLog } from '../log/sync-log.ts'
+import { createWanted } from '../log/wanted.ts'
+import { requireGoing, updateOwn, type Run } from '../run.ts'
+import { createRefusals, type Refusals } from '../store/refusals.ts'
+import { getUpstream } from '../store/upstreams.ts'
+import type { FeedEntry, LogSource, Upstream } from '../types.ts'
+
+/** Entries of one skill that are applied together, and bytes of their content as they say. */
+const portionMax = 50
+const portionBytesMax = 8 * 1024 * 1024
+
+/**
+ * Brings in single skills of an upstream that has a log: what is new of the log first, proved as in every sync, and then all
+ * that it says of these names. Nothing is asked about them but their content.
+ */
+export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<void> {
+  if (!isNew) await syncLog(run, source)
+  const { read } = run.parts.registry.database
+  const upstream = await getUpstream(read, run.upstream.name)
+  const refusals = await createRefusals(run)
+  const lacking: string[] = []
+  for (const fullName of names) {
+    if ((await pullOne(run, source, { upstream, refusals, fullName })) === 'lacking') lacking.push(fullName)
+  }
+  if (lacking.length === 0) return
+  throw new RegistryError(
+    'upstream_failed',
+    `${upstream.location} lists ${lacking.join(', ')} and does not give the files.`,
+  )
+}
+
+interface PulledNames {
+  readonly names: ReadonlySet<string>
+  /** Whether the log was read a moment ago. */
+  readonly isNew: boolean
+}
+
+interface Pull {
+  /** As it is after the sync. */
+  readonly upstream: Upstream
+  readonly refusals: Refusals
+  readonly fullName: string
+}
+
+/** `lacking` where the log has it and its content is not to be had. */
+async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' | 'lacking'> {
+  const goneAt = await readRemovedAt(run, pull)
+  const wanted = await createWanted(run, new Map([[pull.fullName, goneAt]]), new Set([pull.fullName]))
+  let isThere = false
+  const outcomes: EntryOutcome[] = []
+  for (let after = 0; ;) {
+    requireGoing(run)
+    const entries = takePortion(await readEntries(run, pull, after))
+    if (entries.length === 0) break
+    after = entries.at(-1)!.seq
+    const chosen = entries.filter((entry) => wanted.wants(entry))
+    // What nothing came in of cannot change.
+    isThere ||= chosen.some(({ type }) => type === 'version')
+    if (isThere) outcomes.push(...(await applyPortion(run, source, pull, chosen, (entry) => wanted.refuse(entry))))
+  }
+  const isLacking = outcomes.some((outcome) => outcome.result === 'refused' && outcome.reason === 'missing')
+  return isLacking && !outcomes.some(({ result }) => result === 'applied') ? 'lacking' : 'done'
+}
+
+async function applyPortion(
+  run: Run,
+  source: LogSource,
+  { upstream, refusals }: Pull,
+  entries: readonly FeedEntry[],
+  refuse: (entry: FeedEntry) => string | undefined,
+): Promise<EntryOutcome[]> {
+  const reasons = await findUnverified(run, source, entries)
+  for (const entry of entries) {
+    const reason = refuse(entry)
+    if (reason !== undefined) reasons.set(entry, reason)
+  }
+  const fetched = entries.filter((entry) => !reasons.has(entry))
+  const { registry } = run.parts
+  const outcomes = await applyEntries(registry, {
+    upstream: { name: upstream.name, origin: upstream.logOrigin!, epoch: upstream.logEpoch! },
+    entries,
+    contents: await fetchBlobs(run, source, fetched, new Map()),
+    accepts: (entry) => reasons.get(entry as FeedEntry),
+    acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
+    async also(trx, { subject }, outcome) {
+      // The position stands: these lie before it.
+      await updateOwn(trx, run, { tried_at: registry.clock.now() })
+      await refusals.record(trx, subject, outcome)
+    },
+  })
+  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
+  return outcomes
+}
+
+/** As many as go together, one at least. */
+function takePortion(entries: readonly FeedEntry[]): readonly FeedEntry[] {
+  let bytes = 0
+  const end = entries.findIndex((entry, i) => (bytes += toDeclaredBytes(entry)) > portionBytesMax && i > 0)
+  return end === -1 ? entries : entries.slice(0, end)
+}
+
+/** What the verified log says of the skill while it has this name: `owner/name`, or `owner/name@version`. */
+function selectEntries({ parts }: Run, { upstream, fullName }: Pull) {
+  return parts.registry.database.read
+    .selectFrom('upstream_log')
+    .where('upstream', '=', upstream.name)
+    .where('seq', '<=', upstream.applied)
+    .where((eb) =>
+      // The character after `@`.
+      eb.or([
+        eb('subject', '=', fullName),
+        eb.and([eb('subject', '>=', `${fullName}@`), eb('subject', '<', `${fullName}A`)]),
+      ]),
+    )
+}
+
+async function readEntries(run: Run, pull: Pull, after: number): Promise<FeedEntry[]> {
+  const rows = await selectEntries(run, pull)
+    .select('entry')
+    .where('seq', '>', after)
+    .where('type', '!=', 'pack')
+    .orderBy('seq')
+    .limit(portionMax)
+    .execute()
+  return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
+}
+
+/** The position of the entry that took it out of sight last; 0 where none did. */
+async function readRemovedAt(run: Run, pull: Pull): Promise<number> {
+  const row = await selectEntries(run, pull)
+    .select('seq')
+    .where('type', 'in', ['withdrawn', 'takedown'])
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.seq ?? 0
+}

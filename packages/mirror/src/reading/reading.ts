@@ -1,0 +1,141 @@
+import type { UpstreamPort, WantedSkill } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import { asksNetwork } from '../engines.ts'
+import type { MirrorParts } from '../run.ts'
+import { wantsName } from '../snapshot/wanted.ts'
+import type { Upstream } from '../types.ts'
+import { toReadError } from './errors.ts'
+import { toFreshness, toOldest } from './freshness.ts'
+import type { Followed } from './followed.ts'
+import type { Lanes } from './lanes.ts'
+import { createMisses } from './misses.ts'
+import { createSources } from './sources.ts'
+import { readStanding } from './standing.ts'
+import { within } from './within.ts'
+
+/** How long a caller waits: where something can be answered without the upstream, and where nothing can. */
+export const waitMsMax = { here: 2_000, missing: 10_000 } as const
+/** What an upstream told so short a time ago is new: it is not asked again, however many want to know. */
+export const newMs = 1000
+
+export interface ReadingParts {
+  readonly parts: MirrorParts
+  readonly followed: Followed
+  readonly lanes: Lanes
+}
+
+/** What the upstreams of a mirror do for those who read: see {@link UpstreamPort}. */
+export function createReading({ parts, followed, lanes }: ReadingParts): UpstreamPort {
+  const { registry, mode } = parts
+  const { clock } = registry
+  const misses = createMisses({ clock })
+  const sources = createSources(registry)
+  const canAsk = (upstream: Upstream) => mode !== 'offline' || !asksNetwork(upstream)
+
+  /** The upstreams that what is read came from, as far as anybody may ask them. */
+  async function findBehind(wanted: WantedSkill | undefined): Promise<Upstream[]> {
+    const upstreams = (await followed.list()).filter((one) => one.kind !== 'bundle' && !one.alarm && canAsk(one))
+    if (!wanted) return upstreams
+    const source = await sources.find(wanted.name)
+    return upstreams.filter(({ name }) => name === source?.upstream)
+  }
+
+  function isDue({ syncedAt, settings }: Upstream): boolean {
+    // A clock that was set back is no reason to wait.
+    const ageMs = syncedAt === null ? Infinity : Math.abs(clock.now() - syncedAt)
+    if (mode === 'online') return ageMs >= newMs
+    // The first sync is as long as it is: the operator's schedule does it.
+    if (syncedAt === null && settings.mode !== 'pull-through') return false
+    return settings.everySeconds > 0 && ageMs > settings.everySeconds * 1000
+  }
+
+  async function refreshDue(wanted: WantedSkill | undefined): Promise<void> {
+    const due = (await findBehind(wanted)).filter(isDue)
+    await Promise.all(due.map(({ name }) => refreshWithin(name)))
+  }
+
+  /** What is here is answered, whatever became of it. */
+  async function refreshWithin(upstream: string): Promise<void> {
+    const late = () => new RegistryError('upstream_timeout', `'${upstream}' does not answer in time.`)
+    try {
+      await within({ clock, ms: waitMsMax.here, late }, lanes.refresh(upstream))
+    } catch {
+      lanes.giveUp(upstream)
+    }
+  }
+
+  /** Whether the upstream has it, and it is here now. */
+  async function lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
+    const { name, alarm, syncedAt, settings } = upstream
+    const [owner, short] = wanted.name.split('/') as [string, string]
+    if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
+    const pulls = settings.mode === 'pull-through'
+    // What is followed as a whole is here as a whole.
+    if (!pulls && syncedAt !== null && mode !== 'online') return false
+    const key = `${name}\n${wanted.name}@${wanted.version ?? ''}`
+    if (misses.has(key)) return false
+    if (!canAsk(upstream)) {
+      if (!pulls && syncedAt !== null) return false
+      const detail = `This node is in offline mode and does not ask '${name}', which may have ${wanted.name}.`
+      throw new RegistryError('offline', detail)
+    }
+    if (alarm) {
+      if (!pulls && syncedAt !== null) return false
+      throw fail(upstream, `stands still (${alarm.code}), so that it is not asked for ${wanted.name}`)
+    }
+    if (!pulls && syncedAt === null) throw fail(upstream, `was not synced yet; it may have ${wanted.name}`)
+    if (!pulls) await refreshWithin(name)
+    const failure = pulls ? await lanes.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
+    // Another skill of the same run may be what failed.
+    if ((await readStanding(parts, wanted)).kind === 'here') return true
+    if (failure) throw failure.error
+    if (pulls) misses.add(key)
+    return false
+  }
+
+  async function pullFrom(upstreams: readonly Upstream[], wanted: WantedSkill): Promise<boolean> {
+    for (const upstream of upstreams) {
+      // One that cannot be asked ends it: else whoever keeps it from answering has its names taken from the next.
+      const isHere = await lookIn(upstream, wanted).catch((error: unknown) => {
+        throw toReadError(error, upstream.name, mode)
+      })
+      if (isHere) return true
+    }
+    return false
+  }
+
+  return {
+    async freshen(wanted) {
+      if (mode === 'offline') return
+      const work = refreshDue(wanted).catch(parts.onError)
+      if (mode === 'online') await work
+    },
+    async pull(wanted) {
+      const standing = await readStanding(parts, wanted)
+      if (standing.kind !== 'missing') return standing.kind === 'here'
+      const { from } = standing
+      const upstreams = (await followed.list()).filter(({ name }) => from === undefined || name === from)
+      const late = () => {
+        const detail = `No upstream said in time whether it has ${wanted.name}; ask again in a moment.`
+        return new RegistryError('upstream_timeout', detail)
+      }
+      return within({ clock, ms: waitMsMax.missing, late }, pullFrom(upstreams, wanted))
+    },
+    async freshness(name) {
+      const upstreams = await followed.list()
+      const now = clock.now()
+      if (name === undefined) {
+        return toOldest(upstreams.map((one) => toFreshness(one, { now, hasFailed: lanes.hasFailed(one.name) })))
+      }
+      const source = await sources.find(name)
+      if (!source) return undefined
+      const { upstream, syncedAt } = source
+      const one = upstreams.find(({ name: followedAs }) => followedAs === upstream)
+      return toFreshness(one, { now, syncedAt, hasFailed: lanes.hasFailed(upstream) })
+    },
+  }
+}
+
+function fail({ name }: Upstream, what: string): RegistryError {
+  return new RegistryError('upstream_failed', `'${name}' ${what}.`)
+}

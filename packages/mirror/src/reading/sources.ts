@@ -1,0 +1,46 @@
+import type { Registry } from '@skillstead/core'
+
+/** Where a mirrored skill comes from, and when something of it came in last, in milliseconds since 1970. */
+interface SkillSource {
+  readonly upstream: string
+  readonly syncedAt: number
+}
+
+/** Which upstream a name is from, kept until a skill changes; undefined for what is from here, or is not. */
+export interface Sources {
+  find(name: string): Promise<SkillSource | undefined>
+}
+
+const namesMax = 20_000
+
+export function createSources({ database, changes }: Pick<Registry, 'database' | 'changes'>): Sources {
+  const kept = new Map<string, SkillSource | null>()
+  changes.follow((batch) => {
+    if (batch.some(({ kind }) => kind === 'skill')) kept.clear()
+  })
+  return {
+    async find(name) {
+      const found = kept.get(name)
+      if (found !== undefined) return found ?? undefined
+      const { position } = changes
+      const source = await readSource(database.read, name)
+      if (kept.size >= namesMax) kept.clear()
+      if (position === changes.position) kept.set(name, source ?? null)
+      return source
+    },
+  }
+}
+
+async function readSource(read: Registry['database']['read'], name: string): Promise<SkillSource | undefined> {
+  const columns = ['origin_kind', 'origin_upstream', 'origin_synced_at', 'created_at'] as const
+  const query = name.includes('/')
+    ? read.selectFrom('skills').select(columns).where('full_name', '=', name)
+    : read
+        .selectFrom('holders')
+        .innerJoin('skills', 'skills.id', 'holders.skill_id')
+        .select(['origin_kind', 'origin_upstream', 'origin_synced_at', 'skills.created_at'])
+        .where('holders.name', '=', name)
+  const row = await query.executeTakeFirst()
+  if (!row || row.origin_kind !== 'mirror' || row.origin_upstream === null) return undefined
+  return { upstream: row.origin_upstream, syncedAt: row.origin_synced_at ?? row.created_at }
+}

@@ -1,0 +1,56 @@
+import type { Registry, WantedSkill } from '@skillstead/core'
+import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
+import { isPrivateName, type MirrorParts } from '../run.ts'
+
+/** How a skill that could not be read stands: it came in since, may be looked for (of one upstream alone where it is known), or is nobody else's business. */
+export type Standing =
+  | { readonly kind: 'here' }
+  | { readonly kind: 'missing'; readonly from?: string }
+  | { readonly kind: 'own' }
+
+const own: Standing = { kind: 'own' }
+
+/**
+ * Whether a name may be asked for elsewhere. Short names never are, for whoever answers first would be what they mean; nor are the
+ * names that the operator keeps, those of this node's users, and any that this node knows already.
+ */
+export async function readStanding(parts: MirrorParts, { name, version }: WantedSkill): Promise<Standing> {
+  const owner = parseOwner(name)
+  if (owner === undefined || isPrivateName(parts, name)) return own
+  const { read } = parts.registry.database
+  const skill = await read
+    .selectFrom('skills')
+    .select(['id', 'origin_kind', 'origin_upstream', 'state', 'visibility', 'stub'])
+    .where('full_name', '=', name)
+    .executeTakeFirst()
+  if (!skill) return (await isKnown(read, name, owner)) ? own : { kind: 'missing' }
+  if (skill.state !== 'live' || skill.visibility !== 'public' || skill.stub === 1) return own
+  if (version === undefined || (await hasVersion(read, skill.id, version))) return { kind: 'here' }
+  return skill.origin_kind === 'mirror' ? { kind: 'missing', from: skill.origin_upstream ?? '' } : own
+}
+
+/** The owner in a full name that somebody may have; undefined for every other text. */
+function parseOwner(fullName: string): string | undefined {
+  const [owner = '', name = '', ...rest] = fullName.split('/')
+  const isName = rest.length === 0 && isUsername(owner) && !reservedOwners.has(owner) && isSkillName(name)
+  return isName ? owner : undefined
+}
+
+type Read = Registry['database']['read']
+
+async function isKnown(read: Read, fullName: string, owner: string): Promise<boolean> {
+  const user = await read.selectFrom('users').select('claimed').where('username', '=', owner).executeTakeFirst()
+  if (user?.claimed) return true
+  const alias = await read.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
+  return alias !== undefined
+}
+
+async function hasVersion(read: Read, skillId: string, version: string): Promise<boolean> {
+  const row = await read
+    .selectFrom('versions')
+    .select('id')
+    .where('skill_id', '=', skillId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return row !== undefined
+}

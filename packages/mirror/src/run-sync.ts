@@ -1,0 +1,124 @@
+import { toRegistryError } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import { SyncAlarm, acceptAlarm, raiseAlarm, toStandstill } from './alarms.ts'
+import { takeLease, type Lease } from './lease.ts'
+import { Tally, requireGoing, updateOwn, type MirrorParts, type Run } from './run.ts'
+import { getUpstream, type StoredReport } from './store/upstreams.ts'
+import type { Alarm, SyncOptions, SyncReport, Upstream } from './types.ts'
+
+export interface SyncOrder {
+  readonly name: string
+  readonly options: SyncOptions
+  /** Ends the run. */
+  readonly signal: AbortSignal
+  /** Syncs, in whatever way is right for the upstream. */
+  engine(run: Run): Promise<void>
+  onAlarm(alarm: Alarm): void
+}
+
+/**
+ * One sync from its lease to its report: both are stored whatever becomes of it. Throws `not_found`, `conflict` for an
+ * upstream that another run has or that stands still, and what the engine throws.
+ */
+export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<SyncReport> {
+  const { registry } = parts
+  const { name } = order
+  const options = {
+    ...order.options,
+    allowRemovals: order.options.allowRemovals || order.options.accept === 'mass_removal',
+  }
+  await getUpstream(registry.database.read, name)
+  const lease = await takeLease(registry, name, order.signal)
+  const ending = AbortSignal.any([order.signal, lease.lost, ...(options.signal ? [options.signal] : [])])
+  const startedMs = performance.now()
+  const upstream = await getUpstream(registry.database.read, name).catch(giveBack(lease))
+  const http = parts.openFetch(upstream, ending)
+  const run: Run = {
+    parts,
+    upstream,
+    options,
+    lease,
+    http,
+    signal: ending,
+    tally: new Tally(),
+    progress: (progress) => options.onProgress?.({ upstream: name, ...progress }),
+  }
+  let problem: unknown
+  try {
+    const begun = { ...run, upstream: await prepare(run) }
+    await order.engine(begun)
+  } catch (error) {
+    problem = await settle(run, error, order)
+  } finally {
+    await http.close()
+  }
+  const report = toReport(run, performance.now() - startedMs)
+  await lease.release(toStored(run, report, problem)).catch((error: unknown) => (problem ??= error))
+  if (problem !== undefined) throw problem
+  return report
+}
+
+/** Looks whether it may go on, and from where. */
+async function prepare(run: Run): Promise<Upstream> {
+  const { parts, upstream, options } = run
+  const { read, writer } = parts.registry.database
+  const { alarm, name } = upstream
+  const accepted = options.accept ?? (options.allowRemovals ? 'mass_removal' : undefined)
+  if (alarm && alarm.code !== accepted) throw toStandstill(upstream, alarm)
+  if (!alarm && !options.full) return upstream
+  await writer.write(async (trx) => {
+    if (alarm) await acceptAlarm(trx, run, alarm.code)
+    if (options.full) await updateOwn(trx, run, { applied: 0, cursor: 'null' })
+  })
+  return getUpstream(read, name)
+}
+
+/** What is told of an error: an alarm is kept, and an end that was asked for is no failure of the upstream. */
+async function settle(run: Run, error: unknown, { onAlarm }: SyncOrder): Promise<unknown> {
+  try {
+    if (error instanceof SyncAlarm) {
+      const alarm = await raiseAlarm(run, error)
+      onAlarm(alarm)
+      return toStandstill(run.upstream, alarm)
+    }
+    requireGoing(run)
+    return toRegistryError(error)
+  } catch (other) {
+    return toRegistryError(other)
+  }
+}
+
+function toReport({ upstream, tally, http }: Run, durationMs: number): SyncReport {
+  const { applied, unchanged, removed, head, bytes, refused, refusedTotal } = tally
+  return {
+    upstream: upstream.name,
+    applied,
+    requests: http.requests,
+    head,
+    unchanged,
+    refused,
+    refusedTotal,
+    removed,
+    bytes,
+    durationMs: Math.round(durationMs),
+  }
+}
+
+function toStored({ parts, upstream }: Run, report: SyncReport, problem: unknown) {
+  const now = parts.registry.clock.now()
+  const code = problem instanceof RegistryError ? problem.code : 'internal'
+  const error = problem === undefined ? null : { code, message: toMessage(problem), at: now }
+  const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }
+  return { report: JSON.stringify(stored), tried_at: now, ...(problem === undefined && { synced_at: now }) }
+}
+
+function toMessage(problem: unknown): string {
+  return problem instanceof RegistryError ? problem.message : 'Something went wrong on this side; the log has more.'
+}
+
+function giveBack(lease: Lease) {
+  return async (error: unknown): Promise<never> => {
+    await lease.release()
+    throw error
+  }
+}

@@ -1,0 +1,213 @@
+import { ArchiveError, readArchive, toDigest } from '@skillstead/core'
+import { RegistryError, limits } from '@skillstead/protocol'
+import * as v from 'valibot'
+import type { Refusal, Release, SnapshotSource } from '../types.ts'
+import type { UpstreamFetch } from '../upstream-fetch.ts'
+import { ask, askJson, isAboutOne, type Answer } from './ask.ts'
+import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from './discovery-index.ts'
+import { toRelease } from './to-release.ts'
+
+export interface DiscoverySourceOptions {
+  /** A host or a scope of one, or the address of the index itself. */
+  readonly location: string
+  readonly http: UpstreamFetch
+  /** Used where guests are shown no index: with it a node also lists what is private, so that it comes in as private. */
+  readonly apiKey?: string | undefined
+  /** An index names no owners. */
+  readonly owner: string
+  readonly wants: (skill: { owner: string; name: string }) => boolean
+}
+
+/** What was read last: of the index, and of each skill the digest of its file, or the ETags of its files. */
+interface Cursor {
+  readonly etag?: string | undefined
+  readonly read: Record<string, string>
+}
+
+const StoredCursor = v.object({ etag: v.optional(v.string()), read: v.record(v.string(), v.string()) })
+
+const indexBytesMax = 16 * 1024 * 1024
+const artifactBytesMax = 24 * 1024 * 1024
+const batchMax = 4
+/** What may lie there the next time though the index stays as it is: hosts hand out an index before what it names. */
+const passingReasons: ReadonlySet<string> = new Set(['missing', 'altered'])
+const closed = 'Everyone may see it here, and its host no longer shows it to guests.'
+const indexPaths = ['/.well-known/agent-skills/index.json', '/.well-known/skills/index.json']
+
+/** A host that lets installers discover its skills, by an index of version 0.2.0 or 0.1.0. */
+export function createDiscoverySource(options: DiscoverySourceOptions): SnapshotSource {
+  const { http, owner } = options
+  let apiKey: string | undefined
+
+  async function readFirstIndex(etag: string | undefined) {
+    const addresses = toIndexAddresses(options.location)
+    const askIndex = (url: URL) => askJson(http, { url, apiKey, etag, bytesMax: indexBytesMax })
+    for (const url of addresses) {
+      const answer = await askIndex(url).catch((error: unknown) => {
+        if (!(error instanceof RegistryError)) throw error
+        if (error.code === 'not_found') return null
+        if (error.code !== 'unauthorized' || apiKey !== undefined || options.apiKey === undefined) throw error
+        apiKey = options.apiKey
+        return askIndex(url)
+      })
+      if (answer !== null) return { answer, url }
+    }
+    // Whoever asks for one skill must not be told that it does not exist.
+    const { origin, pathname } = addresses[0]!
+    throw new RegistryError('upstream_failed', `${origin} has no index of skills at ${pathname}.`)
+  }
+
+  async function readEntry(entry: IndexEntry, before: string | undefined): Promise<ReadEntry> {
+    try {
+      const access = { ...options, apiKey }
+      return await ('artifact' in entry ? readArtifact(access, entry) : readFiles(access, entry, before))
+    } catch (error) {
+      if (error instanceof ArchiveError) return { refused: toRefusal(owner, entry, 'invalid', error.message) }
+      if (isAboutOne(error)) return { refused: toRefusal(owner, entry, 'missing', error.message) }
+      throw error
+    }
+  }
+
+  return {
+    async *list(stored, known) {
+      const cursor = readCursor(stored)
+      const { answer, url } = await readFirstIndex(cursor.etag)
+      if (!answer) return
+      const index = readIndex(answer.value, url)
+      const wanted = index.entries.filter(({ name }) => options.wants({ owner, name }))
+      // Without digests nobody knows what changed before he asks.
+      const changed = wanted.filter(
+        (entry) => !('artifact' in entry) || cursor.read[entry.name] !== entry.artifact.digest,
+      )
+      const read: Record<string, string> = Object.fromEntries(
+        wanted.flatMap(({ name }) => (cursor.read[name] === undefined ? [] : [[name, cursor.read[name]]])),
+      )
+      yield { releases: [], refused: [...index.refused], unchanged: wanted.length - changed.length, cursor: { read } }
+      let isMissing = false
+      for (let i = 0; i < changed.length; i += batchMax) {
+        const batch = changed.slice(i, i + batchMax)
+        const here = await known.find(batch.map(({ name }) => `${owner}/${name}`))
+        const releases: Release[] = []
+        const refused: Refusal[] = []
+        let unchanged = 0
+        for (const entry of batch) {
+          const found = await readEntry(entry, cursor.read[entry.name])
+          if (found.mark !== undefined) read[entry.name] = found.mark
+          if (found.refused) refused.push(found.refused)
+          if (found.refused && passingReasons.has(found.refused.reason)) isMissing = true
+          const { name, description } = entry
+          const there = here.get(`${owner}/${name}`)
+          const release = found.files && toRelease({ owner, name, description, files: found.files }, there)
+          if (!release) unchanged += found.refused ? 0 : 1
+          else if (apiKey === undefined) releases.push(release)
+          else if (there && !there.isPrivate) refused.push(toRefusal(owner, entry, 'missing', closed))
+          else releases.push({ ...release, visibility: 'private' })
+        }
+        const left = changed.length - i - batch.length
+        const next: Cursor = { read: { ...read } }
+        yield {
+          releases,
+          refused,
+          unchanged,
+          cursor: next,
+          estimate: toEstimate(http, changed.slice(i + batchMax), left),
+        }
+      }
+      // The index counts as read when everything in it is; only one with digests says what became of the files.
+      const isWhole = !isMissing && index.entries.every((entry) => 'artifact' in entry)
+      yield { releases: [], cursor: { read, ...(isWhole && answer.etag && { etag: answer.etag }) } satisfies Cursor }
+    },
+    get requests() {
+      return http.requests
+    },
+  }
+}
+
+/** Files where there are new ones; `mark` is what to compare with the next time. */
+interface ReadEntry {
+  readonly files?: Release['files']
+  readonly mark?: string
+  readonly refused?: Refusal
+}
+
+async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, entry: ArtifactEntry): Promise<ReadEntry> {
+  const { url, type, digest } = entry.artifact
+  const { bytes } = (await ask(http, { url, apiKey, bytesMax: artifactBytesMax }))!
+  const actual = toDigest(bytes)
+  if (actual !== digest) {
+    const detail = `What lies at ${url.pathname} has the digest ${actual} and not ${digest}, as the index says.`
+    return { refused: toRefusal(owner, entry, 'altered', detail) }
+  }
+  if (type === 'skill-md') return { files: [{ path: 'SKILL.md', bytes }], mark: digest }
+  const { skillMd, files } = await readArchive(bytes, isGzip(bytes) ? 'tar.gz' : 'zip')
+  return { files: [{ path: 'SKILL.md', bytes: skillMd }, ...files], mark: digest }
+}
+
+/** One by one, and all of them where one is new. */
+async function readFiles(
+  { http, apiKey, owner }: DiscoverySourceOptions,
+  entry: FilesEntry,
+  before: string | undefined,
+): Promise<ReadEntry> {
+  const etags = readEtags(before)
+  const isSameList = Object.keys(etags).length === entry.files.length
+  const fresh: Record<string, string> = {}
+  const answers = new Map<string, Uint8Array>()
+  let size = 0
+  const take = (path: string, { bytes }: Answer): boolean => {
+    answers.set(path, bytes)
+    size += bytes.length
+    return size <= limits.versionBytesMax
+  }
+  const tooLarge = toRefusal(owner, entry, 'invalid', 'Its files are larger together than a version may be.')
+  for (const { path, url } of entry.files) {
+    const etag = isSameList ? etags[path] : undefined
+    const answer = await ask(http, { url, apiKey, etag, bytesMax: limits.fileBytesMax })
+    if (etag !== undefined && !answer) fresh[path] = etag
+    if (!answer) continue
+    if (answer.etag) fresh[path] = answer.etag
+    if (!take(path, answer)) return { refused: tooLarge }
+  }
+  if (answers.size === 0) return {}
+  for (const { path, url } of entry.files) {
+    if (answers.has(path)) continue
+    const answer = (await ask(http, { url, apiKey, bytesMax: limits.fileBytesMax }))!
+    if (!take(path, answer)) return { refused: tooLarge }
+  }
+  const files = [...answers].map(([path, bytes]) => ({ path, bytes }))
+  return { files, ...(Object.keys(fresh).length === entry.files.length && { mark: JSON.stringify(fresh) }) }
+}
+
+/** Of the files as they were read last; none where the index had a digest then, as one of version 0.2.0 has. */
+function readEtags(mark: string | undefined): Record<string, string> {
+  return mark?.startsWith('{') ? (JSON.parse(mark) as Record<string, string>) : {}
+}
+
+/** The index itself, or where it may lie below a scope; version 0.1.0 was at the second. */
+function toIndexAddresses(location: string): URL[] {
+  const url = URL.canParse(location) ? new URL(location) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new RegistryError('invalid_request', `${location} is no http or https address without a name and a password.`)
+  }
+  if (url.pathname.endsWith('.json')) return [url]
+  const scope = url.pathname.replace(/\/(?:\.well-known(?:\/.*)?)?$/, '')
+  return indexPaths.map((path) => new URL(`${url.origin}${scope}${path}`))
+}
+
+function readCursor(stored: unknown): Cursor {
+  const parsed = v.safeParse(StoredCursor, stored)
+  return parsed.success ? parsed.output : { read: {} }
+}
+
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+function toEstimate(http: UpstreamFetch, rest: readonly IndexEntry[], left: number) {
+  const requests = rest.reduce((sum, entry) => sum + ('artifact' in entry ? 1 : entry.files.length), 0)
+  return { left, secondsLeft: http.estimateSeconds(requests) }
+}
+
+function toRefusal(owner: string, { name }: IndexEntry, reason: string, detail: string): Refusal {
+  return { subject: `${owner}/${name}`, reason, detail }
+}

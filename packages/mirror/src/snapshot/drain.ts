@@ -1,0 +1,96 @@
+import { applyReleases, type MirrorRelease, type ReleaseOutcome } from '@skillstead/core'
+import { requireGoing, updateOwn, type Run } from '../run.ts'
+import { createRefusals, type Refusals } from '../store/refusals.ts'
+import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
+import { createKnown } from './known.ts'
+import { explainScan, keepWanted } from './wanted.ts'
+
+/** Where the sources of an upstream stand: what everybody sees, and by username what the owner of a key sees. */
+export interface Place {
+  public: unknown
+  private: Record<string, unknown>
+  /** While there is more to read of what everybody sees. */
+  estimate?: UpstreamStatus['estimate']
+}
+
+/** What of it a source moves on; `ownNamespaces` as in `applyReleases`. */
+export interface Draining {
+  readonly place: Place
+  readonly part: 'public' | { readonly username: string }
+  readonly ownNamespaces?: readonly string[]
+}
+
+export function readPlace(stored: unknown): Place {
+  const { public: shown = null, private: own = {} } = (stored ?? {}) as Partial<Place>
+  return { public: shown, private: { ...own } }
+}
+
+/** Takes all that a source has, and moves the place on with it. */
+export async function drain(run: Run, source: SnapshotSource, { place, part, ownNamespaces }: Draining): Promise<void> {
+  const { registry } = run.parts
+  const stored = part === 'public' ? place.public : place.private[part.username]
+  const known = createKnown(registry, run.upstream.name, run.options.full)
+  const refusals = await createRefusals(run)
+  let done = run.tally.head
+  for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {
+    requireGoing(run)
+    await storeReleases(run, refusals, releases, ownNamespaces)
+    if (part === 'public') {
+      place.public = cursor
+      place.estimate = estimate && estimate.left > 0 ? { ...estimate, at: registry.clock.now() } : null
+    } else place.private[part.username] = cursor
+    await recordRefusals(run, refused, { cursor: JSON.stringify(place) }, refusals)
+    run.tally.unchanged += unchanged
+    done += releases.length + unchanged + refused.length
+    run.tally.head = done
+    const total = estimate && { total: done + estimate.left, secondsLeft: estimate.secondsLeft }
+    run.progress({ phase: 'listing', done, ...total })
+  }
+}
+
+/** Stores releases as they are, each in a transaction that also checks that the run still has the upstream. */
+export async function storeReleases(
+  run: Run,
+  refusals: Refusals,
+  offered: readonly Release[],
+  ownNamespaces: readonly string[] = [],
+): Promise<void> {
+  const releases = keepWanted(run, offered)
+  if (releases.length === 0) return
+  const { registry } = run.parts
+  const outcomes = await applyReleases(registry, {
+    upstream: run.upstream.name,
+    releases,
+    ownNamespaces,
+    acceptsScan: (_, scan) => explainScan(run, scan),
+    async also(trx, release, outcome) {
+      await updateOwn(trx, run, { tried_at: registry.clock.now() })
+      await refusals.record(trx, toSubject(release), outcome)
+    },
+  })
+  for (const [i, outcome] of outcomes.entries()) run.tally.add(toSubject(releases[i]!), outcome)
+  for (const { files } of releases) run.tally.bytes += files.reduce((sum, { bytes }) => sum + bytes.length, 0)
+}
+
+/** Keeps what could not be read, in the report and with the upstream; `changes` are made to its row with that. */
+export async function recordRefusals(
+  run: Run,
+  refused: readonly Refusal[],
+  changes: { cursor?: string } = {},
+  refusals?: Refusals,
+): Promise<void> {
+  const kept = refusals ?? (await createRefusals(run))
+  const { clock, database } = run.parts.registry
+  const outcomes = refused.map(({ subject, reason, detail }) => {
+    return { subject, outcome: { result: 'refused', reason, detail } as ReleaseOutcome }
+  })
+  await database.writer.write(async (trx) => {
+    await updateOwn(trx, run, { tried_at: clock.now(), ...changes })
+    for (const { subject, outcome } of outcomes) await kept.record(trx, subject, outcome)
+  })
+  for (const { subject, outcome } of outcomes) run.tally.add(subject, outcome)
+}
+
+function toSubject({ owner, name, version }: Pick<MirrorRelease, 'owner' | 'name' | 'version'>): string {
+  return version === undefined ? `${owner}/${name}` : `${owner}/${name}@${version}`
+}

@@ -1,0 +1,113 @@
+import { constants } from 'node:fs'
+import { lstat, open, readdir, realpath } from 'node:fs/promises'
+import { basename, join, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { RegistryError, limits } from '@skillstead/protocol'
+import * as v from 'valibot'
+import type { SnapshotSource } from '../types.ts'
+import { isSkipped, readTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
+
+export interface FolderSourceOptions {
+  /** A path, or a `file:` address. */
+  readonly location: string
+  /** Folders name no owners. */
+  readonly owner: string
+  readonly wants: (skill: { owner: string; name: string }) => boolean
+}
+
+const StoredCursor = v.object({ places: v.record(v.string(), v.string()) })
+const entriesMax = 500_000
+const depthMax = 32
+
+/** A folder of skills, however deep: every folder with a SKILL.md is one. Links are never followed. */
+export function createFolderSource({ location, owner, wants }: FolderSourceOptions): SnapshotSource {
+  return {
+    async *list(stored, known) {
+      const places = readPlaces(stored)
+      const tree = await openFolder(location)
+      for await (const { left, ...batch } of readTree(tree, { owner, places, wants }, known)) {
+        yield { ...batch, cursor: stored, estimate: { left, secondsLeft: 0 } }
+      }
+      yield { releases: [], cursor: { places } }
+    },
+    requests: 0,
+  }
+}
+
+/** Where the skills of a tree were the last time. */
+export function readPlaces(stored: unknown): Places {
+  const parsed = v.safeParse(StoredCursor, stored)
+  return parsed.success ? { ...parsed.output.places } : {}
+}
+
+async function openFolder(location: string): Promise<SkillTree<TreeFile>> {
+  const given = resolve(location.startsWith('file:') ? fileURLToPath(location) : location)
+  // Also the operator may have put a link to it; inside, there are none.
+  const root = await realpath(given).catch((cause: unknown) => {
+    throw new RegistryError('upstream_failed', `There is no folder ${given}, or it cannot be read.`, { cause })
+  })
+  const files: TreeFile[] = []
+  await walk(root, '', 0, files)
+  const read = async (wanted: readonly TreeFile[]) => {
+    const bytes: Uint8Array[] = []
+    for (const file of wanted) bytes.push(await readPlainFile(root, file))
+    return bytes
+  }
+  return { files, rootName: basename(root), read }
+}
+
+async function walk(root: string, path: string, depth: number, files: TreeFile[]): Promise<void> {
+  const entries = await readdir(join(root, path), { withFileTypes: true }).catch((cause: unknown) => {
+    throw new RegistryError('upstream_failed', `The folder ${join(root, path)} cannot be read.`, { cause })
+  })
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (isSkipped(entry.name)) continue
+    const inner = path === '' ? entry.name : `${path}/${entry.name}`
+    if (entry.isDirectory() && depth < depthMax) await walk(root, inner, depth + 1, files)
+    if (!entry.isFile()) continue
+    if (files.length >= entriesMax) {
+      throw new RegistryError(
+        'upstream_failed',
+        `${root} holds more than ${entriesMax} files; name a folder inside it.`,
+      )
+    }
+    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadable(inner))).size })
+  }
+}
+
+async function readPlainFile(root: string, { path }: TreeFile): Promise<Uint8Array> {
+  return withPlainFile(root, path, async (file) => {
+    const { size } = await file.stat()
+    if (size > limits.fileBytesMax)
+      throw new RegistryError('upstream_failed', `${path} grew while it was read; sync again.`)
+    const bytes = Buffer.alloc(size)
+    const { bytesRead } = await file.read(bytes, 0, size, 0)
+    return bytes.subarray(0, bytesRead)
+  })
+}
+
+/** The folder may be changed at any moment: what is opened is a plain file, at its very place, and no link led to it. */
+async function withPlainFile<T>(
+  root: string,
+  path: string,
+  work: (file: Awaited<ReturnType<typeof open>>) => Promise<T>,
+): Promise<T> {
+  const place = join(root, ...path.split('/'))
+  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    unreadable(path),
+  )
+  try {
+    const isPlain = (await file.stat()).isFile() && (await realpath(place)) === place
+    if (!isPlain || !place.startsWith(root + (root.endsWith(sep) ? '' : sep))) unreadable(path)()
+    return await work(file)
+  } finally {
+    await file.close()
+  }
+}
+
+function unreadable(path: string): (cause?: unknown) => never {
+  return (cause) => {
+    const detail = `${path} cannot be read, or was changed while it was; sync again.`
+    throw new RegistryError('upstream_failed', detail, { cause })
+  }
+}

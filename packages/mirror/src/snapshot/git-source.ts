@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { RegistryError, limits } from '@skillstead/protocol'
+import * as v from 'valibot'
+import type { SnapshotSource } from '../types.ts'
+import { readPlaces } from './folder-source.ts'
+import { hidePassword, runGit, type GitOptions } from './git.ts'
+import { isSkipped, readTree, type SkillTree, type TreeFile } from './skill-folders.ts'
+
+export interface GitSourceOptions {
+  /** An address (https, http, ssh, or `user@host:path`), or a path on this machine. */
+  readonly location: string
+  /** Whose the skills are. */
+  readonly owner: string
+  readonly wants: (skill: { owner: string; name: string }) => boolean
+  readonly now: () => number
+  readonly signal?: AbortSignal
+  /** The program; `git` unless it is said. */
+  readonly program?: string
+}
+
+interface BlobFile extends TreeFile {
+  readonly sha: string
+}
+
+interface Repository {
+  readonly address: string
+  readonly isLocal: boolean
+}
+
+const StoredCursor = v.object({ commit: v.string() })
+const repositoryBytesMax = 2 * 1024 * 1024 * 1024
+const entriesMax = 500_000
+/** Longer ones are no address of a repository. */
+const locationCharactersMax = 2000
+
+/**
+ * A repository, read from the newest commit of its default branch, without history and without files on the disk: links and
+ * submodules in it are nothing, and no filter, hook or setting of it runs.
+ */
+export function createGitSource(options: GitSourceOptions): SnapshotSource {
+  const { owner, wants } = options
+  const repository = parseRepository(options.location)
+  let requests = 0
+
+  return {
+    async *list(stored, known) {
+      requests += 1
+      const commit = await readHead(repository, options)
+      const before = v.safeParse(StoredCursor, stored)
+      if (before.success && before.output.commit === commit) return
+      const places = readPlaces(stored)
+      const folder = await mkdtemp(join(tmpdir(), 'skillstead-git-'))
+      try {
+        requests += 1
+        const { tree, cloned } = await fetchTree(repository, folder, options)
+        for await (const { left, ...batch } of readTree(tree, { owner, places, wants }, known)) {
+          yield { ...batch, cursor: stored, estimate: { left, secondsLeft: 0 } }
+        }
+        yield { releases: [], cursor: { commit: cloned, places } }
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    get requests() {
+      return requests
+    },
+  }
+}
+
+/** Throws `invalid_request` for what git would take for an option, another transport, or a program to run. */
+function parseRepository(location: string): Repository {
+  const refuse = () => {
+    const detail = `${hidePassword(location).slice(0, 100)} is no repository: give an https, http or ssh address, user@host:path, or a path.`
+    return new RegistryError('invalid_request', detail)
+  }
+  if (location.length > locationCharactersMax || location.startsWith('-') || /\p{Cc}/u.test(location)) throw refuse()
+  if (/^(?:https?|ssh):\/\/[^-/]/i.test(location)) return { address: location, isLocal: false }
+  if (/^file:\/\//i.test(location)) return toLocal(fileURLToPath(location))
+  if (/^[a-z]+:/i.test(location) && !isAbsolute(location)) throw refuse()
+  if (/^[\w.-]+@[\w][\w.-]*:(?!\/\/)/.test(location)) return { address: location, isLocal: false }
+  if (location.includes('::')) throw refuse()
+  return toLocal(location)
+}
+
+/** As an address, so that not even files of the same machine are shared with it. */
+function toLocal(path: string): Repository {
+  return { address: pathToFileURL(resolve(path)).href, isLocal: true }
+}
+
+async function readHead({ address, isLocal }: Repository, options: GitSourceOptions): Promise<string> {
+  const output = await runGit(['ls-remote', '--', address, 'HEAD'], { ...toGit(options), isLocal })
+  const [, commit] = /^([0-9a-f]{40,64})\tHEAD$/m.exec(output.toString()) ?? []
+  if (commit === undefined)
+    throw new RegistryError('upstream_failed', `${hidePassword(options.location)} has no commits, or no HEAD.`)
+  return commit
+}
+
+async function fetchTree({ address, isLocal }: Repository, folder: string, options: GitSourceOptions) {
+  const git: GitOptions = { ...toGit(options), folder, isLocal }
+  const flags = ['--bare', '--depth=1', '--single-branch', '--no-tags', '--template=', '--quiet']
+  await runGit(['clone', ...flags, '--', address, folder], { ...git, folderBytesMax: repositoryBytesMax })
+  const head = await runGit(['log', '-1', '--format=%H %ct', 'HEAD'], git)
+  const [cloned = '', seconds] = head.toString().trim().split(' ')
+  const listing = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', cloned], git)
+  const tree: SkillTree<BlobFile> = {
+    files: readListing(listing.toString()),
+    rootName:
+      options.location
+        .replace(/\/+$|\.git\/?$/g, '')
+        .split(/[/:]/)
+        .at(-1) ?? '',
+    // Whoever commits says when; not in the future, which would come first in every list.
+    publishedAt: Math.min(Number(seconds) * 1000, options.now()),
+    ...(/^https?:\/\/[^@]*$/.test(address) && { repository: address.replace(/\.git$/, '') }),
+    read: (files) => readBlobs(files, git),
+  }
+  return { tree, cloned }
+}
+
+/** Lines of `mode type sha size<tab>path`. Only plain files: no links (120000), no submodules (160000). */
+function readListing(text: string): BlobFile[] {
+  const lines = text.split('\0')
+  if (lines.length > entriesMax)
+    throw new RegistryError('upstream_failed', `The repository has more than ${entriesMax} files.`)
+  return lines.flatMap((line) => {
+    const [, sha, size, path] = /^100\d{3} blob ([0-9a-f]{40,64}) +(\d+)\t(.*)$/s.exec(line) ?? []
+    if (sha === undefined || path === undefined || path.split('/').some(isSkipped)) return []
+    return [{ sha, size: Number(size), path }]
+  })
+}
+
+/** Answers of `cat-file --batch`: `sha type size`, a line's end, the bytes and another line's end, for each. */
+async function readBlobs(files: readonly BlobFile[], git: GitOptions): Promise<Uint8Array[]> {
+  const input = files.map(({ sha }) => `${sha}\n`).join('')
+  const outputBytesMax = limits.versionBytesMax + files.length * 200
+  const output = await runGit(['cat-file', '--batch'], { ...git, input, outputBytesMax })
+  const blobs: Uint8Array[] = []
+  let at = 0
+  for (const { sha, size, path } of files) {
+    const header = `${sha} blob ${size}\n`
+    if (output.toString('latin1', at, at + header.length) !== header) {
+      throw new RegistryError('upstream_failed', `The repository lacks the content of ${path}.`)
+    }
+    at += header.length
+    blobs.push(new Uint8Array(output.subarray(at, at + size)))
+    at += size + 1
+  }
+  return blobs
+}
+
+function toGit({ program, signal }: GitSourceOptions): GitOptions {
+  return { ...(program !== undefined && { program }), ...(signal && { signal }) }
+}

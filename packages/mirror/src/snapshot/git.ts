@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process'
+import { devNull } from 'node:os'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RegistryError } from '@skillstead/protocol'
+
+export interface GitOptions {
+  /** The name or path of the program. */
+  readonly program?: string
+  /** Of the whole call. */
+  readonly timeoutMs?: number
+  /** A repository. */
+  readonly folder?: string
+  readonly input?: string
+  /** Of what it prints. */
+  readonly outputBytesMax?: number
+  /** Of what it stores in `folder`; looked at while it runs. */
+  readonly folderBytesMax?: number
+  /** Whether it may read repositories of this machine. */
+  readonly isLocal?: boolean
+  readonly signal?: AbortSignal
+}
+
+const timeoutMsDefault = 10 * 60_000
+const outputBytesMaxDefault = 64 * 1024 * 1024
+const errorBytesMax = 16 * 1024
+const lookMs = 500
+
+/** Other transports run programs (`ext::`) or read files of this machine. */
+const remoteProtocols = ['https', 'http', 'ssh']
+
+/**
+ * Runs git and answers what it printed. It asks nobody, runs no hooks, follows no redirects, and reads no repository of this
+ * machine unless that is where the operator sent it. Throws `upstream_failed` with the end of what it said,
+ * `upstream_timeout`, `not_implemented` where there is no git.
+ */
+export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  const { program = 'git', folder, input, isLocal = false, signal } = options
+  const ending = new AbortController()
+  const stop = (error: RegistryError) => ending.abort(error)
+  const slow = new RegistryError('upstream_timeout', 'git took too long and was ended.')
+  const timer = setTimeout(() => stop(slow), options.timeoutMs ?? timeoutMsDefault)
+  const watch = setInterval(() => void watchFolder(options, stop), lookMs)
+  const end = () => ending.abort(signal?.reason)
+  signal?.addEventListener('abort', end, { once: true })
+  if (signal?.aborted) end()
+  try {
+    return await run()
+  } catch (error) {
+    throw ending.signal.aborted ? ending.signal.reason : error
+  } finally {
+    clearTimeout(timer)
+    clearInterval(watch)
+    signal?.removeEventListener('abort', end)
+  }
+
+  function run(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(program, [...toSettings(isLocal), ...args], {
+        ...(folder !== undefined && { cwd: folder }),
+        env: toEnvironment(isLocal),
+        stdio: ['pipe', 'pipe', 'pipe'],
+        signal: ending.signal,
+        // What it starts itself, such as ssh, ends with it.
+        killSignal: 'SIGKILL',
+      })
+      const output = new Gathered(options.outputBytesMax ?? outputBytesMaxDefault, () => {
+        stop(new RegistryError('upstream_failed', 'git printed more than is read.'))
+      })
+      const errors = new Gathered(errorBytesMax)
+      child.stdout.on('data', (chunk: Buffer) => output.add(chunk))
+      child.stderr.on('data', (chunk: Buffer) => errors.add(chunk))
+      child.stdin.on('error', () => undefined)
+      child.stdin.end(input ?? '')
+      child.on('error', (cause: NodeJS.ErrnoException) => reject(toError(cause)))
+      child.on('close', (code) => (code === 0 ? resolve(output.bytes()) : reject(toFailure(errors.bytes().toString()))))
+    })
+  }
+}
+
+/** What was printed, up to a bound; the last of it where nobody minds. */
+class Gathered {
+  readonly #bytesMax: number
+  readonly #onFull: (() => void) | undefined
+  #chunks: Buffer[] = []
+  #length = 0
+
+  constructor(bytesMax: number, onFull?: () => void) {
+    this.#bytesMax = bytesMax
+    this.#onFull = onFull
+  }
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    if (this.#length <= this.#bytesMax) return
+    this.#onFull?.()
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(-this.#bytesMax)]
+    this.#length = this.#bytesMax
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+}
+
+/** For this one call, over whatever the operator's own configuration says. */
+function toSettings(isLocal: boolean): string[] {
+  const protocols = isLocal ? ['file'] : remoteProtocols
+  const settings = [
+    'protocol.allow=never',
+    ...protocols.map((name) => `protocol.${name}.allow=always`),
+    `core.hooksPath=${devNull}`,
+    'core.fsmonitor=false',
+    'core.symlinks=false',
+    'submodule.recurse=false',
+    'fetch.recurseSubmodules=false',
+    'fetch.fsckObjects=true',
+    'transfer.bundleURI=false',
+    'http.followRedirects=false',
+    'gc.auto=0',
+    'maintenance.auto=false',
+  ]
+  return settings.flatMap((setting) => ['-c', setting])
+}
+
+/** The operator's, for his proxies and keys, without what git itself hands down to the programs that it starts. */
+function toEnvironment(isLocal: boolean): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^GIT_(?!SSH|SSL|HTTP|PROXY|CONFIG_)/.test(name))
+  return {
+    ...Object.fromEntries(own),
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '',
+    SSH_ASKPASS: '',
+    SSH_ASKPASS_REQUIRE: 'never',
+    GIT_ALLOW_PROTOCOL: (isLocal ? ['file'] : remoteProtocols).join(':'),
+    GIT_LFS_SKIP_SMUDGE: '1',
+    GIT_SSH_COMMAND: process.env.GIT_SSH_COMMAND ?? 'ssh -oBatchMode=yes',
+    LC_ALL: 'C',
+  }
+}
+
+async function watchFolder(
+  { folder, folderBytesMax }: GitOptions,
+  stop: (error: RegistryError) => void,
+): Promise<void> {
+  if (folder === undefined || folderBytesMax === undefined) return
+  const bytes = await sizeOf(folder)
+  if (bytes <= folderBytesMax) return
+  const detail = `The repository is larger than ${folderBytesMax / 1024 / 1024} MiB, which is not fetched.`
+  stop(new RegistryError('upstream_failed', detail))
+}
+
+/** What comes and goes meanwhile does not count. */
+async function sizeOf(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function toError(cause: NodeJS.ErrnoException): Error {
+  if (cause.code !== 'ENOENT') return cause
+  const detail = 'There is no `git` program here; install it to follow repositories.'
+  return new RegistryError('not_implemented', detail, { cause })
+}
+
+/** Addresses may hold a name and a password, which may hold an `@`. */
+export function hidePassword(text: string): string {
+  return text.replaceAll(/\/\/[^/\s]+@/g, '//***@')
+}
+
+/** The last line that says something. */
+function toFailure(text: string): RegistryError {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const said = (lines.findLast((line) => line.startsWith('fatal:')) ?? lines.at(-1) ?? 'nothing').slice(0, 300)
+  const hidden = hidePassword(said)
+  return new RegistryError('upstream_failed', `git failed: ${hidden.replace(/^fatal: /, '').replace(/\.?$/, '.')}`)
+}

@@ -1,0 +1,66 @@
+import type { Registry } from '@skillstead/core'
+import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
+
+/** So many are looked up with one query. */
+const lookedUpMax = 200
+/** After this what was refused is looked at again: the operator may have made room. */
+const refusedForMs = 24 * 60 * 60_000
+
+/** What is here of an upstream. With `full`, nothing counts as refused already. */
+export function createKnown(
+  { database, clock }: Pick<Registry, 'database' | 'clock'>,
+  upstream: string,
+  full = false,
+): KnownReleases {
+  const { read } = database
+  return {
+    async find(fullNames) {
+      const rows = await lookUp(fullNames, (names) =>
+        read
+          .selectFrom('skills')
+          .innerJoin('versions', 'versions.skill_id', 'skills.id')
+          .select(['skills.full_name', 'skills.deprecated', 'skills.visibility'])
+          .select(['versions.version', 'versions.digest', 'versions.published_at', 'versions.yanked'])
+          .where('skills.full_name', 'in', names)
+          .where('skills.origin_kind', '=', 'mirror')
+          .where('skills.origin_upstream', '=', upstream)
+          .execute(),
+      )
+      const found = new Map<string, KnownSkill & { versions: Map<string, KnownVersion> }>()
+      for (const row of rows) {
+        const { full_name: fullName, version, digest, published_at: publishedAt } = row
+        const about = { isPrivate: row.visibility !== 'public', deprecated: row.deprecated === 1 }
+        const skill = found.get(fullName) ?? { ...about, versions: new Map() }
+        skill.versions.set(version, { digest, publishedAt, yanked: row.yanked === 1 })
+        found.set(fullName, skill)
+      }
+      return found
+    },
+    async findRefused(subjects) {
+      if (full) return new Set()
+      const rows = await lookUp(subjects, (part) =>
+        read
+          .selectFrom('upstream_refusals')
+          .select('subject')
+          .where('upstream', '=', upstream)
+          .where('subject', 'in', part)
+          .where('at', '>', clock.now() - refusedForMs)
+          .execute(),
+      )
+      return new Set(rows.map(({ subject }) => subject))
+    },
+    async findClaimed(owners) {
+      const rows = await lookUp(owners, (names) =>
+        read.selectFrom('users').select('username').where('username', 'in', names).where('claimed', '=', 1).execute(),
+      )
+      return new Set(rows.map(({ username }) => username))
+    },
+  }
+}
+
+async function lookUp<T>(keys: readonly string[], query: (part: string[]) => Promise<T[]>): Promise<T[]> {
+  const wanted = [...new Set(keys)]
+  const found: T[] = []
+  for (let i = 0; i < wanted.length; i += lookedUpMax) found.push(...(await query(wanted.slice(i, i + lookedUpMax))))
+  return found
+}

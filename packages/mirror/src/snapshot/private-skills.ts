@@ -1,0 +1,116 @@
+import { createClient } from '@skillstead/client'
+import { ArchiveError, readArchive } from '@skillstead/core'
+import { RegistryError, compareVersions, limits, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
+import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
+import { isAboutOne } from './ask.ts'
+
+export interface PrivateSkillsOptions {
+  readonly location: string
+  readonly http: UpstreamFetch
+  readonly apiKey: string
+  /** Whose key it is. */
+  readonly username: string
+  readonly wants: (skill: { owner: string; name: string }) => boolean
+}
+
+const skillsMax = 100_000
+
+/**
+ * The private skills of a user at a Skillstead node, which are in no log: found with his key, each version with its number,
+ * its date and its digest.
+ */
+export function createPrivateSkills({ location, http, apiKey, username, wants }: PrivateSkillsOptions): SnapshotSource {
+  const options = { baseUrl: location, apiKey, fetch: http.fetch, client: 'skillstead-mirror', counts: false } as const
+  const api = createClient({ ...options, ...patience })
+  return {
+    async *list(cursor, known) {
+      for await (const names of listNames(api, username)) {
+        const wanted = names.filter((fullName) => wants({ owner: username, name: toShortName(fullName) }))
+        const here = await known.find(wanted)
+        for (const fullName of wanted) {
+          const there = here.get(fullName)
+          // A public one comes by the log, which also says when it is no more.
+          if (there && !there.isPrivate) continue
+          for await (const batch of readSkill(api, fullName, there)) yield { ...batch, cursor }
+        }
+      }
+    },
+    get requests() {
+      return http.requests
+    },
+  }
+}
+
+async function* listNames(api: RegistryApi, owner: string): AsyncGenerator<string[]> {
+  for (let page = 1; page * limits.pageSizeMax <= skillsMax; page++) {
+    const { skills, totalPages } = await api.searchSkills({ owner, sort: 'recent', page, limit: limits.pageSizeMax })
+    yield skills.map(({ fullName }) => fullName).filter((fullName) => fullName.startsWith(`${owner}/`))
+    if (page >= totalPages) return
+  }
+}
+
+/** One version after the other: all of them together may be more than fits into memory. */
+async function* readSkill(
+  api: RegistryApi,
+  fullName: string,
+  there: KnownSkill | undefined,
+): AsyncGenerator<{ releases: Release[]; refused?: Refusal[]; unchanged?: number }> {
+  try {
+    const details = await api.getSkill({ name: fullName })
+    const isMeant = `${details.author.username}/${details.name}` === fullName && details.fullName === fullName
+    if (!isMeant || details.visibility !== 'private') return
+    const changed = findChanged(details, there)
+    if (changed.length === 0) yield { releases: [], unchanged: 1 }
+    for (const { version } of changed) yield { releases: [await readVersion(api, details, version)] }
+  } catch (error) {
+    const reason = toReason(error)
+    if (!reason) throw error
+    yield { releases: [], refused: [{ subject: fullName, reason, detail: (error as Error).message }] }
+  }
+}
+
+/** Oldest first. The latest one also brings what changed about the skill. */
+function findChanged({ versions, deprecated, latestVersion }: SkillDetails, there: KnownSkill | undefined) {
+  return versions
+    .toSorted((a, b) => compareVersions(a.version, b.version))
+    .filter(({ version, yanked }) => {
+      const known = there?.versions.get(version)
+      return known?.yanked !== yanked || (version === latestVersion && there?.deprecated !== deprecated)
+    })
+}
+
+async function readVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {
+  const { fullName: name, author, displayName, category, license, keywords, repository } = details
+  const { body } = await api.getArchive({ name, version })
+  const { skillMd, files } = await readArchive(body as Uint8Array, 'zip')
+  const { digest, publishedAt, changelog, yanked } = details.versions.find((one) => one.version === version)!
+  const isLatest = version === details.latestVersion
+  return {
+    owner: author.username,
+    name: details.name,
+    version,
+    publishedAt: Date.parse(publishedAt),
+    files: [{ path: 'SKILL.md', bytes: skillMd }, ...files],
+    digest,
+    changelog,
+    yanked,
+    visibility: 'private',
+    skillId: details.id,
+    publisher: { id: author.id, username: author.username },
+    deprecated: details.deprecated,
+    deprecationMessage: details.deprecationMessage,
+    repository,
+    // Older ones speak for themselves.
+    ...(isLatest && { displayName, category, license, keywords }),
+  }
+}
+
+function toReason(error: unknown): string | undefined {
+  if (error instanceof ArchiveError || error instanceof TypeError || error instanceof RangeError) return 'malformed'
+  return isAboutOne(error) && error instanceof RegistryError ? 'missing' : undefined
+}
+
+function toShortName(fullName: string): string {
+  return fullName.slice(fullName.indexOf('/') + 1)
+}

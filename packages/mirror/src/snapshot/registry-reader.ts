@@ -1,0 +1,133 @@
+import { RegistryError, limits, type SkillDetails } from '@skillstead/protocol'
+import type { Refusal, Release } from '../types.ts'
+import type { UpstreamFetch } from '../upstream-fetch.ts'
+import { ask, askJson, isAboutOne } from './ask.ts'
+import type { ListedSkill } from './registry-page.ts'
+
+/** A registry that speaks the specification and nothing else. */
+export interface RegistryAccess {
+  /** Ends in `/api/v1`. */
+  readonly base: string
+  readonly http: UpstreamFetch
+  /** Given only where guests are shown nothing at all, or for what they are not shown. */
+  readonly apiKey?: string | undefined
+  /** Whether it is the private skills that are read: of the one whose key it is. */
+  readonly isPrivate?: boolean
+}
+
+/**
+ * What came of a skill: `moved` where a newer version was published while it was read, `shown` where it was looked for as a
+ * private one and guests may see it.
+ */
+export type Reading = { readonly release: Release } | { readonly refused: Refusal } | 'moved' | 'shown'
+
+const detailsBytesMax = 4 * 1024 * 1024
+/** How many requests it takes to read one skill. */
+export const requestsASkill = 2
+
+/** The address of the API, from the address of a registry. Throws `invalid_request`. */
+export function toApiBase(location: string): string {
+  const url = URL.canParse(location) ? new URL(location) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new RegistryError('invalid_request', `${location} is no http or https address without a name and a password.`)
+  }
+  const trimmed = (url.origin + url.pathname).replace(/\/+$/, '')
+  return trimmed.endsWith('/api/v1') ? trimmed : `${trimmed}/api/v1`
+}
+
+/**
+ * Reads the newest version of a skill: SKILL.md first and then the details, whose version tells that no other one came in
+ * between. Paths take short names, so that the details also have to be those of this very skill.
+ */
+export async function readListedSkill(access: RegistryAccess, listed: ListedSkill): Promise<Reading> {
+  const { base, http, apiKey } = access
+  const path = `${base}/skills/${encodeURIComponent(listed.name)}`
+  try {
+    if (access.isPrivate && (await isShown(access, path, listed))) return 'shown'
+    const question = { url: new URL(`${path}/skill.md`), accept: 'text/markdown, text/plain', apiKey }
+    const skillMd = await ask(http, { ...question, bytesMax: limits.fileBytesMax })
+    const details = await askJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
+    const said = toDetails(details!.value)
+    if (!isSame(said, listed)) {
+      return refuse(
+        listed,
+        'missing',
+        `Under '${listed.name}' it gives another skill of that name, and no way to this one.`,
+      )
+    }
+    if (said.latestVersion !== undefined && said.latestVersion !== listed.version) return 'moved'
+    if (access.isPrivate ? said.visibility === 'public' : apiKey !== undefined && said.visibility !== 'public') {
+      return refuse(listed, 'missing', 'It does not say of this skill whether guests may see it.')
+    }
+    if (isPage(skillMd!))
+      return refuse(listed, 'malformed', 'Its SKILL.md is a web page. Is this network signed in to?')
+    return { release: toRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
+  } catch (error) {
+    if (!isAboutOne(error)) throw error
+    return refuse(listed, 'missing', error.message)
+  }
+}
+
+/** Whether guests see it: a list does not say what is private, so they have to be asked. */
+async function isShown({ http }: RegistryAccess, path: string, listed: ListedSkill): Promise<boolean> {
+  try {
+    const answer = await askJson(http, { url: new URL(path), bytesMax: detailsBytesMax })
+    return isSame(toDetails(answer!.value), listed)
+  } catch (error) {
+    if (isAboutOne(error)) return false
+    throw error
+  }
+}
+
+/** Nothing of it is certain. */
+type Said = { readonly [K in keyof SkillDetails]?: unknown }
+
+function toDetails(value: unknown): Said {
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+function isSame({ id, fullName }: Said, listed: ListedSkill): boolean {
+  return (fullName === undefined || fullName === listed.fullName) && (id === undefined || id === listed.id)
+}
+
+/** Hotels and proxies answer everything with a page. */
+function isPage({ bytes, contentType }: { bytes: Uint8Array; contentType: string }): boolean {
+  const start = new TextDecoder().decode(bytes.subarray(0, 256)).trimStart().toLowerCase()
+  return contentType.startsWith('text/html') || start.startsWith('<!doctype html') || start.startsWith('<html')
+}
+
+function toRelease(listed: ListedSkill, said: Said, skillMd: Uint8Array, visibility: 'public' | 'private'): Release {
+  const { owner, name, version, publishedAt, category, license, deprecated } = listed
+  const keywords = Array.isArray(said.keywords) ? said.keywords.filter((word) => typeof word === 'string') : []
+  const repository = toText(said.repository, 500)
+  return {
+    owner,
+    name,
+    version,
+    publishedAt,
+    deprecated,
+    files: [{ path: 'SKILL.md', bytes: skillMd }],
+    displayName: toText(said.displayName, limits.displayNameCharactersMax),
+    description: toText(listed.description, limits.descriptionCharactersMax),
+    category: toText(category, 64),
+    license: toText(license, 128),
+    ...(keywords.length > 0 && { keywords: keywords.slice(0, limits.keywordsMax) }),
+    repository: repository && /^https?:\/\//.test(repository) ? repository : undefined,
+    deprecationMessage: toText(said.deprecationMessage, 1000),
+    ...(isId(listed.id) && { skillId: listed.id }),
+    ...(isId(listed.authorId) && { publisher: { id: listed.authorId, username: owner } }),
+    visibility,
+  }
+}
+
+function toText(value: unknown, charactersMax: number): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.slice(0, charactersMax).toWellFormed() : undefined
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+}
+
+function refuse({ fullName, version }: ListedSkill, reason: string, detail: string): { refused: Refusal } {
+  return { refused: { subject: `${fullName}@${version}`, reason, detail } }
+}

@@ -1,0 +1,266 @@
+import { RegistryError } from '@skillstead/protocol'
+import * as v from 'valibot'
+import type { KnownReleases, Refusal, SnapshotSource } from '../types.ts'
+import { askJson } from './ask.ts'
+import { readListPage, type ListPage, type ListedSkill } from './registry-page.ts'
+import { readListedSkill, requestsASkill, toApiBase, type Reading, type RegistryAccess } from './registry-reader.ts'
+
+export interface RegistrySourceOptions extends Pick<RegistryAccess, 'http'> {
+  /** Its address, with or without `/api/v1`. */
+  readonly location: string
+  /** Used where guests are shown nothing. */
+  readonly apiKey?: string | undefined
+  /** Reads with the key only what guests are not shown, as private. */
+  readonly isPrivate?: boolean
+  readonly now: () => number
+  /** What is not wanted is not asked for. */
+  readonly wants: (listed: ListedSkill) => boolean
+}
+
+/** Where the reading of the list stands. */
+interface Cursor {
+  /** The page that a list read to its end goes on with. */
+  readonly page: number
+  /** The newest time of publishing on the first page, when the reading began. */
+  readonly newest: number
+  /** Skills of it whose newest version could not be read: the next reading looks at everything again. */
+  readonly missed: boolean
+  /** Of the last reading that came to the end. */
+  readonly complete: { readonly at: number; readonly newest: number; readonly etag?: string | undefined } | null
+}
+
+const Whole = v.pipe(v.number(), v.integer(), v.minValue(0))
+const StoredCursor = v.object({
+  page: v.pipe(Whole, v.minValue(1)),
+  newest: Whole,
+  missed: v.boolean(),
+  complete: v.nullable(v.object({ at: Whole, newest: Whole, etag: v.optional(v.string()) })),
+})
+
+const start: Cursor = { page: 1, newest: 0, missed: false, complete: null }
+const pageSize = 100
+const pageBytesMax = 8 * 1024 * 1024
+/** What changes without a new version, such as a deprecation, is found by reading the list to its end so often. */
+const wholeEveryMs = 24 * 60 * 60_000
+/** So many skills are asked for at a time, and stored together. */
+const parallelMax = 4
+const batchMax = 8
+/** A list that never ends is none. */
+const listedMax = 500_000
+
+/**
+ * A registry that speaks only the specification: the list by pages, the newest first; a version or a time of publishing
+ * that is not here yet is what makes a skill be read. The list does not tell what was deleted, so nothing ever is.
+ */
+export function createRegistrySource(options: RegistrySourceOptions): SnapshotSource {
+  const { http } = options
+  const base = toApiBase(options.location)
+  const { origin } = new URL(base)
+  let apiKey = options.isPrivate ? options.apiKey : undefined
+
+  async function readPage(page: number, etag: string | undefined): Promise<(ListPage & { etag?: string }) | undefined> {
+    const url = new URL(`${base}/skills?page=${page}&limit=${pageSize}&sort=recent`)
+    const askPage = () => askJson(http, { url, etag, apiKey, bytesMax: pageBytesMax })
+    const answer = await askPage().catch((error: unknown) => {
+      const isClosed = error instanceof RegistryError && error.code === 'unauthorized'
+      if (!isClosed || apiKey !== undefined || options.apiKey === undefined) throw error
+      apiKey = options.apiKey
+      return askPage()
+    })
+    return answer && { ...readListPage(answer.value, origin), ...(answer.etag && { etag: answer.etag }) }
+  }
+
+  return {
+    async *list(stored, known) {
+      const cursor = readCursor(stored)
+      const { complete } = cursor
+      const isBrief = complete !== null && options.now() - complete.at < wholeEveryMs && cursor.page === 1
+      const pass = new Pass(cursor)
+      for (let number = cursor.page; ; number++) {
+        const page = await readPage(number, isBrief && number === 1 ? complete.etag : undefined)
+        if (!page) return
+        if (number === 1) pass.begin(page)
+        if (pass.isRepeated(page, origin)) {
+          // It may also have moved on by a whole page while it was read.
+          if (number < page.totalPages) pass.miss()
+          break
+        }
+        const chosen = await choose(page.skills, known, options, complete?.newest ?? -1)
+        const access = { base, http, apiKey, ...(options.isPrivate && { isPrivate: true }) }
+        yield* readAll(access, chosen, pass, { number, page })
+        if (number >= page.totalPages) break
+        if (isBrief && isOrdered(page.skills) && chosen.changed.length === 0 && reaches(page.skills, complete.newest))
+          break
+      }
+      yield { releases: [], cursor: pass.end(options.now()) }
+    },
+    get requests() {
+      return http.requests
+    },
+  }
+}
+
+/** One reading of the list. */
+class Pass {
+  readonly #complete: Cursor['complete']
+  readonly #seen = new Set<string>()
+  #newest: number
+  #missed: boolean
+  #etag: string | undefined
+  #changed = 0
+
+  constructor({ newest, missed, complete }: Cursor) {
+    this.#newest = newest
+    this.#missed = missed
+    this.#complete = complete
+  }
+
+  begin({ skills, etag }: ListPage & { etag?: string }): void {
+    this.#newest = Math.max(0, ...skills.map(({ publishedAt }) => publishedAt))
+    this.#etag = etag
+    this.#missed = false
+  }
+
+  /** Whether a page has nothing that was not on one before: the list goes round in circles. */
+  isRepeated({ skills, refused }: ListPage, origin: string): boolean {
+    const before = this.#seen.size
+    for (const { fullName } of skills) this.#seen.add(fullName)
+    for (const { subject } of refused) this.#seen.add(subject)
+    if (this.#seen.size > listedMax) {
+      throw new RegistryError(
+        'upstream_failed',
+        `${origin} lists more than ${listedMax} skills; filter by --owner or --name.`,
+      )
+    }
+    return this.#seen.size === before
+  }
+
+  addChanged(count: number): void {
+    this.#changed += count
+  }
+
+  miss(): void {
+    this.#missed = true
+  }
+
+  /** How many skills there are still to look at, and the requests that this takes if they change as those before did. */
+  estimate(open: number, { number, page }: Place): { left: number; requests: number } {
+    const later = Math.max(0, page.total - this.#seen.size)
+    const share = this.#seen.size === 0 ? 1 : (this.#changed + open) / this.#seen.size
+    const requests = open * requestsASkill + later * share * requestsASkill + Math.max(0, page.totalPages - number)
+    return { left: open + later, requests: Math.ceil(requests) }
+  }
+
+  at(page: number): Cursor {
+    return { page, newest: this.#newest, missed: this.#missed, complete: this.#complete }
+  }
+
+  end(now: number): Cursor {
+    // What was missed is looked for in the whole list, the next time.
+    if (this.#missed) return { ...start, complete: null }
+    return { ...start, complete: { at: this.#wholeAt(now), newest: this.#newest, etag: this.#etag } }
+  }
+
+  #wholeAt(now: number): number {
+    const brief = this.#complete && now - this.#complete.at < wholeEveryMs
+    return brief ? this.#complete!.at : now
+  }
+}
+
+interface Place {
+  readonly number: number
+  readonly page: ListPage
+}
+
+interface Chosen {
+  readonly changed: readonly ListedSkill[]
+  readonly refused: readonly Refusal[]
+  readonly unchanged: number
+}
+
+/** What of a page is to be read. */
+async function choose(
+  listed: readonly ListedSkill[],
+  known: KnownReleases,
+  { wants, isPrivate = false }: RegistrySourceOptions,
+  seenUntil: number,
+): Promise<Chosen> {
+  const wanted = listed.filter(wants)
+  const here = await known.find(wanted.map(({ fullName }) => fullName))
+  const claimed = await known.findClaimed(
+    wanted.filter(({ fullName }) => !here.has(fullName)).map(({ owner }) => owner),
+  )
+  const refusedBefore = await known.findRefused(wanted.flatMap((skill) => [skill.fullName, toSubject(skill)]))
+  const changed: ListedSkill[] = []
+  const refused: Refusal[] = []
+  let unchanged = 0
+  for (const skill of wanted) {
+    const there = here.get(skill.fullName)
+    const version = there?.versions.get(skill.version)
+    const isRedated = version?.publishedAt !== skill.publishedAt && skill.publishedAt > seenUntil
+    if (isPrivate && there && !there.isPrivate) unchanged += 1
+    else if (!isPrivate && !there && claimed.has(skill.owner)) refused.push(toOwned(skill))
+    else if (refusedBefore.has(skill.fullName) || refusedBefore.has(toSubject(skill))) unchanged += 1
+    else if (version && !isRedated && there?.deprecated === skill.deprecated && there.isPrivate === isPrivate)
+      unchanged += 1
+    else changed.push(skill)
+  }
+  return { changed, refused, unchanged }
+}
+
+/** Reads some at a time, and hands over what is to be stored together. */
+async function* readAll(access: RegistryAccess, { changed, refused, unchanged }: Chosen, pass: Pass, place: Place) {
+  const { http, apiKey } = access
+  const secondsLeft = (open: number) => {
+    const { left, requests } = pass.estimate(open, place)
+    return { left, secondsLeft: http.estimateSeconds(requests, apiKey !== undefined) }
+  }
+  yield { releases: [], refused: [...place.page.refused, ...refused], unchanged, ...at(changed.length) }
+  for (let i = 0; i < changed.length; i += batchMax) {
+    const batch = changed.slice(i, i + batchMax)
+    const readings = await readSome(access, batch)
+    pass.addChanged(batch.length)
+    if (readings.includes('moved')) pass.miss()
+    const releases = readings.flatMap((one) => (typeof one === 'object' && 'release' in one ? [one.release] : []))
+    const missing = readings.flatMap((one) => (typeof one === 'object' && 'refused' in one ? [one.refused] : []))
+    yield { releases, refused: missing, ...at(changed.length - i - batch.length) }
+  }
+
+  function at(open: number) {
+    // A page is done when all of it is.
+    return { cursor: pass.at(open === 0 ? place.number + 1 : place.number), estimate: secondsLeft(open) }
+  }
+}
+
+async function readSome(access: RegistryAccess, batch: readonly ListedSkill[]): Promise<Reading[]> {
+  const readings: Reading[] = []
+  for (let i = 0; i < batch.length; i += parallelMax) {
+    const part = batch.slice(i, i + parallelMax)
+    readings.push(...(await Promise.all(part.map((listed) => readListedSkill(access, listed)))))
+  }
+  return readings
+}
+
+/** Nothing that is stored is trusted to be of this version of the program. */
+function readCursor(stored: unknown): Cursor {
+  const parsed = v.safeParse(StoredCursor, stored)
+  return parsed.success ? parsed.output : start
+}
+
+function isOrdered(skills: readonly ListedSkill[]): boolean {
+  return skills.every(({ publishedAt }, i) => i === 0 || publishedAt <= skills[i - 1]!.publishedAt)
+}
+
+/** Whether a page of the list goes back to what the last reading had. */
+function reaches(skills: readonly ListedSkill[], newest: number): boolean {
+  return (skills.at(-1)?.publishedAt ?? 0) < newest
+}
+
+function toSubject({ fullName, version }: ListedSkill): string {
+  return `${fullName}@${version}`
+}
+
+function toOwned({ fullName, owner }: ListedSkill): Refusal {
+  const detail = `The namespace ${owner} belongs to a user of this node.`
+  return { subject: fullName, reason: 'owned_locally', detail }
+}

@@ -1,0 +1,170 @@
+import { posix } from 'node:path'
+import { isSkillName, limits } from '@skillstead/protocol'
+import type { KnownReleases, Refusal, Release, SnapshotSource } from '../types.ts'
+import { toRelease, toSkillName } from './to-release.ts'
+
+/** A file of a tree of folders; the path is `/`-separated. */
+export interface TreeFile {
+  readonly path: string
+  readonly size: number
+}
+
+/** A folder with a SKILL.md, and what belongs to it. */
+interface SkillFolder<T extends TreeFile> {
+  /** '' for the root. */
+  readonly folder: string
+  readonly skillMd: T
+  readonly files: readonly T[]
+}
+
+/** Where the files of skills lie: a folder, or a commit. */
+export interface SkillTree<T extends TreeFile> {
+  readonly files: readonly T[]
+  /** What the root is called, for a SKILL.md in it. */
+  readonly rootName: string
+  /** Milliseconds since 1970; undefined for now. */
+  readonly publishedAt?: number
+  readonly repository?: string
+  read(files: readonly T[]): Promise<Uint8Array[]>
+}
+
+/** What people and tools leave in folders, and no skill is made of. */
+const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
+const batchBytes = 8 * 1024 * 1024
+const batchMax = 50
+
+/** Whether files below this name are looked at. */
+export function isSkipped(name: string): boolean {
+  return skipped.has(name) || name.startsWith('._')
+}
+
+/** Which folder has which skill, by name: one that stays where it is keeps its name, whatever comes in beside it. */
+export type Places = Record<string, string>
+
+/** The releases of a tree, some at a time; `places` is changed to what they are now. */
+export async function* readTree<T extends TreeFile>(
+  tree: SkillTree<T>,
+  {
+    owner,
+    places,
+    wants,
+  }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
+  known: KnownReleases,
+): AsyncGenerator<Omit<YieldOf<SnapshotSource>, 'cursor'> & { left: number }> {
+  const { folders, refused } = findSkillFolders(tree.files)
+  if (refused.length > 0) yield { releases: [], refused, left: folders.length }
+  // Those that had a name first, so that no other one takes it.
+  const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
+  const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
+  const taken = new Map<string, string>()
+  for (const [i, batch] of toBatches(ordered)) {
+    yield { ...(await readBatch(batch)), left: ordered.length - i - batch.length }
+  }
+  for (const name of Object.keys(places)) delete places[name]
+  Object.assign(places, Object.fromEntries(taken))
+
+  async function readBatch(batch: readonly SkillFolder<T>[]) {
+    const found: { name: string; files: Release['files'] }[] = []
+    const wrong: Refusal[] = []
+    let unchanged = 0
+    for (const one of batch) {
+      const files = await readSkill(tree, one)
+      const name = toSkillName(files, posix.basename(one.folder || tree.rootName))
+      const other = taken.get(name)
+      if (!isSkillName(name))
+        wrong.push(refuse(one, 'malformed', 'Neither its SKILL.md nor its folder gives it a name.'))
+      else if (other !== undefined) {
+        wrong.push(
+          refuse(one, 'malformed', `It has the name '${name}' of the skill in '${other || '.'}', which is taken.`),
+        )
+      } else {
+        taken.set(name, one.folder)
+        if (wants({ owner, name })) found.push({ name, files })
+      }
+    }
+    const here = await known.find(found.map(({ name }) => `${owner}/${name}`))
+    const releases = found.flatMap(({ name, files }) => {
+      const { publishedAt, repository } = tree
+      const about = { ...(publishedAt !== undefined && { publishedAt }), ...(repository && { repository }) }
+      const release = toRelease({ owner, name, files, ...about }, here.get(`${owner}/${name}`))
+      if (!release) unchanged += 1
+      return release ? [release] : []
+    })
+    return { releases, refused: wrong, unchanged }
+  }
+}
+
+type YieldOf<T extends SnapshotSource> = ReturnType<T['list']> extends AsyncIterable<infer Y> ? Y : never
+
+/** Every folder with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
+function findSkillFolders<T extends TreeFile>(all: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
+  const skillMds = all.filter(({ path }) => isSkillMd(path))
+  const byFolder = new Map(skillMds.map((file) => [toFolder(file.path), file]))
+  const filesOf = Map.groupBy(
+    all.filter(({ path }) => !isSkillMd(path)),
+    ({ path }) => findOwner(path, byFolder),
+  )
+  const folders: SkillFolder<T>[] = []
+  const refused: Refusal[] = []
+  for (const folder of [...byFolder.keys()].toSorted()) {
+    const one = { folder, skillMd: byFolder.get(folder)!, files: filesOf.get(folder) ?? [] }
+    const problem = findProblem(one)
+    if (problem) refused.push(refuse(one, 'invalid', problem))
+    else folders.push(one)
+  }
+  return { folders, refused }
+}
+
+/** Told before anything is read. */
+function findProblem({ skillMd, files }: SkillFolder<TreeFile>): string | undefined {
+  const all = [skillMd, ...files]
+  if (all.length > limits.versionFilesMax) return `It has more than ${limits.versionFilesMax} files.`
+  const large = all.find(({ size }) => size > limits.fileBytesMax)
+  if (large) return `${large.path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
+  const bytes = all.reduce((sum, { size }) => sum + size, 0)
+  if (bytes > limits.versionBytesMax)
+    return `Its files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB together.`
+  return undefined
+}
+
+async function readSkill<T extends TreeFile>(
+  tree: SkillTree<T>,
+  { folder, skillMd, files }: SkillFolder<T>,
+): Promise<Release['files']> {
+  const bytes = await tree.read([skillMd, ...files])
+  const paths = ['SKILL.md', ...files.map(({ path }) => path.slice(folder === '' ? 0 : folder.length + 1))]
+  return paths.map((path, i) => ({ path: path.normalize('NFC'), bytes: bytes[i]! }))
+}
+
+function* toBatches<T extends TreeFile>(folders: readonly SkillFolder<T>[]): Generator<[number, SkillFolder<T>[]]> {
+  let batch: SkillFolder<T>[] = []
+  let bytes = 0
+  for (const [i, one] of folders.entries()) {
+    batch.push(one)
+    bytes += one.files.reduce((sum, { size }) => sum + size, one.skillMd.size)
+    if (batch.length < batchMax && bytes < batchBytes && i < folders.length - 1) continue
+    yield [i + 1 - batch.length, batch]
+    batch = []
+    bytes = 0
+  }
+}
+
+function isSkillMd(path: string): boolean {
+  return posix.basename(path).toLowerCase() === 'skill.md'
+}
+
+function toFolder(path: string): string {
+  const folder = posix.dirname(path)
+  return folder === '.' ? '' : folder
+}
+
+function findOwner(path: string, folders: ReadonlyMap<string, unknown>): string | undefined {
+  for (let folder = toFolder(path); ; folder = toFolder(folder)) {
+    if (folders.has(folder)) return folder
+    if (folder === '') return undefined
+  }
+}
+
+function refuse({ folder }: SkillFolder<TreeFile>, reason: string, detail: string): Refusal {
+  return { subject: folder || '.', reason, detail }
+}

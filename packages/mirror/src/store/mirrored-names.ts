@@ -1,0 +1,14 @@
+import type { Registry } from '@skillstead/core'
+
+/** The full names of the skills that came from an upstream. */
+export async function readMirroredNames(
+  { database }: Pick<Registry, 'database'>,
+  upstream: string,
+): Promise<Set<string>> {
+  const rows = await database.read
+    .selectFrom('skills')
+    .select('full_name')
+    .where('origin_upstream', '=', upstream)
+    .execute()
+  return new Set(rows.map(({ full_name }) => full_name))
+}

@@ -1,0 +1,50 @@
+import { toStoredSubject, type EntryOutcome, type Registry, type WriteTransaction } from '@skillstead/core'
+import type { Run } from '../run.ts'
+
+/** What did not come in of an upstream, and why: kept up to date in the transactions of a run. */
+export interface Refusals {
+  record(trx: WriteTransaction, subject: string, outcome: EntryOutcome): Promise<void>
+}
+
+/** Loads which subjects were refused before, so that what comes in needs to take back only those. */
+export async function createRefusals({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>): Promise<Refusals> {
+  const { database, clock } = parts.registry
+  const rows = await database.read
+    .selectFrom('upstream_refusals')
+    .select('subject')
+    .where('upstream', '=', upstream.name)
+    .execute()
+  const refused = new Set(rows.map(({ subject }) => subject))
+  return {
+    async record(trx, said, outcome) {
+      const subject = toStoredSubject(said)
+      if (outcome.result === 'refused') {
+        const { reason, detail } = outcome
+        await trx
+          .insertInto('upstream_refusals')
+          .values({ upstream: upstream.name, subject, reason, detail, at: clock.now() })
+          .onConflict((conflict) =>
+            conflict.columns(['upstream', 'subject']).doUpdateSet({ reason, detail, at: clock.now() }),
+          )
+          .execute()
+        refused.add(subject)
+      } else if (outcome.result === 'applied' && refused.has(subject)) {
+        await trx
+          .deleteFrom('upstream_refusals')
+          .where('upstream', '=', upstream.name)
+          .where('subject', '=', subject)
+          .execute()
+      }
+    },
+  }
+}
+
+/** How many things of each upstream did not come in. */
+export async function countRefusals(read: Registry['database']['read']): Promise<Map<string, number>> {
+  const rows = await read
+    .selectFrom('upstream_refusals')
+    .select((eb) => ['upstream', eb.fn.countAll<number>().as('count')])
+    .groupBy('upstream')
+    .execute()
+  return new Map(rows.map(({ upstream, count }) => [upstream, Number(count)]))
+}

@@ -1,0 +1,114 @@
+import type { Metric, Registry } from '@skillstead/core'
+import { toNextAt } from '../schedule.ts'
+import { hidePassword } from '../snapshot/git.ts'
+import type { Upstream, UpstreamStatus } from '../types.ts'
+import { countRefusals } from './refusals.ts'
+
+/** What is counted of all upstreams at once, by their names. */
+interface Counts {
+  readonly skills: ReadonlyMap<string, number>
+  readonly refused: ReadonlyMap<string, number>
+  readonly waiting: ReadonlyMap<string, number>
+  readonly inConflict: ReadonlyMap<string, number>
+}
+
+/** How upstreams stand. `isRunning` knows of the runs of this process. */
+export async function readStatus(
+  registry: Pick<Registry, 'database' | 'clock'>,
+  upstreams: readonly Upstream[],
+  isRunning: (name: string) => boolean,
+): Promise<UpstreamStatus[]> {
+  const counts = await readCounts(registry)
+  const now = registry.clock.now()
+  return upstreams.map((upstream) => toStatus(upstream, counts, now, isRunning(upstream.name)))
+}
+
+/** The figures of upstreams that an operator may want to watch. */
+export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Metric[] {
+  return statuses.flatMap(({ name, alarm, verified, applied, syncedAt, refused, writesWaiting }): Metric[] => {
+    const gauge = (suffix: string, help: string, value: number, labels = {}): Metric => {
+      return { name: `skillstead_mirror_${suffix}`, help, type: 'gauge', value, labels: { upstream: name, ...labels } }
+    }
+    return [
+      gauge('alarm', 'Whether the sync of an upstream stands still for an alarm', alarm ? 1 : 0, {
+        code: alarm?.code ?? 'none',
+      }),
+      gauge('waiting_entries', 'Verified entries of an upstream that are not applied yet', verified - applied),
+      gauge('refusals', 'Things of an upstream that did not come in', refused),
+      gauge('writes_waiting', 'Writes that wait for an upstream', writesWaiting),
+      ...(syncedAt === null
+        ? []
+        : [gauge('synced_age_seconds', 'How long ago an upstream was synced', Math.max(0, now - syncedAt) / 1000)]),
+    ]
+  })
+}
+
+function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: boolean): UpstreamStatus {
+  const { name, kind, location, settings, alarm, logOrigin, logEpoch, keys, staged, verified, applied } = upstream
+  const { checkpoint, checkpointAt, triedAt, syncedAt, report, error } = upstream
+  return {
+    name,
+    kind,
+    location: kind === 'git' ? hidePassword(location) : location,
+    settings,
+    alarm,
+    logOrigin,
+    logEpoch,
+    keys,
+    staged,
+    verified,
+    applied,
+    checkpointAt,
+    triedAt,
+    syncedAt,
+    state: toState(upstream, now, isRunning),
+    freezeChecked: checkpoint !== null && checkpointAt !== null && settings.maxAgeSeconds > 0,
+    skills: counts.skills.get(name) ?? 0,
+    refused: counts.refused.get(name) ?? 0,
+    writesWaiting: counts.waiting.get(name) ?? 0,
+    writesInConflict: counts.inConflict.get(name) ?? 0,
+    nextAt: toNextAt(upstream, now),
+    estimate: toEstimate(upstream.cursor),
+    lastReport: report,
+    lastError: error,
+  }
+}
+
+/** A log has none: there it is known how many entries are left. */
+function toEstimate(cursor: unknown): UpstreamStatus['estimate'] {
+  return (cursor as { estimate?: UpstreamStatus['estimate'] } | null)?.estimate ?? null
+}
+
+function toState(upstream: Upstream, now: number, isRunning: boolean): UpstreamStatus['state'] {
+  const { alarm, lease, leaseUntil, syncedAt, error, verified, applied } = upstream
+  if (alarm) return 'stopped'
+  if (isRunning || (lease !== null && leaseUntil > now)) return 'syncing'
+  if (syncedAt === null) return 'new'
+  return error || applied < verified ? 'behind' : 'current'
+}
+
+async function readCounts({ database: { read } }: Pick<Registry, 'database'>): Promise<Counts> {
+  const skills = await read
+    .selectFrom('skills')
+    .select((eb) => ['origin_upstream as upstream', eb.fn.countAll<number>().as('count')])
+    .where('origin_kind', '=', 'mirror')
+    .groupBy('origin_upstream')
+    .execute()
+  const writes = await read
+    .selectFrom('upstream_writes')
+    .select((eb) => ['upstream', 'state', eb.fn.countAll<number>().as('count')])
+    .where('state', 'in', ['pending', 'conflict'])
+    .groupBy(['upstream', 'state'])
+    .execute()
+  const ofState = (wanted: string) => toCounts(writes.filter(({ state }) => state === wanted))
+  return {
+    skills: toCounts(skills),
+    refused: await countRefusals(read),
+    waiting: ofState('pending'),
+    inConflict: ofState('conflict'),
+  }
+}
+
+function toCounts(rows: readonly { upstream: string | null; count: number }[]): Map<string, number> {
+  return new Map(rows.map(({ upstream, count }) => [upstream ?? '', Number(count)]))
+}

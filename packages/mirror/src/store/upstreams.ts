@@ -1,0 +1,129 @@
+import type { Registry, UpstreamRow, WriteTransaction } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
+
+type Read = Registry['database']['read']
+
+/** What `upstreams.report` holds. */
+export interface StoredReport {
+  readonly last: SyncReport | null
+  /** Of the newest run, where it failed. */
+  readonly error: LastError | null
+}
+
+const nothingYet: StoredReport = { last: null, error: null }
+
+/** Every upstream, the highest priority first, and by name. */
+export async function listUpstreams(db: Read): Promise<Upstream[]> {
+  const rows = await db.selectFrom('upstreams').selectAll().orderBy('name').execute()
+  return rows.map(toUpstream).toSorted((a, b) => b.settings.priority - a.settings.priority)
+}
+
+/** Throws `not_found`. */
+export async function getUpstream(db: Read, name: string): Promise<Upstream> {
+  const row = await db.selectFrom('upstreams').selectAll().where('name', '=', name).executeTakeFirst()
+  if (!row)
+    throw new RegistryError('not_found', `There is no upstream '${name}'; \`mirror list\` shows those there are.`)
+  return toUpstream(row)
+}
+
+/** Throws `name_taken`. */
+export async function insertUpstream(
+  trx: WriteTransaction,
+  given: {
+    name: string
+    kind: Upstream['kind']
+    location: string
+    settings: UpstreamSettings
+    keys: readonly string[]
+    credential: Uint8Array | null
+    at: number
+  },
+): Promise<void> {
+  const there = await trx.selectFrom('upstreams').select('name').where('name', '=', given.name).executeTakeFirst()
+  if (there) {
+    throw new RegistryError(
+      'name_taken',
+      `There is an upstream '${given.name}' already; remove it first, or take another name.`,
+    )
+  }
+  const { name, kind, location, credential } = given
+  await trx
+    .insertInto('upstreams')
+    .values({
+      name,
+      kind,
+      location,
+      credential,
+      settings: JSON.stringify(given.settings),
+      keys: JSON.stringify(given.keys),
+      log_origin: null,
+      log_epoch: null,
+      staged: 0,
+      frontier: Buffer.alloc(0),
+      verified: 0,
+      applied: 0,
+      checkpoint: null,
+      checkpoint_at: null,
+      cursor: 'null',
+      lease: null,
+      lease_until: 0,
+      tried_at: null,
+      synced_at: null,
+      report: JSON.stringify(nothingYet),
+      alarm: null,
+      created_at: given.at,
+    })
+    .execute()
+}
+
+/** Forgets an upstream and all that is known of its log; what came from it stays. Throws `conflict` while writes wait. */
+export async function deleteUpstream(trx: WriteTransaction, name: string): Promise<void> {
+  const waiting = await trx
+    .selectFrom('upstream_writes')
+    .select('id')
+    .where('upstream', '=', name)
+    .where('state', 'in', ['pending', 'conflict'])
+    .limit(1)
+    .executeTakeFirst()
+  if (waiting)
+    throw new RegistryError('conflict', `Writes wait for '${name}', and would be lost; deliver or drop them first.`)
+  for (const table of ['upstream_log', 'upstream_tiles', 'upstream_refusals', 'upstream_links'] as const) {
+    await trx.deleteFrom(table).where('upstream', '=', name).execute()
+  }
+  await trx.deleteFrom('upstream_writes').where('upstream', '=', name).execute()
+  await trx.deleteFrom('upstreams').where('name', '=', name).execute()
+}
+
+function toUpstream(row: UpstreamRow): Upstream {
+  const { name, kind, location, credential, staged, frontier, verified, checkpoint, applied } = row
+  return {
+    name,
+    kind,
+    location,
+    credential,
+    staged,
+    frontier,
+    verified,
+    checkpoint,
+    applied,
+    settings: JSON.parse(row.settings) as UpstreamSettings,
+    logOrigin: row.log_origin,
+    logEpoch: row.log_epoch,
+    keys: JSON.parse(row.keys) as string[],
+    checkpointAt: row.checkpoint_at,
+    cursor: JSON.parse(row.cursor) as unknown,
+    lease: row.lease,
+    leaseUntil: row.lease_until,
+    triedAt: row.tried_at,
+    syncedAt: row.synced_at,
+    ...readReport(row.report),
+    alarm: row.alarm === null ? null : (JSON.parse(row.alarm) as Alarm),
+    createdAt: row.created_at,
+  }
+}
+
+function readReport(text: string): { report: SyncReport | null; error: LastError | null } {
+  const { last, error } = JSON.parse(text) as StoredReport
+  return { report: last, error }
+}

@@ -1,0 +1,147 @@
+import { enqueueDelivery, type Registry, type WriteTransaction } from '@skillstead/core'
+import { RegistryError, isSkillName } from '@skillstead/protocol'
+import { getUpstream } from '../store/upstreams.ts'
+import { findNameThere, findRename } from './names.ts'
+import { getWrite, parseWrite, setPayload, type StoredWrite, type WriteProblem } from './rows.ts'
+
+/** A write for an upstream as the operator sees it. */
+export interface OutboxWrite {
+  readonly id: string
+  readonly upstream: string
+  /** The skill's full name here; and at the upstream, where that is another. */
+  readonly subject: string
+  readonly subjectThere: string
+  readonly kind: StoredWrite['kind']
+  /** Of a publish or a fork. */
+  readonly version: string | null
+  /** Null for what nobody in particular did. */
+  readonly user: string | null
+  readonly state: StoredWrite['state']
+  readonly attempts: number
+  /** Why it did not arrive yet, or what is to be known of it. */
+  readonly problem: WriteProblem | null
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly endedAt: number | null
+}
+
+/** The skill whose writes go on after one of them was settled. */
+export type OutboxPlace = Pick<OutboxWrite, 'upstream' | 'subject'>
+
+export interface ListWritesOptions {
+  readonly upstream?: string
+  /** What waits and what is in conflict, unless it is said. */
+  readonly states?: readonly StoredWrite['state'][]
+  /** 100 unless it is said. */
+  readonly limit?: number
+}
+
+const limitDefault = 100
+
+/** What is to be written to upstreams, in the order in which it was done here. */
+export async function listWrites({ database }: Registry, options: ListWritesOptions = {}): Promise<OutboxWrite[]> {
+  const { upstream, states = ['pending', 'conflict'], limit = limitDefault } = options
+  const rows = await database.read
+    .selectFrom('upstream_writes')
+    .leftJoin('users', 'users.id', 'upstream_writes.user_id')
+    .selectAll('upstream_writes')
+    .select('users.username')
+    .where('upstream_writes.state', 'in', states)
+    .$if(upstream !== undefined, (select) => select.where('upstream_writes.upstream', '=', upstream!))
+    .orderBy('position')
+    .orderBy('upstream_writes.id')
+    .limit(limit)
+    .execute()
+  return Promise.all(rows.map(({ username, ...row }) => toShown(database.read, parseWrite(row), username)))
+}
+
+/** Sends a write in conflict again, as it is. Throws `not_found`, `conflict` for one that is settled. */
+export async function retryWrite(registry: Registry, id: string): Promise<OutboxPlace> {
+  return settle(registry, id, async (trx, write) => {
+    if (write.state === 'conflict') await reopen(trx, write, {})
+  })
+}
+
+/** Gives a write up; what waits behind it goes on. Throws `not_found`, `conflict` for one that is settled. */
+export async function dropWrite(registry: Registry, id: string): Promise<OutboxPlace> {
+  return settle(registry, id, async (trx, { id: dropped }) => {
+    const change = { state: 'dropped', ended_at: registry.clock.now() } as const
+    await trx.updateTable('upstream_writes').set(change).where('id', '=', dropped).execute()
+  })
+}
+
+/**
+ * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
+ * `invalid_request`, `conflict` for what is settled, or may have arrived under the old name already.
+ */
+export async function renameWrite(registry: Registry, id: string, newName: string): Promise<OutboxPlace> {
+  if (!isSkillName(newName)) {
+    throw new RegistryError(
+      'invalid_request',
+      `'${newName}' is no name of a skill: write it as in pdf-tools, without an owner.`,
+    )
+  }
+  return settle(registry, id, async (trx, write) => {
+    if (write.kind !== 'publish' && write.kind !== 'fork') {
+      throw new RegistryError(
+        'invalid_request',
+        'Only what is published or forked can take another name; retry or drop this.',
+      )
+    }
+    if (write.state === 'pending' && write.attempts > 0) {
+      const detail = 'It may have arrived already, though no answer came. Wait for one, or drop it.'
+      throw new RegistryError('conflict', detail)
+    }
+    await reopen(trx, write, { renamedTo: newName })
+  })
+}
+
+async function settle(
+  registry: Registry,
+  id: string,
+  change: (trx: WriteTransaction, write: StoredWrite) => Promise<void>,
+): Promise<OutboxPlace> {
+  return registry.database.writer.write(async (trx) => {
+    const write = await getWrite(trx, id)
+    if (write.state === 'delivered' || write.state === 'dropped') {
+      throw new RegistryError('conflict', `This write is ${write.state}; there is nothing to settle.`)
+    }
+    await change(trx, write)
+    const { location } = await getUpstream(trx, write.upstream)
+    const { upstream, subject } = write
+    await enqueueDelivery(trx, registry, { upstream: { name: upstream, location }, subject })
+    return { upstream, subject }
+  })
+}
+
+/** A new request: under the old key the upstream would repeat what it refused. */
+async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
+  const payload = { ...write.payload, ...more, round: (write.payload.round ?? 0) + 1 }
+  await setPayload(trx, write.id, payload)
+  await trx.updateTable('upstream_writes').set({ state: 'pending', error: null }).where('id', '=', write.id).execute()
+}
+
+async function toShown(
+  db: Registry['database']['read'],
+  write: StoredWrite,
+  user: string | null,
+): Promise<OutboxWrite> {
+  const { id, upstream, subject, kind, state, attempts, error, payload } = write
+  const { version = null } = payload as { version?: string }
+  const there = await findNameThere(db, upstream, subject)
+  const renamedTo = await findRename(db, upstream, subject)
+  return {
+    id,
+    upstream,
+    subject,
+    kind,
+    version,
+    user,
+    state,
+    attempts,
+    subjectThere: renamedTo === undefined ? there : `${there.slice(0, there.indexOf('/'))}/${renamedTo}`,
+    problem: error === null ? null : (JSON.parse(error) as WriteProblem),
+    createdAt: write.created_at,
+    endedAt: write.ended_at,
+  }
+}

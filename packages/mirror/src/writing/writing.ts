@@ -1,0 +1,127 @@
+import type { Registry } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import type { MirrorParts } from '../run.ts'
+import type { Upstream } from '../types.ts'
+import type { UpstreamFetch } from '../upstream-fetch.ts'
+import { linkAccount, listAccounts, unlinkAccount, type LinkedAccount } from './accounts.ts'
+import { createDelivery } from './deliver.ts'
+import {
+  dropWrite,
+  listWrites,
+  renameWrite,
+  retryWrite,
+  type ListWritesOptions,
+  type OutboxPlace,
+  type OutboxWrite,
+} from './settle.ts'
+
+/** What was done here and is to be done at upstreams too. */
+export interface MirrorOutbox {
+  /** In the order in which it was done; what waits and what is in conflict unless other states are asked for. */
+  list(options?: ListWritesOptions): Promise<OutboxWrite[]>
+  /** Sends one in conflict again, or one that waits now. Throws `not_found`, `conflict` for what is settled. */
+  retry(id: string): Promise<void>
+  /** Gives one up; what waits behind it goes on. Throws `not_found`, `conflict` for what is settled. */
+  drop(id: string): Promise<void>
+  /**
+   * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
+   * `invalid_request`, `conflict` for what is settled or may have arrived already.
+   */
+  rename(id: string, newName: string): Promise<void>
+  /**
+   * Sends now what waits, for a process that takes no work from the outbox; what does not arrive goes on waiting.
+   * Throws `offline`.
+   */
+  deliver(upstream?: string): Promise<{ delivered: number; waiting: number; inConflict: number }>
+}
+
+/** The accounts that users of this node have at upstreams. */
+export interface MirrorAccounts {
+  /**
+   * Keeps a user's API key for an upstream, sealed. Throws `not_found`, `invalid_request` for a key that the upstream
+   * does not know, `conflict` where this node has no secret key.
+   */
+  link(user: string, upstream: string, key: string): Promise<LinkedAccount>
+  /** Forgets it; what waits with it waits until it is linked again, or dropped. Throws `not_found`. */
+  unlink(user: string, upstream: string): Promise<void>
+  list(): Promise<LinkedAccount[]>
+}
+
+/** The writing part of a mirror. */
+export interface Writing {
+  readonly outbox: MirrorOutbox
+  readonly accounts: MirrorAccounts
+  /** An upstream was reached: what waits for it goes now. */
+  wake(upstream: string): void
+  close(): Promise<void>
+}
+
+/** Takes the writes of a registry to its upstreams from now on; in offline mode they only gather. */
+export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing {
+  const { registry, mode, onError, readCredential } = parts
+  const ways = new Map<string, UpstreamFetch>()
+  const httpOf = (upstream: Upstream): UpstreamFetch => {
+    const way = ways.get(upstream.name) ?? parts.openFetch(upstream, signal)
+    ways.set(upstream.name, way)
+    return way
+  }
+  const accountParts = { registry, httpOf }
+  const delivery = createDelivery({ ...accountParts, readCredential, onError })
+  if (mode !== 'offline') behind(delivery.start())
+
+  /** Errors of a registry that closes meanwhile are none. */
+  function behind(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!signal.aborted) onError(error)
+    })
+  }
+
+  const wake = (upstream: string): void => {
+    if (mode !== 'offline') behind(delivery.wake(upstream))
+  }
+
+  /** Whatever waited for its next attempt begins at once. */
+  async function goOn(settled: Promise<OutboxPlace>): Promise<void> {
+    wake((await settled).upstream)
+  }
+
+  return {
+    outbox: {
+      list: (options) => listWrites(registry, options),
+      retry: (id) => goOn(retryWrite(registry, id)),
+      drop: (id) => goOn(dropWrite(registry, id)),
+      rename: (id, newName) => goOn(renameWrite(registry, id, newName)),
+      async deliver(upstream) {
+        if (mode === 'offline')
+          throw new RegistryError('offline', 'This node is in offline mode: what is written waits.')
+        const before = await countWrites(registry, upstream)
+        await delivery.deliverAll(upstream)
+        const after = await countWrites(registry, upstream)
+        const delivered = after.delivered - before.delivered
+        return { delivered, waiting: after.pending, inConflict: after.conflict }
+      },
+    },
+    accounts: {
+      link: (user, upstream, key) => linkAccount(accountParts, { user, upstream, key }),
+      unlink: (user, upstream) => unlinkAccount(registry, user, upstream),
+      list: () => listAccounts(registry),
+    },
+    wake,
+    async close() {
+      await delivery.stop()
+      await Promise.all(ways.values().map((way) => way.close()))
+    },
+  }
+}
+
+async function countWrites({ database }: Registry, upstream: string | undefined) {
+  const rows = await database.read
+    .selectFrom('upstream_writes')
+    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
+    .$if(upstream !== undefined, (select) => select.where('upstream', '=', upstream!))
+    .groupBy('state')
+    .execute()
+  const counts = { pending: 0, delivered: 0, conflict: 0, dropped: 0 }
+  for (const { state, count } of rows) counts[state] = Number(count)
+  return counts
+}
