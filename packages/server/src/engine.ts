@@ -3,6 +3,7 @@ import { SkillMoved, authorize, localCall, type CallOptions } from '@skillstead/
 import { toLimitKey } from './addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
 import { callOf, type Call } from './call.ts'
+import { withFreshness } from './freshness.ts'
 import { ErrorWithHeaders, handle, type NodeParts } from './gate.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { readPayload, toInput, type Payload } from './input.ts'
@@ -45,7 +46,11 @@ async function answer(node: NodeParts, route: Route, call: Call): Promise<Respon
   const key = readIdempotencyKey(call, route)
   const work = route.endpoint.cookie ? performWithCookie : perform
   try {
-    if (key === undefined) return reply(call, toAnswer(call, route, await work(node, route, call, payload)))
+    if (key === undefined) {
+      const given = toAnswer(call, route, await work(node, route, call, payload))
+      const { port } = node.registry.upstreams
+      return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
+    }
     return await answerOnce(node, route, call, { key, payload }, () => work(node, route, call, payload))
   } catch (error) {
     if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)

@@ -100,10 +100,12 @@ function registerEventLoopDelay(delay: ReturnType<typeof monitorEventLoopDelay>,
 
 async function renderRegistryMetrics(registry: Registry): Promise<string> {
   const fresh = new PromRegistry()
-  for (const { name, help, value, type } of await registry.metrics()) {
-    const shape = { name, help, registers: [fresh] }
-    if (type === 'counter') new Counter(shape).inc(value)
-    else new Gauge(shape).set(value)
+  const made = new Map<string, Counter | Gauge>()
+  for (const { name, help, value, type, labels = {} } of await registry.metrics()) {
+    const shape = { name, help, labelNames: Object.keys(labels), registers: [fresh] }
+    const metric = made.get(name) ?? (type === 'counter' ? new Counter(shape) : new Gauge(shape))
+    made.set(name, metric)
+    metric.inc(labels, value)
   }
   return fresh.metrics()
 }

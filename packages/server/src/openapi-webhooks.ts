@@ -12,6 +12,7 @@ export const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   'skill.review.created': 'A user reviewed a skill of yours',
   'skill.issue.created': 'A user opened an issue on a skill of yours',
   'user.followed': 'Somebody follows you',
+  'mirror.alarm': 'The sync of an upstream stands still until an administrator decides; administrators alone are told',
   ping: 'You asked for a test delivery; nobody subscribes to it, and it is tried once',
 }
 

@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { errorTable, planNames, toProblemType, type Endpoint, type EndpointName } from '@skillstead/protocol'
+import { tellsFreshness } from './freshness.ts'
 import { toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
 import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
 import { secureCookieName } from './sessions.ts'
@@ -23,6 +24,17 @@ const cookieHeaders = {
   'Set-Cookie': { description: 'Begins the session of a dashboard, or ends it.', schema: { type: 'string' } },
 }
 
+const freshnessHeaders = {
+  Age: {
+    description: 'Of what comes from an upstream: seconds since it vouched for it.',
+    schema: { type: 'integer' },
+  },
+  'X-Skillstead-Stale': {
+    description: '`true` where that was too long ago, or the last try to learn more failed.',
+    schema: { type: 'string' },
+  },
+}
+
 /** The interface as an OpenAPI 3.1 document, made from the endpoint table. */
 export function toOpenApi(origin: string): Json {
   const paths: Record<string, Json> = {}
@@ -44,7 +56,7 @@ export function toOpenApi(origin: string): Json {
     webhooks: toWebhooks(),
     components: {
       ...components(),
-      headers: { ...rateHeaders, ...cookieHeaders },
+      headers: { ...rateHeaders, ...cookieHeaders, ...freshnessHeaders },
       parameters: toWebhookParameters(),
     },
   }
@@ -90,7 +102,7 @@ function toOperation(route: Route): Json {
       ...requestHeaders.filter(({ isTaken }) => isTaken(route)).map(toHeaderParameter),
     ],
     ...(bodyNames.length > 0 && { requestBody: toRequestBody(endpoint, fields, bodyNames) }),
-    responses: toResponses(endpoint),
+    responses: toResponses(route),
   }
 }
 
@@ -164,8 +176,13 @@ function toRequestBody(endpoint: Endpoint, fields: ReturnType<typeof inputFields
   return { required: required.length > 0, content: { 'application/json': { schema: json }, ...uploads } }
 }
 
-function toResponses(endpoint: Endpoint): Json {
-  const names = [...Object.keys(rateHeaders), ...(endpoint.cookie ? Object.keys(cookieHeaders) : [])]
+function toResponses(route: Route): Json {
+  const { endpoint } = route
+  const names = [
+    ...Object.keys(rateHeaders),
+    ...(endpoint.cookie ? Object.keys(cookieHeaders) : []),
+    ...(tellsFreshness(route) ? Object.keys(freshnessHeaders) : []),
+  ]
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
   const responses: Json = {}
   for (const status of statusesOf(endpoint)) {

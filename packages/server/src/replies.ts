@@ -25,8 +25,8 @@ const anyOrigin: Header = ['access-control-allow-origin', '*']
 /** Only browsers that ask across origins read this, and they say so by `Origin`. */
 const exposed: Header = [
   'access-control-expose-headers',
-  'etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, ' +
-    'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-request-id',
+  'age, etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, ' +
+    'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-request-id, x-skillstead-stale',
 ]
 const vary: Header = ['vary', 'Authorization, Cookie']
 const noSniff: Header = ['x-content-type-options', 'nosniff']
