@@ -11,6 +11,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   'Write and publish': ['init', 'lint', 'scan', 'publish', 'fork', 'webhooks'],
   'You and your keys': ['login', 'logout', 'keys', 'completion'],
   'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'doctor', 'rescan'],
+  'Follow other registries, and do without a network': ['mirror', 'bundle'],
   'Look after what is on it': ['held', 'reports', 'skills', 'verifications', 'dmca'],
 }
 
@@ -21,6 +22,8 @@ const nouns: Readonly<Record<string, string>> = {
   keys: 'your API keys',
   users: 'who may sign in',
   external: 'skills of other registries',
+  mirror: 'their skills here',
+  bundle: 'all of it in one file',
   held: 'versions that wait because of their scan',
   reports: 'reports of skills, and appeals',
   skills: 'flagged and hidden skills',

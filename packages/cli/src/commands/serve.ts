@@ -1,13 +1,17 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { isNoteName, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import { toOneLine, type Output } from '../output.ts'
+import { networkOptions } from '../mirror/options.ts'
+import { createNodeMirror } from '../node-mirror.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+import { toSecretKey } from '../secret-key.ts'
 
 export const serveOptions: Record<string, Option> = {
   port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
@@ -22,6 +26,7 @@ export const serveOptions: Record<string, Option> = {
   'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root: none unless it is said' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
   ...outgoingOptions,
+  ...networkOptions,
   'webhook-off-after': {
     value: 'N',
     help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
@@ -39,10 +44,14 @@ export const serve: Command<undefined> = {
   async run(given, output) {
     limitYoungMemory()
     const work = toWorkOptions(given)
-    const registry = await openRegistry({ ...toLocation(given, { make: true }), ...work })
-    const node = await listen(registry, given)
-    tellAddress(node, output)
-    await untilStopped(registry, node, output)
+    const registry = await openRegistry({
+      ...toLocation(given, { make: true }),
+      ...work,
+      secretKey: toSecretKey(given),
+    })
+    const running = await listen(registry, given)
+    tellAddress(running.node, output)
+    await untilStopped(running, output)
     return undefined
   },
   show: () => [],
@@ -60,11 +69,23 @@ export function toWorkOptions(
   }
 }
 
-/** Listens as the options say; the registry is closed again where that fails. */
-export async function listen(registry: Registry, given: Arguments): Promise<ListeningNode> {
+/** What runs until it is stopped. */
+interface Running {
+  readonly registry: Registry
+  readonly mirror: Mirror
+  readonly node: ListeningNode
+}
+
+/** Listens as the options say, and follows what the registry follows; the registry is closed again where that fails. */
+export async function listen(registry: Registry, given: Arguments): Promise<Running> {
+  let mirror: Mirror | undefined
   try {
-    return await listenNode(registry, toListenOptions(given))
+    mirror = createNodeMirror(registry, given)
+    const node = await listenNode(registry, toListenOptions(given))
+    mirror.start()
+    return { registry, mirror, node }
   } catch (error) {
+    await mirror?.close()
     await registry.close()
     throw error
   }
@@ -76,11 +97,12 @@ export function tellAddress(node: ListeningNode, output: Output): void {
 }
 
 /** Waits for an interruption, then ends in order. A second interruption ends at once. */
-export async function untilStopped(registry: Registry, node: ListeningNode, output: Output): Promise<void> {
+export async function untilStopped({ registry, mirror, node }: Running, output: Output): Promise<void> {
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   output.say('Finishing what is under way; interrupt again to stop at once.')
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
   await node.close()
+  await mirror.close()
   await registry.close()
 }
 

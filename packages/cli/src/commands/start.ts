@@ -3,6 +3,7 @@ import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead
 import type { Command } from '../command.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
+import { toSecretKey } from '../secret-key.ts'
 import { limitYoungMemory, listen, serveOptions, tellAddress, toWorkOptions, untilStopped } from './serve.ts'
 
 const folder = '.skillstead'
@@ -18,12 +19,12 @@ export const start: Command<undefined> = {
     limitYoungMemory()
     const here = { ...given, options: { ...given.options, data: folder } }
     const work = toWorkOptions(given)
-    const registry = await openRegistry({ ...toLocation(here, { make: true }), ...work })
+    const registry = await openRegistry({ ...toLocation(here, { make: true }), ...work, secretKey: toSecretKey(here) })
     const news = await furnish(registry)
-    const node = await listen(registry, here)
-    tellAddress(node, output)
-    for (const line of [...news, ...showWays(node.url)]) output.say(line)
-    await untilStopped(registry, node, output)
+    const running = await listen(registry, here)
+    tellAddress(running.node, output)
+    for (const line of [...news, ...showWays(running.node.url)]) output.say(line)
+    await untilStopped(running, output)
     return undefined
   },
   show: () => [],

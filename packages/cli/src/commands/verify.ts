@@ -10,7 +10,7 @@ import { findUrl, storeOptions } from '../place.ts'
 import { readContentAt, readZipContent } from '../verify/content.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 import { findKnownKeys, keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
-import { readKeys, withNode } from '../verify/node.ts'
+import { readFollowedKeys, readKeys, withNode } from '../verify/node.ts'
 import { readRecord } from '../verify/read-record.ts'
 import { showVerification, toVerification, type Verification } from '../verify/report.ts'
 
@@ -69,8 +69,9 @@ async function verifyFile(given: Arguments, file: string): Promise<Verification>
 async function verifyName(given: Arguments, name: string, output: Output): Promise<Verification> {
   const key = text(given, 'key')
   const stated = key === undefined ? undefined : readGivenKeys(key)
-  return withNode(given, async (api) => {
-    const { keys, remember } = stated ? { keys: stated } : await findKeys(given, api, output)
+  return withNode(given, async (api, registry) => {
+    const followed = registry ? await readFollowedKeys(registry) : []
+    const { keys, remember } = stated ? { keys: stated } : await findKeys(given, api, followed, output)
     const record = await getRecord(given, api, name)
     const content = await readContent(given, api, name, record.version)
     const report = verifyProvenance(record, { keys, content })
@@ -98,11 +99,19 @@ interface Trusted {
   readonly remember?: () => void
 }
 
-/** The node's own keys for its own files; for a node elsewhere those that were pinned, or pinned from now on. */
-async function findKeys(given: Arguments, api: RegistryApi, output: Output): Promise<Trusted> {
+/**
+ * The node's own keys for its own files, and those of the registries that it follows; for a node elsewhere those that were
+ * pinned, or pinned from now on.
+ */
+async function findKeys(
+  given: Arguments,
+  api: RegistryApi,
+  followed: readonly string[],
+  output: Output,
+): Promise<Trusted> {
   const url = findUrl(given)
   const keys = await readKeys(api)
-  if (url === undefined) return { keys }
+  if (url === undefined) return { keys: [...keys, ...followed] }
   const file = knownKeysFile()
   const known = findKnownKeys(file, url)
   if (!known) return { keys, remember: () => pin(file, url, keys, output) }

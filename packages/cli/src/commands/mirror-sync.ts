@@ -1,0 +1,76 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { AlarmCode, Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
+import { choice, flag, text, type Arguments, type Command } from '../command.ts'
+import type { Output } from '../output.ts'
+import { toReportLines } from '../mirror/lines.ts'
+import { askingOptions } from '../mirror/options.ts'
+import { createProgressLine } from '../mirror/progress.ts'
+import { onInterruption, withMirror } from '../mirror/with-mirror.ts'
+import { storeOptions } from '../place.ts'
+import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+
+/** What a sync may stand still for. */
+export const alarmCodes = [
+  ...(['rollback', 'fork', 'freeze', 'epoch', 'origin', 'key', 'altered', 'mass_removal'] as const),
+] satisfies AlarmCode[]
+
+/** `skillstead mirror sync NAME`. */
+export const syncUpstream: Command<SyncReport> = {
+  summary: 'Brings in what is new at a registry that is followed, verified and scanned. It can be ended at any moment.',
+  words: ['NAME'],
+  options: {
+    full: { help: 'from the beginning again: what is here is compared, and what lacks comes in' },
+    'allow-removals': { help: 'goes on though it hides more than one skill in a hundred' },
+    accept: { value: 'ALARM', help: 'goes on from an alarm that you have looked into; `mirror status` names it' },
+    ...scanPolicyOption,
+    ...askingOptions,
+    ...storeOptions,
+  },
+  run(given, output) {
+    const accept = choice(text(given, 'accept'), alarmCodes, 'alarm')
+    const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept }
+    return sync(given, output, async () => options)
+  },
+  show: toReportLines,
+}
+
+/** `skillstead mirror resume NAME`. */
+export const resumeUpstream: Command<SyncReport> = {
+  summary: 'Goes on with a registry whose sync stands still for an alarm, whatever that is; look at it before.',
+  words: ['NAME'],
+  options: { ...scanPolicyOption, ...askingOptions, ...storeOptions },
+  run: (given, output) =>
+    sync(given, output, async (mirror) => {
+      const [name] = given.words as [string]
+      const alarm = (await mirror.status(name))[0]?.alarm
+      if (!alarm)
+        throw new RegistryError('conflict', `'${name}' does not stand still; \`mirror sync ${name}\` syncs it.`)
+      output.say(`Going on from ${alarm.code}: ${alarm.message}`)
+      return { accept: alarm.code }
+    }),
+  show: toReportLines,
+}
+
+async function sync(
+  given: Arguments,
+  output: Output,
+  choose: (mirror: Mirror) => Promise<SyncOptions>,
+): Promise<SyncReport> {
+  const [name] = given.words as [string]
+  const signal = onInterruption()
+  const line = createProgressLine(output)
+  return withMirror(
+    given,
+    async (mirror) => {
+      const options = await choose(mirror)
+      try {
+        const report = await mirror.sync(name, { ...options, signal, onProgress: line.tell })
+        const { applied, requests, head, ...rest } = report
+        return { applied, requests, head, ...rest }
+      } finally {
+        line.end()
+      }
+    },
+    { scanPolicy: toScanPolicy(given) },
+  )
+}

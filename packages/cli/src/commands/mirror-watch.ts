@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import type { FeedEntry, SyncReport } from '@skillstead/mirror'
+import type { Command } from '../command.ts'
+import { toRefusalLines } from '../mirror/lines.ts'
+import { askingOptions } from '../mirror/options.ts'
+import { onInterruption, withMirror } from '../mirror/with-mirror.ts'
+import { toOneLine, type Output } from '../output.ts'
+import { storeOptions } from '../place.ts'
+import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+
+const pageMax = 1000
+const waitSeconds = 30
+/** After an error of the database, such as one that is busy for long. */
+const pauseMs = 1000
+
+/** `skillstead mirror watch`: syncs when it is due, and prints what comes as it comes, until it is interrupted. */
+export const watchUpstreams: Command<undefined> = {
+  summary: 'Syncs what is followed when it is due, and prints what comes in until it is interrupted.',
+  words: [],
+  options: { ...scanPolicyOption, ...askingOptions, ...storeOptions },
+  printsItself: true,
+  async run(given, output) {
+    const signal = onInterruption()
+    const { onBegin, ...told } = createTold(output)
+    await withMirror(
+      given,
+      async (mirror, registry) => {
+        const upstreams = await mirror.list()
+        if (upstreams.length === 0)
+          throw new RegistryError('conflict', 'Nothing is followed yet; see `mirror add --help`.')
+        const since = (await localApi(registry, systemCaller).getFeed({ limit: 1 })).head
+        mirror.start()
+        onBegin(upstreams.map(({ name }) => name))
+        signal.addEventListener('abort', () => registry.endWaits(), { once: true })
+        await follow(registry, since, told, signal)
+      },
+      { ...told, scanPolicy: toScanPolicy(given) },
+    )
+    return undefined
+  },
+  show: () => [],
+}
+
+/** Where an event goes: a line for people, a line of JSON for programs. */
+function createTold({ json }: Output) {
+  const tell = (event: object, lines: readonly string[]) => {
+    for (const line of json ? [JSON.stringify(event)] : lines) console.log(line)
+  }
+  return {
+    onBegin(upstreams: readonly string[]) {
+      if (json) tell({ event: 'watching', upstreams }, [])
+      else console.error(`Watching ${upstreams.join(', ')}; interrupt to end.`)
+    },
+    onEntry(upstream: string, { seq, type, subject, digest, at, data }: FeedEntry) {
+      const version = typeof data.version === 'string' ? data.version : null
+      const line = `${at}  ${upstream}  ${type}  ${toOneLine(subject)}`
+      tell({ event: 'change', upstream, seq, type, subject, version, digest, at }, [line])
+    },
+    onReport(report: SyncReport) {
+      const { upstream, applied, refused, refusedTotal } = report
+      if (applied + refusedTotal === 0) return
+      const lines = [`${upstream}: ${refusedTotal} refused`, ...toRefusalLines(refused, refusedTotal)]
+      tell({ event: 'synced', ...report }, refusedTotal > 0 ? lines : [])
+    },
+    onAlarm(upstream: string, alarm: { code: string; message: string }) {
+      tell({ event: 'alarm', upstream, ...alarm }, [
+        `${upstream} stands still (${alarm.code}): ${toOneLine(alarm.message)}`,
+      ])
+    },
+    onError(error: unknown) {
+      const detail = error instanceof Error ? error.message : String(error)
+      const code = error instanceof RegistryError ? error.code : 'internal'
+      if (json) tell({ event: 'error', code, detail }, [])
+      else console.error(toOneLine(detail))
+    },
+  }
+}
+
+/** Tells what comes into the log of this registry from elsewhere, whichever process brings it. */
+async function follow(
+  registry: Registry,
+  since: number,
+  told: Pick<ReturnType<typeof createTold>, 'onEntry' | 'onError'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const api = localApi(registry, systemCaller)
+  let next = since
+  while (!signal.aborted) {
+    try {
+      const page = await api.getFeed({ since: next, limit: pageMax, wait: waitSeconds })
+      next = page.next
+      const sources = await readSources(registry, page.entries)
+      for (const entry of page.entries) {
+        const upstream = sources.get(toFullName(entry))
+        if (upstream !== undefined) told.onEntry(upstream, entry)
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      told.onError(error)
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}
+
+/** From which upstream the skills of entries are, by full name; those of this node are left out. */
+async function readSources(registry: Registry, entries: readonly FeedEntry[]): Promise<Map<string, string>> {
+  if (entries.length === 0) return new Map()
+  const names = [...new Set(entries.map(toFullName))]
+  const rows = await registry.database.read
+    .selectFrom('skills')
+    .select(['full_name', 'origin_upstream'])
+    .where('full_name', 'in', names)
+    .where('origin_kind', '=', 'mirror')
+    .execute()
+  return new Map(rows.map(({ full_name, origin_upstream }) => [full_name, origin_upstream ?? '']))
+}
+
+function toFullName({ subject }: FeedEntry): string {
+  return subject.split('@')[0]!
+}

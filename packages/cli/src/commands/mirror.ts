@@ -1,0 +1,80 @@
+import { findUpstream } from '@skillstead/mirror'
+import type { Command } from '../command.ts'
+import { toListLine, toShown, toStatusLines, type ShownUpstream } from '../mirror/lines.ts'
+import { askingOptions, networkOptions, toAddOptions, upstreamOptions } from '../mirror/options.ts'
+import { toMirrorOptions, withMirror } from '../mirror/with-mirror.ts'
+import { storeOptions } from '../place.ts'
+
+/** What was added, and why nobody could look at it. */
+type Added = ShownUpstream & { readonly problem: string | null }
+
+/** `skillstead mirror add NAME URL`. */
+export const addUpstream: Command<Added> = {
+  summary: 'Follows another registry: a node, any that speaks the specification, a discovery index, git, or a folder.',
+  words: ['NAME', 'URL|PATH'],
+  options: { ...upstreamOptions, ...askingOptions, ...storeOptions },
+  async run(given) {
+    const [name, location] = given.words as [string, string]
+    const options = toAddOptions(given)
+    const { mode, ca } = toMirrorOptions(given)
+    return withMirror(
+      given,
+      async (mirror) => {
+        const asks = mode !== 'offline' && (options.kind === undefined || options.key === undefined)
+        const found = asks ? await findUpstream(location, { ...options, ca }) : undefined
+        const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
+        return { ...toShown(await mirror.add(name, location, added)), problem: found?.problem ?? null }
+      },
+      { make: true },
+    )
+  },
+  show: (added) => [...toStatusLines(added), ...showNext(added)],
+}
+
+/** `skillstead mirror list`. */
+export const listUpstreams: Command<{ upstreams: ShownUpstream[]; total: number }> = {
+  summary: 'Lists the registries that are followed, those that are synced first at the top.',
+  words: [],
+  options: storeOptions,
+  async run(given) {
+    const upstreams = await withMirror(given, async (mirror) => (await mirror.list()).map(toShown))
+    return { upstreams, total: upstreams.length }
+  },
+  show: ({ upstreams }) => (upstreams.length === 0 ? ['Nothing is followed yet.'] : upstreams.map(toListLine)),
+}
+
+/** `skillstead mirror status [NAME]`: a failure to scripts where one stands still. */
+export const showStatus: Command<{ upstreams: ShownUpstream[]; total: number }> = {
+  summary: 'Tells how the followed registries stand. Exit code 1 where one stands still for an alarm.',
+  words: ['[NAME]'],
+  options: storeOptions,
+  async run(given) {
+    const upstreams = await withMirror(given, async (mirror) => (await mirror.status(given.words[0])).map(toShown))
+    return { upstreams, total: upstreams.length }
+  },
+  show: ({ upstreams }) => (upstreams.length === 0 ? ['Nothing is followed yet.'] : upstreams.flatMap(toStatusLines)),
+  hasFailed: ({ upstreams }) => upstreams.some(({ alarm }) => alarm !== null),
+}
+
+/** `skillstead mirror remove NAME`. */
+export const removeUpstream: Command<{ removed: string }> = {
+  summary: 'Follows a registry no more. What came from it stays.',
+  words: ['NAME'],
+  options: { ...networkOptions, ...storeOptions },
+  async run(given) {
+    const [name] = given.words as [string]
+    await withMirror(given, (mirror) => mirror.remove(name))
+    return { removed: name }
+  },
+  show: ({ removed }) => [`${removed} is followed no more. What came from it stays.`],
+}
+
+function showNext({ name, kind, keys, settings, problem }: Added): string[] {
+  return [
+    ...(problem === null ? [] : [`Nobody could look at it, so that it is taken for a ${kind}: ${problem}`]),
+    ...(keys.length > 0 && !settings.pinned
+      ? ['Its key was taken as it is. Compare it with the one that its operator publishes, or pin that one with --key.']
+      : []),
+    `Bring in what it has: skillstead mirror sync ${name}`,
+  ]
+}

@@ -1,0 +1,24 @@
+import type { BundleHeader } from '@skillstead/mirror'
+import { toOneLine } from '../output.ts'
+
+/** What a bundle says of itself, for people. */
+export function toBundleLines(header: BundleHeader): string[] {
+  const { origin, epoch, since, until, keys, filters, createdAt, counts } = header
+  const facts: [label: string, fact: string][] = [
+    ['log', `${origin}, epoch ${epoch}`],
+    ['entries', since === until ? `none after ${since}` : `${since + 1} to ${until}`],
+    ['content', `${counts.complete} of ${counts.versions} versions, ${counts.blobs} files, ${toSize(counts.bytes)}`],
+    ...Object.entries(filters).map(
+      ([filter, value]) => ['only', `${filter} ${[value].flat().join(', ')}`] as [string, string],
+    ),
+    ['made', createdAt],
+    ...keys.map((key) => ['key', key] as [string, string]),
+  ]
+  return facts.map(([label, fact]) => `  ${label.padEnd(9)}${toOneLine(fact)}`)
+}
+
+/** A size for people. */
+export function toSize(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} bytes`
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

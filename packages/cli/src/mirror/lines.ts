@@ -1,0 +1,127 @@
+import type { SyncReport, UpstreamStatus } from '@skillstead/mirror'
+import { toOneLine } from '../output.ts'
+
+const refusalsShownMax = 20
+
+/** An upstream with its times as people and programs write them. */
+export type ShownUpstream = Omit<
+  UpstreamStatus,
+  'checkpointAt' | 'triedAt' | 'syncedAt' | 'nextAt' | 'alarm' | 'lastError'
+> & {
+  readonly checkpointAt: string | null
+  readonly triedAt: string | null
+  readonly syncedAt: string | null
+  readonly nextAt: string | null
+  readonly alarm: { code: string; message: string; at: string } | null
+  readonly lastError: { code: string; message: string; at: string } | null
+}
+
+export function toShown(status: UpstreamStatus): ShownUpstream {
+  const { checkpointAt, triedAt, syncedAt, nextAt, alarm, lastError } = status
+  return {
+    ...status,
+    checkpointAt: toTime(checkpointAt),
+    triedAt: toTime(triedAt),
+    syncedAt: toTime(syncedAt),
+    nextAt: toTime(nextAt),
+    alarm: alarm && { ...alarm, at: toTime(alarm.at)! },
+    lastError: lastError && { ...lastError, at: toTime(lastError.at)! },
+  }
+}
+
+/** One line of a list. */
+export function toListLine({ name, kind, location, state, skills }: ShownUpstream): string {
+  return `${name}  ${kind}  ${toOneLine(location)}  ${state}, ${toSkills(skills)}`
+}
+
+/** All that is known of an upstream. */
+export function toStatusLines(upstream: ShownUpstream): string[] {
+  const { name, kind, location, state, alarm, lastError, skills, refused } = upstream
+  const facts = [
+    ['state', `${state}${toWhen(upstream)}`],
+    [
+      'stopped',
+      alarm && `${alarm.code}, ${alarm.at}: ${alarm.message} Go on with: ${toCommand(upstream)} --accept ${alarm.code}`,
+    ],
+    ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
+    ['skills', `${toSkills(skills)} here${refused > 0 ? `, ${toCount(refused)} refused` : ''}`],
+    ['takes', toTaken(upstream)],
+    ['log', toLog(upstream)],
+    ...upstream.keys.map((key) => ['key', `${key} (${upstream.settings.pinned ? 'pinned' : 'taken on first use'})`]),
+    ['writes', toWrites(upstream)],
+  ]
+  return [
+    `${name}  ${kind}  ${toOneLine(location)}`,
+    ...facts.flatMap(([label, fact]) => (fact ? [`  ${String(label).padEnd(8)}${toOneLine(fact)}`] : [])),
+  ]
+}
+
+/** What a sync did. */
+export function toReportLines(report: SyncReport): string[] {
+  const { upstream, applied, unchanged, refused, refusedTotal, removed, requests, bytes, durationMs, head } = report
+  const parts = [
+    `${toCount(applied)} ${applied === 1 ? 'change' : 'changes'} came in`,
+    ...(removed > 0 ? [`${toCount(removed)} of them took something away`] : []),
+    ...(unchanged > 0 ? [`${toCount(unchanged)} here already`] : []),
+    ...(refusedTotal > 0 ? [`${toCount(refusedTotal)} refused`] : []),
+  ]
+  return [
+    `${upstream}: ${parts.join(', ')}. It is at ${head}.`,
+    ...toRefusalLines(refused, refusedTotal),
+    `${toCount(requests)} ${requests === 1 ? 'request' : 'requests'}, ${toMegabytes(bytes)} of content, ${(durationMs / 1000).toFixed(1)} s.`,
+  ]
+}
+
+/** What was refused, the first of it. */
+export function toRefusalLines(refused: SyncReport['refused'], total: number): string[] {
+  const shown = refused.slice(0, refusalsShownMax)
+  const hidden = total - shown.length
+  return [
+    ...shown.map(({ subject, reason, detail }) => `  refused ${toOneLine(subject)} (${reason}): ${toOneLine(detail)}`),
+    ...(hidden > 0 ? [`  and ${toCount(hidden)} more.`] : []),
+  ]
+}
+
+function toCommand({ name, kind }: ShownUpstream): string {
+  return kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
+}
+
+function toWhen({ syncedAt, triedAt, nextAt }: ShownUpstream): string {
+  const synced = syncedAt === null ? ', never synced' : `, synced ${syncedAt}`
+  const tried = triedAt !== null && triedAt !== syncedAt ? `, tried ${triedAt}` : ''
+  return `${synced}${tried}${nextAt === null ? ', by hand' : `, next ${nextAt}`}`
+}
+
+function toTaken({ settings: { mode, selected, filters, priority } }: ShownUpstream): string {
+  const names = mode === 'selected' ? ` ${selected.join(', ')}` : ''
+  const chosen = Object.entries(filters).map(([filter, value]) => `; ${filter} ${[value].flat().join(', ')}`)
+  return `${mode}${names}${chosen.join('')}${priority === 0 ? '' : `; priority ${priority}`}`
+}
+
+function toLog({ logOrigin, verified, applied, checkpointAt, freezeChecked }: ShownUpstream): string {
+  if (logOrigin === null) return ''
+  const signed = checkpointAt === null ? 'it does not say when it signed' : `signed ${checkpointAt}`
+  const frozen = freezeChecked ? '' : '; that it is not frozen cannot be seen'
+  return `${logOrigin}, ${toCount(verified)} entries verified, ${toCount(applied)} in place, ${signed}${frozen}`
+}
+
+function toWrites({ name, writesWaiting, writesInConflict }: ShownUpstream): string {
+  if (writesWaiting + writesInConflict === 0) return ''
+  return `${writesWaiting} wait, ${writesInConflict} in conflict: mirror outbox list --upstream ${name}`
+}
+
+function toSkills(count: number): string {
+  return `${toCount(count)} ${count === 1 ? 'skill' : 'skills'}`
+}
+
+function toMegabytes(bytes: number): string {
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
+
+function toCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+function toTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

@@ -1,0 +1,97 @@
+import { SingleBar } from 'cli-progress'
+import type { SyncProgress } from '@skillstead/mirror'
+import type { Output } from '../output.ts'
+
+/** How far a sync is, for people. */
+export interface ProgressLine {
+  tell(progress: SyncProgress): void
+  /** Leaves the terminal as it was. */
+  end(): void
+}
+
+const phases: Readonly<Record<SyncProgress['phase'], string>> = {
+  staging: 'reading the log',
+  applying: 'bringing in changes',
+  listing: 'reading skills',
+}
+/** In a file or a pipe a line stays, so that there is one now and then. */
+const lineMs = 10_000
+/** An estimate of less than this is a guess. */
+const measureMs = 2_000
+
+/** A bar on a terminal, a line now and then elsewhere, nothing where programs read. */
+export function createProgressLine(output: Output): ProgressLine {
+  if (output.json) return { tell: () => undefined, end: () => undefined }
+  const pace = createPace()
+  return process.stderr.isTTY ? createBar(pace) : createLines(output, pace)
+}
+
+function createBar(pace: Pace): ProgressLine {
+  const format = '{bar} {phase} {value}{of}{left}'
+  const bar = new SingleBar({ format, stream: process.stderr, clearOnComplete: true, hideCursor: true })
+  let isOn = false
+  return {
+    tell(progress) {
+      const { done, total } = progress
+      const parts = { phase: phases[progress.phase], of: toOf(total), left: toLeft(pace.secondsLeft(progress)) }
+      if (!isOn) bar.start(Math.max(1, total ?? done), done, parts)
+      isOn = true
+      bar.setTotal(Math.max(1, total ?? done))
+      bar.update(done, parts)
+    },
+    end() {
+      if (isOn) bar.stop()
+      isOn = false
+    },
+  }
+}
+
+function createLines(output: Output, pace: Pace): ProgressLine {
+  let toldMs = performance.now()
+  return {
+    tell(progress) {
+      const left = pace.secondsLeft(progress)
+      if (performance.now() - toldMs < lineMs) return
+      toldMs = performance.now()
+      output.say(
+        `${progress.upstream}: ${phases[progress.phase]}, ${toCount(progress.done)}${toOf(progress.total)}${toLeft(left)}`,
+      )
+    },
+    end: () => undefined,
+  }
+}
+
+interface Pace {
+  /** How long the present phase goes on, where anybody can say. */
+  secondsLeft(progress: SyncProgress): number | undefined
+}
+
+/** What a source says itself goes first: it knows how fast it may ask. Else what was done so far is carried on. */
+export function createPace(now: () => number = () => performance.now()): Pace {
+  let began: { phase: string; done: number; atMs: number } | undefined
+  return {
+    secondsLeft({ phase, done, total, secondsLeft }) {
+      if (began?.phase !== phase) began = { phase, done, atMs: now() }
+      if (secondsLeft !== undefined) return secondsLeft
+      const [passedMs, passed] = [now() - began.atMs, done - began.done]
+      if (total === undefined || passedMs < measureMs || passed <= 0) return undefined
+      return ((total - done) * passedMs) / passed / 1000
+    },
+  }
+}
+
+function toOf(total: number | undefined): string {
+  return total === undefined ? '' : ` of ${toCount(total)}`
+}
+
+function toLeft(seconds: number | undefined): string {
+  if (seconds === undefined) return ''
+  if (seconds < 90) return `, about ${Math.max(1, Math.ceil(seconds))} s left`
+  return seconds < 2 * 3600
+    ? `, about ${Math.ceil(seconds / 60)} min left`
+    : `, about ${Math.ceil(seconds / 3600)} h left`
+}
+
+function toCount(count: number): string {
+  return count.toLocaleString('en-US')
+}

@@ -1,0 +1,52 @@
+import type { Registry, ScanPolicy } from '@skillstead/core'
+import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
+import type { Arguments } from '../command.ts'
+import { toOutgoing } from '../outgoing-options.ts'
+import { toLocation, withRegistry } from '../place.ts'
+import { toSecretKey } from '../secret-key.ts'
+import { toNetworkMode, toPrivateNames } from './options.ts'
+
+interface WithMirrorOptions {
+  /** Whether a folder that is not there is made. */
+  readonly make?: boolean
+  readonly scanPolicy?: ScanPolicy
+}
+
+/** The mirror of the registry that the options name, for the length of some work. */
+export async function withMirror<T>(
+  given: Arguments,
+  work: (mirror: Mirror, registry: Registry) => Promise<T>,
+  { make = false, scanPolicy, ...options }: MirrorOptions & WithMirrorOptions = {},
+): Promise<T> {
+  const parts = { ...toMirrorOptions(given), ...options }
+  // Where there is no registry, nothing is made beside it.
+  toLocation(given, { make })
+  return withRegistry(
+    given,
+    async (registry) => {
+      const mirror = createMirror(registry, parts)
+      try {
+        return await work(mirror, registry)
+      } finally {
+        await mirror.close()
+      }
+    },
+    { make, scanPolicy, secretKey: toSecretKey(given) },
+  )
+}
+
+/** How the options say that upstreams are asked. Throws a UsageError. */
+export function toMirrorOptions(given: Arguments): MirrorOptions {
+  return {
+    mode: toNetworkMode(given),
+    privateNames: toPrivateNames(given),
+    ca: [...(toOutgoing(given).ca ?? [])],
+  }
+}
+
+/** Aborted by the first interruption; a second one ends the process at once. */
+export function onInterruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}

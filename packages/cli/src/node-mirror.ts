@@ -1,0 +1,25 @@
+import type { Registry } from '@skillstead/core'
+import { createMirror, type Mirror } from '@skillstead/mirror'
+import { createLogger } from '@skillstead/server'
+import { flag, type Arguments } from './command.ts'
+import { toMirrorOptions } from './mirror/with-mirror.ts'
+
+/** The mirror of a node, before it listens; once started it syncs what is followed when it is due. */
+export function createNodeMirror(registry: Registry, given: Arguments): Mirror {
+  const logger = flag(given, 'json-logs') ? createLogger() : undefined
+  return createMirror(registry, {
+    ...toMirrorOptions(given),
+    onError(error) {
+      if (logger) logger.warn({ err: error }, 'mirror failed')
+      else console.error(error instanceof Error ? error.message : error)
+    },
+    onAlarm(upstream, { code, message }) {
+      if (logger) logger.error({ upstream, alarm: code }, message)
+      else console.error(`The sync of '${upstream}' stands still (${code}): ${message}`)
+    },
+    onReport({ upstream, applied, refusedTotal, requests, durationMs }) {
+      if (applied + refusedTotal > 0)
+        logger?.info({ upstream, applied, refused: refusedTotal, requests, durationMs }, 'synced')
+    },
+  })
+}
