@@ -40,6 +40,8 @@ describeApi('the transparency log', (open, { transport }) => {
       rootHash: await readRoot(test.api(), size),
       signers: [idOf(vkey!)],
       lines: 1,
+      named: [],
+      times: [test.clock.now()],
     })
   })
 

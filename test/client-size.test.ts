@@ -73,6 +73,7 @@ describe('the client, as a browser gets it', () => {
         'verifyConsistency',
         'verifyFiles',
         'verifyInclusion',
+        'verifyNote',
         'verifyProvenance',
       ],
     ])

@@ -133,6 +133,32 @@ describe('the examples', () => {
     expect(stdout).toMatch(/^content: The content has the digest .* SKILL\.md was altered\.\n$/)
   })
 
+  it('follow another registry, and go on without it', async () => {
+    const { code, stdout, stderr } = await runFile(example('mirror.ts'), [])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.split('\n')).toEqual([
+      '2 changes came in, with 3 requests',
+      '2 more, 1 of them took something away',
+      'found alice/tea@1.1.0',
+      'it came from main, and the log of skills.example.com proves it',
+      'main refuses the connection; is it running?',
+      '',
+    ])
+  })
+
+  it('carry skills into a place that no network reaches', async () => {
+    const { code, stdout, stderr } = await runFile(example('air-gap.ts'), [])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.split('\n')).toEqual([
+      'wrote 2 versions of skills.example.com',
+      'it is whole, and signed by skills.example.com',
+      '2 changes came in; the next bundle begins after 2',
+      '2 more changes came in, 1 of them took something away',
+      'inside there is alice/tea@1.1.0',
+      '',
+    ])
+  })
+
   it('are skills that every strict reader takes', async () => {
     const data = join(await makeFolder(), 'data')
     const { published } = await skillsteadJson<{ published: string[] }>(['examples', '--data', data])

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { RegistryApi } from '@skillstead/protocol'
 import { bytesOf, textOf } from './answers.ts'
 import { naiveRoot } from './naive-tree.ts'
@@ -10,15 +10,20 @@ export interface ReadCheckpoint {
   readonly rootHash: string
   /** The keys whose signatures hold, as the hashes in their lines. */
   readonly signers: readonly string[]
+  /** How many lines have the form of a signature of the text alone. */
   readonly lines: number
+  /** The keys that the text names, by their extension lines. */
+  readonly named: readonly string[]
+  /** The times, in milliseconds since 1970, that the given keys signed beside the text. */
+  readonly times: readonly number[]
 }
 
 /** Reads a signed note; `signers` names only keys among `vkeys` whose signature is right. */
 export function readCheckpoint(note: string, vkeys: readonly string[]): ReadCheckpoint {
   const end = note.lastIndexOf('\n\n')
   const text = note.slice(0, end + 1)
-  const [origin, treeSize, rootHash, rest] = text.split('\n')
-  if (rest !== '') throw new Error('The checkpoint has more than three lines.')
+  const [origin, treeSize, rootHash, ...extensions] = text.slice(0, -1).split('\n')
+  if (extensions.some((line) => !line.startsWith('key '))) throw new Error('The checkpoint has lines of another kind.')
   const lines = note
     .slice(end + 2)
     .trimEnd()
@@ -30,7 +35,33 @@ export function readCheckpoint(note: string, vkeys: readonly string[]): ReadChec
     const vkey = vkeys.find((key) => key.startsWith(`${name}+${id}+`))
     return vkey && verify(null, Buffer.from(text), toPublicKey(vkey), signature.subarray(4)) ? [id] : []
   })
-  return { origin: origin!, treeSize: Number(treeSize), rootHash: rootHash!, signers, lines: lines.length }
+  return {
+    origin: origin!,
+    treeSize: Number(treeSize),
+    rootHash: rootHash!,
+    signers,
+    lines: lines.filter((line) => Buffer.from(line.split(' ')[2]!, 'base64').length === 4 + 64).length,
+    named: extensions.map((line) => line.slice('key '.length)),
+    times: lines.flatMap((line) => readTime(text, line, vkeys)),
+  }
+}
+
+/** The time of a cosignature (C2SP `tlog-cosignature`, version 1) by one of the keys, where the signature is right. */
+function readTime(text: string, line: string, vkeys: readonly string[]): number[] {
+  const [, name, base64] = line.split(' ')
+  const bytes = Buffer.from(base64!, 'base64')
+  const vkey = vkeys.find((key) => key.startsWith(`${name}+`) && toCosignerId(key) === bytes.toString('hex', 0, 4))
+  if (!vkey) return []
+  const seconds = bytes.readBigUInt64BE(4)
+  const message = Buffer.from(`cosignature/v1\ntime ${seconds}\n${text}`)
+  return verify(null, message, toPublicKey(vkey), bytes.subarray(12)) ? [Number(seconds) * 1000] : []
+}
+
+function toCosignerId(vkey: string): string {
+  const [name, , ...key] = vkey.split('+')
+  const bytes = Buffer.from(key.join('+'), 'base64')
+  bytes[0] = 4
+  return createHash('sha256').update(`${name}\n`).update(bytes).digest('hex').slice(0, 8)
 }
 
 /** The keys that a node shows. */

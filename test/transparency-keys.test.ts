@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { checkRegistry, openRegistry, readVerifierKeys, rotateKey, signText } from '@skillstead/core'
+import { verifyCheckpoint } from '@skillstead/client/verify'
+import {
+  checkRegistry,
+  openRegistry,
+  readSignedCheckpoint,
+  readVerifierKeys,
+  rotateKey,
+  signText,
+} from '@skillstead/core'
 import { textOf } from './answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
 import { describeDatabases } from './harness.ts'
@@ -30,11 +38,41 @@ describeDatabases('the keys of a node', (open) => {
     expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!), idOf(first!)], lines: 2 })
     expect(await readWith([first!])).toMatchObject({ signers: [idOf(first!)] })
     expect((await api.getFeed()).checkpoint).toBe(await textOf(await api.getCheckpoint()))
+    // The old key vouches for the new one, and only for as long as both sign.
+    expect(await readWith([first!])).toMatchObject({ named: [second, first] })
+    expect(verifyCheckpoint(await textOf(await api.getCheckpoint()), [first!]).endorsedKeys).toEqual([second, first])
 
     test.clock.advance(30 * dayMs)
     expect(await readKeys(api)).toEqual([second])
-    expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!)], lines: 1 })
+    expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!)], lines: 1, named: [] })
     expect((await readVerifierKeys(test.registry)).map(({ state }) => state)).toEqual(['current', 'retired'])
+  })
+
+  it('sign when a checkpoint was the newest, rounded down to a minute', async () => {
+    const test = await open({ origin: 'time.example' })
+    await appendMany(test, 1)
+    const keys = await readKeys(test.api())
+    const read = async () => readCheckpoint(await textOf(await test.api().getCheckpoint()), keys)
+    const startMs = test.clock.now()
+    expect(await read()).toMatchObject({ times: [startMs], named: [] })
+    const { text, tag } = await readSignedCheckpoint(test.registry)
+    test.clock.advance(59_999)
+    expect(await readSignedCheckpoint(test.registry)).toMatchObject({ text, tag })
+    test.clock.advance(1)
+    expect(await read()).toMatchObject({ times: [startMs + 60_000] })
+    const later = await readSignedCheckpoint(test.registry)
+    expect(later.tag).not.toBe(tag)
+    // What proves a version for ever does not change by the minute.
+    expect(later.text.startsWith(later.timeless)).toBe(true)
+    expect(text.startsWith(later.timeless)).toBe(true)
+    expect(verifyCheckpoint(later.text, keys).signedAt).toBe(startMs + 60_000)
+    for (let i = 0; i < 8; i += 1) await rotateKey(test.registry)
+    const many = await readKeys(test.api())
+    expect(await read()).toMatchObject({ lines: 9, times: [] })
+    expect(verifyCheckpoint(await textOf(await test.api().getCheckpoint()), [...keys, ...many])).toMatchObject({
+      signedAt: startMs + 60_000,
+      endorsedKeys: many,
+    })
   })
 
   it('are read anew after another process rotated them', async () => {

@@ -47,7 +47,7 @@ describe('a checkpoint', () => {
     const expected = { origin: 'node.example', treeSize: 12, rootHash: root }
     expect(parseCheckpoint(node.note(text))).toEqual(expected)
     const { signers, ...checkpoint } = verifyCheckpoint(node.note(text), [stranger.vkey, node.vkey])
-    expect(checkpoint).toEqual(expected)
+    expect(checkpoint).toEqual({ ...expected, endorsedKeys: [] })
     expect(signers.map(({ name, hash }) => `${name}+${hash}`)).toEqual([node.id])
   })
 
@@ -96,6 +96,36 @@ describe('a checkpoint', () => {
     const longer = `${text}extension\n`
     expect(outcomeOf(node.note(longer), [node.vkey])).toBe('taken')
     expect(outcomeOf(node.note(longer).replace('extension', 'extensions'), [node.vkey])).toContain('does not match')
+  })
+
+  it('says when it was the newest, by the word of a given key of its log alone', () => {
+    const note = `${node.note(text)}${stranger.cosign(text, 9_000)}${node.cosign(text, 60)}${other.cosign(text, 120)}`
+    const timeOf = (...keys: string[]) => verifyCheckpoint(note, keys).signedAt
+    expect(timeOf(node.vkey)).toBe(60_000)
+    expect(timeOf(node.vkey, stranger.vkey)).toBe(60_000)
+    expect(verifyCheckpoint(node.note(text), [node.vkey]).signedAt).toBeUndefined()
+    const both = `${text}\n${node.sign(text)}${other.sign(text)}${node.cosign(text, 60)}${other.cosign(text, 120)}`
+    expect(verifyCheckpoint(both, [node.vkey, other.vkey]).signedAt).toBe(120_000)
+    expect(outcomeOf(`${text}\n${node.cosign(text, 60)}`, [node.vkey])).toContain('which is not given')
+  })
+
+  it.each([
+    ['of another text', node.cosign(`${text}more\n`, 60)],
+    ['beyond what is counted exactly', node.cosign(text, 2n ** 63n)],
+    ['that was altered', node.cosign(text, 60).replace('AAAAAAAA', 'AAAAAAAB')],
+  ])('is refused with a signed time %s', (_, line) => {
+    expect(outcomeOf(`${node.note(text)}${line}`, [node.vkey])).toContain('The signed time of the checkpoint')
+  })
+
+  it('names the keys that sign for its log, where they did', () => {
+    const named = (...keys: string[]) => `${text}${keys.map((key) => `key ${key}\n`).join('')}`
+    const endorsed = (body: string, ...lines: string[]) =>
+      verifyCheckpoint(`${body}\n${lines.join('')}`, [node.vkey]).endorsedKeys
+    const body = named(other.vkey, node.vkey, stranger.vkey, 'nonsense')
+    expect(endorsed(body, node.sign(body), other.sign(body), stranger.sign(body))).toEqual([other.vkey, node.vkey])
+    expect(endorsed(body, node.sign(body)), 'one that did not sign').toEqual([node.vkey])
+    expect(endorsed(body, node.sign(body), other.sign(text)), 'one that signed another').toEqual([node.vkey])
+    expect(outcomeOf(`${body}\n${other.sign(body)}`, [node.vkey]), 'by itself').toContain('which is not given')
   })
 
   it('that one key signed twice has one signer', () => {

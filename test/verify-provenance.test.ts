@@ -203,6 +203,64 @@ describe('a provenance record', () => {
     expect(turning.signature.match(/\u2014/g)).toHaveLength(2)
   })
 
+  describe('of a mirror', () => {
+    const mirror = createNoteSigner('mirror.example')
+    /** As a mirror gives it: the log proof of the node that it was published to, and the mirror's own signature. */
+    const relay = (change: object = {}, signer = mirror): Provenance => {
+      const origin = { kind: 'mirror' as const, upstream: 'node', syncedAt: '2026-01-02T12:00:00.000Z' }
+      const { log, signature: _own, ...fields } = { ...record, origin, ...change }
+      return { ...fields, log, signature: signer.sign(`${toCanonical(fields)}\n`) }
+    }
+    const unproven = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin']
+
+    it('is verified with the key of the node it was published to, and names what the mirror alone says', () => {
+      const report = verifyProvenance(relay(), { keys, content })
+      expect(report).toMatchObject({ ok: true, signers: [], contentChecked: true, unproven })
+      expect(verifyProvenance(record, { keys })).toMatchObject({ unproven: [] })
+    })
+
+    it('is verified whole with the keys of both', () => {
+      const both = { keys: [...keys, mirror.vkey], content }
+      expect(verifyProvenance(relay(), both)).toMatchObject({
+        ok: true,
+        signers: [{ name: 'mirror.example' }],
+        unproven: [],
+      })
+      const altered = { ...relay(), authorVerified: ['domain'] }
+      expect(verifyProvenance(altered, both).problems.map(({ part }) => part)).toEqual(['signature'])
+      expect(verifyProvenance(altered, { keys })).toMatchObject({ ok: true, unproven })
+      const stranger = createNoteSigner('mirror.example')
+      expect(verifyProvenance(relay({}, stranger), both).problems.map(({ part }) => part)).toEqual(['signature'])
+    })
+
+    it('is refused without the key of the node it was published to', () => {
+      const { problems } = verifyProvenance(relay(), { keys: [mirror.vkey] })
+      expect(problems.map(({ part }) => part)).toEqual(['checkpoint'])
+      expect(problems[0]!.message).toContain('is by the key node.example+')
+    })
+
+    it.each([
+      ['another name', () => ({ skill: { ...record.skill, fullName: 'alice/pdf' } }), 'the name alice/tea'],
+      [
+        'another publisher',
+        () => ({ publisher: { ...record.publisher, username: 'mallory' } }),
+        "the publisher's name alice",
+      ],
+      ['another time', () => ({ publishedAt: '2020-01-01T00:00:00.000Z' }), 'the time of publication'],
+      ['other content', () => ({ digest: `sha256:${'0'.repeat(64)}` }), 'the digest'],
+    ])('is refused with %s than the log has', (_, change, sentence) => {
+      const { problems } = verifyProvenance(relay(change()), { keys })
+      expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(`The log entry has ${sentence}`)])
+    })
+
+    it('is refused where it says that it is none, has no log, or the signature has the name of the log', () => {
+      expect(partsOf(relay({ origin: record.origin }))).toEqual(['signature'])
+      expect(partsOf(relay({ log: null }))).toEqual(['signature'])
+      expect(partsOf(relay({}, createNoteSigner('node.example')))).toEqual(['signature'])
+      expect(partsOf({ ...relay(), signature: 'nothing' })).toEqual(['signature'])
+    })
+  })
+
   it('is refused with keys that are none, before anything else is looked at', () => {
     expect(verifyProvenance(record, { keys: ['nonsense'] }).problems).toMatchObject([
       { part: 'key', message: "'nonsense' is no verifier key, which reads NAME+HASH+BASE64." },

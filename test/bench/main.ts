@@ -13,6 +13,7 @@ import { benchImport } from './import.ts'
 import { benchScan } from './scan.ts'
 import { benchLoading } from './loading.ts'
 import { benchLogs } from './log.ts'
+import { benchMirror } from './mirror.ts'
 import { run as benchSearch } from './search.ts'
 import { benchRankings, benchTrack } from './usage.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -24,6 +25,9 @@ const { values, positionals } = parseArgs({
     sqlite: { type: 'boolean' },
     postgres: { type: 'boolean' },
     every: { type: 'string', default: '1' },
+    skills: { type: 'string' },
+    tenfold: { type: 'boolean' },
+    built: { type: 'boolean' },
   },
   allowPositionals: true,
 })
@@ -50,12 +54,16 @@ if (positionals.includes('log') || (corpusDir && wants('log'))) {
 }
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
   console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks], pnpm bench log, pnpm bench client, pnpm bench loading [--corpus DIR [--every N]], or pnpm bench scan --security FILE [--corpus DIR]',
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks] [mirror [--skills N] [--tenfold] [--built]], pnpm bench log, pnpm bench client, pnpm bench loading [--corpus DIR [--every N]], or pnpm bench scan --security FILE [--corpus DIR]',
   )
   process.exit(2)
 }
 const everywhere = !values.sqlite && !values.postgres
 
+if (wants('mirror')) {
+  const skills = values.skills === undefined ? undefined : Number(values.skills)
+  await benchMirror(corpusDir, { skills, tenfold: values.tenfold, built: values.built })
+}
 if (wants('search')) benchSearch(corpusDir)
 if (wants('copies')) {
   for (const bench of [benchPairs, benchScale]) {

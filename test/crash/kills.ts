@@ -226,7 +226,7 @@ async function readStored(location: RegistryOptions): Promise<{ stored: Set<stri
 }
 
 /** Numbers from 0 to 1 that follow from a seed (Tommy Ettinger's Mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,0 +1,66 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { openRegistry, type RegistryOptions } from '@skillstead/core'
+import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
+
+/** What the parent asks of the process that syncs. */
+export type MirrorQuestion = { readonly kind: 'sync' } | { readonly kind: 'create' | 'import'; readonly file: string }
+
+/** How it went; the memory is the most that the process had so far. */
+export interface MirrorFigures {
+  readonly ms: number
+  readonly requests: number
+  readonly applied: number
+  readonly refused: number
+  readonly rssBeforeMib: number
+  readonly rssMaxMib: number
+  readonly delayMaxMs: number
+}
+
+/** A registry that follows another one, in a process of its own and without an index to search in. */
+const { registry: options, url } = JSON.parse(process.argv[2]!) as { registry: RegistryOptions; url?: string }
+// As `skillstead serve` does.
+setFlagsFromString('--semi-space-growth-factor=1')
+setFlagsFromString('--min-semi-space-size=4')
+const registry = await openRegistry({ ...options, works: false, memorySkillsMax: 0 })
+const mirror = createMirror(registry)
+if (url !== undefined) await mirror.add('main', url, { everySeconds: 0 })
+const delay = monitorEventLoopDelay({ resolution: 5 })
+delay.enable()
+
+process.on('message', async (question: MirrorQuestion) => {
+  delay.reset()
+  const rssBeforeMib = process.memoryUsage.rss() / 1024 / 1024
+  const startMs = performance.now()
+  const { requests, applied, refused } = await run(question)
+  const ms = performance.now() - startMs
+  const rssMaxMib = process.resourceUsage().maxRSS / 1024
+  const figures: MirrorFigures = {
+    ms,
+    requests,
+    applied,
+    refused,
+    rssBeforeMib,
+    rssMaxMib,
+    delayMaxMs: delay.max / 1e6,
+  }
+  process.send!(figures)
+})
+process.once('SIGTERM', async () => {
+  await mirror.close()
+  await registry.close()
+  process.exit(0)
+})
+process.send!({})
+
+async function run(question: MirrorQuestion): Promise<Pick<MirrorFigures, 'requests' | 'applied' | 'refused'>> {
+  if (question.kind === 'create') {
+    await createBundle(registry, question.file)
+    return { requests: 0, applied: 0, refused: 0 }
+  }
+  const report =
+    question.kind === 'sync'
+      ? await mirror.sync('main')
+      : await importBundle(registry, question.file, { name: 'stick' })
+  return { requests: report.requests, applied: report.applied, refused: report.refusedTotal }
+}

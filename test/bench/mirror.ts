@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createGunzip, gzipSync } from 'node:zlib'
+import { createClient } from '@skillstead/client'
+import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { skillMd } from '../answers.ts'
+import { startNode, startProcess } from './children.ts'
+import type { MirrorFigures, MirrorQuestion } from './mirror-child.ts'
+import { median } from './statistics.ts'
+
+const run = promisify(execFile)
+const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+const repeats = 7
+const copies = 10
+
+/** What the issue of the mirror asks for, each held against what was measured. */
+interface Figure {
+  readonly what: string
+  readonly measured: number
+  readonly most?: number
+  readonly least?: number
+}
+
+/**
+ * Syncs a node with the corpus into an empty one, and prints each figure beside its bound; times also as a share of what
+ * the import of the same skills takes in the same run. `skills` takes only the first of them: bounds of time are then
+ * scaled. With `tenfold` it does it again with ten times as many. With `built` the processes that are measured run what
+ * `pnpm build` made, as people do: else memory is that of the sources too, with what takes their types out.
+ */
+export async function benchMirror(
+  corpusDir: string,
+  options: { skills?: number; tenfold?: boolean; built?: boolean } = {},
+): Promise<void> {
+  const { skills, tenfold, built = false } = options
+  const folder = await mkdtemp(join(tmpdir(), 'skillstead-bench-mirror-'))
+  try {
+    const lines = await readLines(join(corpusDir, 'open.ndjson.gz'), skills)
+    const one = await measure({ folder, name: 'once', built }, lines)
+    const figures = toFigures(one, lines.length)
+    if (tenfold) {
+      const ten = await measure({ folder, name: 'tenfold', built }, multiply(lines))
+      figures.push(
+        { what: `memory at ${copies} times the size, MiB`, measured: ten.full.rssMaxMib, most: 250 },
+        { what: `memory at ${copies} times the size, ratio`, measured: ten.full.rssMaxMib / one.full.rssMaxMib },
+        {
+          what: `time for each skill at ${copies} times the size, ratio`,
+          measured: ten.full.ms / one.full.ms / copies,
+        },
+      )
+    }
+    print(`${lines.length} skills`, figures)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+
+function toFigures(one: Measured, count: number): Figure[] {
+  const wholeCorpus = 4777
+  const perSecond = (figures: MirrorFigures) => (count / figures.ms) * 1000
+  return [
+    { what: 'full sync, s', measured: one.full.ms / 1000, most: (6 * count) / wholeCorpus },
+    { what: 'full sync, share of the import of the same', measured: one.full.ms / one.importMs },
+    { what: 'full sync, skills refused', measured: one.full.refused, most: 0 },
+    { what: 'full sync, event loop held, ms', measured: one.full.delayMaxMs, most: 100 },
+    { what: 'full sync, requests for a thousand entries', measured: (one.full.requests / one.full.applied) * 1000 },
+    { what: 'full sync, memory at most, MiB', measured: one.full.rssMaxMib, most: 250 },
+    { what: 'full sync, memory before it, MiB', measured: one.full.rssBeforeMib },
+    { what: 'nothing new, ms', measured: one.nothing.ms, most: 50 },
+    { what: 'nothing new, requests', measured: one.nothing.requests, most: 3 },
+    { what: 'one new version, ms', measured: one.single.ms, most: 100 },
+    { what: 'one new version, requests', measured: one.single.requests },
+    { what: 'bundle create, skills a second', measured: perSecond(one.created), least: 1000 },
+    { what: 'bundle import, skills a second', measured: perSecond(one.imported), least: 1000 },
+    { what: 'bundle import, event loop held, ms', measured: one.imported.delayMaxMs, most: 100 },
+    { what: 'bundle size, share of the corpus as .gz', measured: one.bundleBytes / one.gzipBytes, most: 1 },
+  ]
+}
+
+function print(title: string, figures: readonly Figure[]): void {
+  console.log(`\nMirror of a node with ${title}, over loopback`)
+  const rows = figures.map(({ what, measured, most, least }) => {
+    const bound = most === undefined ? (least === undefined ? '' : `>= ${round(least)}`) : `<= ${round(most)}`
+    const holds = measured <= (most ?? Infinity) && measured >= (least ?? -Infinity)
+    return [what, { measured: round(measured), bound, '': bound === '' ? '' : holds ? 'holds' : 'MISSED' }] as const
+  })
+  console.table(Object.fromEntries(rows))
+}
+
+function round(figure: number): number {
+  return Number(figure.toPrecision(3))
+}
+
+interface Place {
+  readonly folder: string
+  readonly name: string
+  readonly built: boolean
+}
+
+async function measure({ folder, name, built }: Place, lines: readonly string[]) {
+  const startMirror = (registry: { path: string }, url?: string) =>
+    startProcess('./mirror-child.ts', JSON.stringify({ registry, url }), { built })
+  const corpus = join(folder, `${name}.ndjson.gz`)
+  const data = join(folder, name)
+  const packed = gzipSync(`${lines.join('\n')}\n`, { level: 9 })
+  await writeFile(corpus, packed)
+  const importMs = await importCorpus(corpus, data)
+  const path = join(data, 'skillstead.db')
+  const key = await makePublisher(path)
+
+  const node = await startNode({ path })
+  const api = createClient({ baseUrl: node.url, apiKey: key })
+  const mirror = await startMirror({ path: join(folder, `${name}-mirror.db`) }, node.url)
+  const full = await mirror.ask<MirrorFigures>({ kind: 'sync' } satisfies MirrorQuestion)
+  const nothing: MirrorFigures[] = []
+  const single: MirrorFigures[] = []
+  for (let i = 0; i < repeats; i += 1) {
+    nothing.push(await mirror.ask<MirrorFigures>({ kind: 'sync' }))
+    await api.publishSkill({ skillMd: skillMd('probe', { body: `The ${i}th.` }), version: `1.0.${i}` })
+    single.push(await mirror.ask<MirrorFigures>({ kind: 'sync' }))
+  }
+  await mirror.stop()
+  await node.stop()
+
+  const file = join(folder, `${name}.bundle`)
+  const origin = await startMirror({ path })
+  const created = await origin.ask<MirrorFigures>({ kind: 'create', file })
+  await origin.stop()
+  const receiver = await startMirror({ path: join(folder, `${name}-stick.db`) })
+  const imported = await receiver.ask<MirrorFigures>({ kind: 'import', file })
+  await receiver.stop()
+  const { size: bundleBytes } = await stat(file)
+  return {
+    importMs,
+    full,
+    created,
+    imported,
+    bundleBytes,
+    gzipBytes: packed.length,
+    nothing: middle(nothing),
+    single: middle(single),
+  }
+}
+
+/** The median of the times, and the most of what is counted. */
+function middle(all: readonly MirrorFigures[]): Pick<MirrorFigures, 'ms' | 'requests'> {
+  return { ms: median(all.map(({ ms }) => ms)), requests: Math.max(...all.map(({ requests }) => requests)) }
+}
+
+async function importCorpus(corpus: string, data: string): Promise<number> {
+  const args = ['--conditions=source', cli, 'import', corpus, '--data', data, '--json']
+  const { stdout } = await run(process.execPath, args, { maxBuffer: 256 * 1024 * 1024 })
+  return (JSON.parse(stdout) as { seconds: number }).seconds * 1000
+}
+
+async function makePublisher(path: string): Promise<string> {
+  const registry = await openRegistry({ path, works: false, memorySkillsMax: 0 })
+  const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench-publisher' })
+  await registry.close()
+  return key
+}
+
+async function readLines(file: string, count = Infinity): Promise<string[]> {
+  const lines: string[] = []
+  for await (const line of createInterface({ input: createReadStream(file).pipe(createGunzip()) })) {
+    if (lines.length >= count) break
+    lines.push(line)
+  }
+  return lines
+}
+
+/** Each skill so many times: of other owners, and with a word in it that makes it other content. */
+function multiply(lines: readonly string[]): string[] {
+  return Array.from({ length: copies }, (_, i) => i).flatMap((i) =>
+    lines.map((line) => {
+      const skill = JSON.parse(line) as Record<string, unknown>
+      const [owner = '', rest = ''] = String(skill['repo']).split('/')
+      const repo = `${owner.slice(0, 30)}-c${i}/${rest}`
+      const document = `${String(skill['skillMd'])}\n\nCopy ${i}.\n`
+      return JSON.stringify({ ...skill, repo, id: `${repo}//${String(skill['path'])}`, skillMd: document })
+    }),
+  )
+}

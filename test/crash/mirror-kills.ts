@@ -1,0 +1,238 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
+import { findDamage, publishVersions, readState } from '../mirror-state.ts'
+import { createRandom } from './kills.ts'
+import type { MirrorChildOptions, MirrorChildSays } from './mirror-child.ts'
+
+type Location = Pick<RegistryOptions, 'path' | 'databaseUrl'>
+
+export interface MirrorKillOptions {
+  /** A folder for the upstream, and for the mirror where that is not said. */
+  readonly folder: string
+  /** A database without anything in it, for each mirror that is begun. */
+  readonly openPlace?: () => Promise<Location>
+  readonly kills: number
+  /** The same seed picks the same sides and moments, counted from when a process is ready. */
+  readonly seed: number
+  readonly onKill?: (count: number) => void
+}
+
+/** What became of it; the lists are empty where all is well. */
+export interface MirrorKillReport {
+  readonly killedMirrors: number
+  readonly killedUpstreams: number
+  /** Versions in the end. */
+  readonly versions: number
+  /** How often it was complete before it was killed. */
+  readonly finished: number
+  /** What was wrong with the mirror after a kill. */
+  readonly damage: string[]
+  /** What the mirror had after a kill that the upstream never had. */
+  readonly madeUp: string[]
+  /** What the mirror has in the end and the upstream does not, or the other way round. */
+  readonly different: string[]
+  /** What the mirror's own log says twice. */
+  readonly repeated: string[]
+  /** What the processes met with that they did not expect. */
+  readonly errors: string[]
+}
+
+const upstreamsKilled = 1 / 3
+const lifeMsMax = 600
+const skillsAtFirst = 20
+const bundledSkills = 150
+
+/** Kills a mirror as it syncs, or the node that it syncs from, and holds what is left against what was published. */
+export async function runSyncKills(options: MirrorKillOptions): Promise<MirrorKillReport> {
+  const { kills, seed, onKill } = options
+  const random = createRandom(seed)
+  const tally = createTally()
+  const upstreamAt = { path: join(options.folder, 'upstream.db') }
+  await makeUpstream(upstreamAt, skillsAtFirst)
+  const startUpstream = (run: number, port: number, publishes = true) =>
+    start({ role: 'upstream', location: upstreamAt, port, run, publishes }, tally)
+  let upstream = startUpstream(1, 0)
+  const port = (await upstream.isReady).port!
+  const location = await openPlace(options, 'mirror.db')
+  await addUpstream(location, `http://127.0.0.1:${port}`)
+
+  for (let kill = 0; kill < kills; kill += 1) {
+    const mirror = start({ role: 'sync', location }, tally)
+    await mirror.isReady
+    await setTimeout(random() * lifeMsMax)
+    if (random() < upstreamsKilled) {
+      tally.killedUpstreams += 1
+      await upstream.end('SIGKILL')
+      await setTimeout(random() * lifeMsMax)
+      upstream = startUpstream(kill + 2, port)
+      await upstream.isReady
+      await setTimeout(random() * lifeMsMax)
+    }
+    tally.killedMirrors += 1
+    await mirror.end('SIGKILL')
+    await look(location, tally)
+    onKill?.(kill + 1)
+  }
+  await upstream.end('SIGKILL')
+  upstream = startUpstream(kills + 2, port, false)
+  await upstream.isReady
+  const last = await openRegistry({ ...location, works: false })
+  await createMirror(last).sync('main')
+  const report = await compare(upstreamAt, last, tally)
+  await last.close()
+  await upstream.end('SIGKILL')
+  return report
+}
+
+/** Kills a process as it brings in a bundle; once it is through, another one begins with nothing. */
+export async function runImportKills(options: MirrorKillOptions): Promise<MirrorKillReport> {
+  const { folder, kills, seed, onKill } = options
+  const random = createRandom(seed)
+  const tally = createTally()
+  const upstreamAt = { path: join(folder, 'publisher.db') }
+  const file = join(folder, 'skills.bundle')
+  await makeUpstream(upstreamAt, bundledSkills)
+  const publisher = await openRegistry({ ...upstreamAt, works: false })
+  await createBundle(publisher, file)
+  await publisher.close()
+
+  let location = await openPlace(options, 'imported.db')
+  // The first tells how long one takes, so that the kills fall into it.
+  const startedMs = performance.now()
+  await bringIn(location, file)
+  const lastsMs = performance.now() - startedMs
+  location = await openPlace(options, 'imported.db')
+  for (let kill = 0; kill < kills; kill += 1) {
+    const child = start({ role: 'import', location, file }, tally)
+    await child.isReady
+    await Promise.race([setTimeout(random() * lastsMs), child.isDone])
+    const isDone = await Promise.race([child.isDone.then(() => true), setTimeout(0, false)])
+    tally.killedMirrors += 1
+    await child.end('SIGKILL')
+    await look(location, tally)
+    if (isDone) {
+      tally.finished += 1
+      location = await openPlace(options, 'imported.db')
+    }
+    onKill?.(kill + 1)
+  }
+  await bringIn(location, file)
+  const last = await openRegistry({ ...location, works: false })
+  const report = await compare(upstreamAt, last, tally)
+  await last.close()
+  return report
+}
+
+function createTally() {
+  return {
+    killedMirrors: 0,
+    killedUpstreams: 0,
+    finished: 0,
+    damage: [] as string[],
+    errors: [] as string[],
+    /** What any mirror had at any time: versions with their digests. */
+    seen: new Set<string>(),
+  }
+}
+type Tally = ReturnType<typeof createTally>
+
+async function openPlace({ folder, openPlace: open }: MirrorKillOptions, name: string): Promise<Location> {
+  if (open) return open()
+  const path = join(folder, name)
+  for (const end of ['', '-wal', '-shm']) await rm(path + end, { force: true })
+  return { path }
+}
+
+async function makeUpstream(location: Location, skills: number): Promise<void> {
+  const registry = await openRegistry({ ...location, origin: 'upstream.example', works: false })
+  await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  const alice = localApi(registry, await registry.getCaller('alice'))
+  for (let i = 0; i < skills; i += 1) await publishVersions(alice, `skill-${i}`, (i % 3) + 1)
+  await registry.close()
+}
+
+async function addUpstream(location: Location, url: string): Promise<void> {
+  const registry = await openRegistry({ ...location, origin: 'mirror.example', works: false })
+  await createMirror(registry).add('main', url, { everySeconds: 0 })
+  await registry.close()
+}
+
+async function bringIn(location: Location, file: string): Promise<void> {
+  const registry = await openRegistry({ ...location, works: false })
+  await importBundle(registry, file, { name: 'main' })
+  await registry.close()
+}
+
+/** What a kill left: whole versions only, and a position that says no more than is there. */
+async function look(location: Location, tally: Tally): Promise<void> {
+  const registry = await openRegistry({ ...location, works: false })
+  tally.damage.push(...(await findDamage(registry)))
+  const [row] = await registry.database.read.selectFrom('upstreams').selectAll().execute()
+  if (row && !(row.applied <= row.verified && row.verified <= row.staged)) {
+    tally.damage.push(`position: applied ${row.applied}, verified ${row.verified}, staged ${row.staged}`)
+  }
+  for (const line of await readState(registry)) tally.seen.add(toVersion(line))
+  await registry.close()
+}
+
+async function compare(upstreamAt: Location, mirror: Registry, tally: Tally): Promise<MirrorKillReport> {
+  const upstream = await openRegistry({ ...upstreamAt, works: false })
+  const [there, here] = [await readState(upstream), await readState(mirror)]
+  const rows = await upstream.database.read
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select(['skills.full_name', 'versions.version', 'versions.digest'])
+    .execute()
+  await upstream.close()
+  const published = new Set(rows.map((row) => toVersion(JSON.stringify(row))))
+  const log = await mirror.database.read.selectFrom('log').select('subject').where('type', '=', 'version').execute()
+  const subjects = log.map(({ subject }) => subject)
+  const { killedMirrors, killedUpstreams, finished, errors } = tally
+  return {
+    killedMirrors,
+    killedUpstreams,
+    finished,
+    errors,
+    versions: here.length,
+    damage: [...tally.damage, ...(await findDamage(mirror))],
+    madeUp: [...tally.seen].filter((version) => !published.has(version)),
+    different: [...there.filter((line) => !here.includes(line)), ...here.filter((line) => !there.includes(line))],
+    repeated: subjects.filter((subject, i) => subjects.indexOf(subject) !== i),
+  }
+}
+
+function toVersion(line: string): string {
+  const { full_name, version, digest } = JSON.parse(line) as Record<string, string>
+  return `${full_name}@${version} ${digest}`
+}
+
+function start(options: MirrorChildOptions, tally: Tally) {
+  const child = fork(fileURLToPath(new URL('./mirror-child.ts', import.meta.url)), [JSON.stringify(options)], {
+    execArgv: ['--conditions=source'],
+  })
+  const closed = once(child, 'close')
+  const hears = <Kind extends MirrorChildSays['kind']>(kind: Kind) =>
+    new Promise<Extract<MirrorChildSays, { kind: Kind }>>((resolve) =>
+      child.on('message', (says: MirrorChildSays) => {
+        if (says.kind === kind) resolve(says as Extract<MirrorChildSays, { kind: Kind }>)
+      }),
+    )
+  const early = closed.then(() => Promise.reject(new Error(`A process (${options.role}) ended by itself.`)))
+  early.catch(() => {})
+  child.on('message', (says: MirrorChildSays) => says.kind === 'error' && tally.errors.push(says.message))
+  const isDone = hears('done')
+  return {
+    isReady: Promise.race([hears('ready'), early]),
+    isDone,
+    async end(signal: NodeJS.Signals) {
+      child.kill(signal)
+      await closed
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { openRegistry, localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { createMirror, type Alarm, type Mirror, type MirrorOptions } from '@skillstead/mirror'
+import type { RegistryApi } from '@skillstead/protocol'
+import { listenNode } from '@skillstead/server'
+import { onTestFinished } from 'vitest'
+import { createClock, type TestClock } from './harness.ts'
+import { publishVersions } from './mirror-state.ts'
+
+/** A registry that follows others, with a clock that stands still. */
+export interface TestMirror {
+  readonly registry: Registry
+  readonly mirror: Mirror
+  readonly clock: TestClock
+  /** As a guest. */
+  readonly api: RegistryApi
+  readonly alarms: readonly Alarm[]
+  /** Makes a user, and gives what he may call. */
+  user(name: string): Promise<RegistryApi>
+}
+
+/** A node that others follow. */
+export interface TestUpstream {
+  readonly url: string
+  readonly registry: Registry
+  /** As `alice`, who owns what it publishes. */
+  readonly alice: RegistryApi
+}
+
+/** A node with so many skills of one to three versions, on a real port. */
+export async function openUpstream(skills: number, clock: TestClock): Promise<TestUpstream> {
+  const registry = await openRegistry({ path: ':memory:', origin: 'upstream.example', works: false, clock })
+  await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  const alice = localApi(registry, await registry.getCaller('alice'))
+  for (let i = 0; i < skills; i += 1) await publishVersions(alice, `skill-${i}`, (i % 3) + 1)
+  const node = await listenNode(registry, { port: 0, rates: 'off' })
+  onTestFinished(async () => {
+    await node.close()
+    await registry.close()
+  })
+  return { url: node.url, registry, alice }
+}
+
+interface OpenOptions extends Partial<Omit<RegistryOptions, 'clock'>> {
+  readonly clock?: TestClock
+  readonly mirror?: MirrorOptions
+}
+
+/** Opens it in memory unless it is said where. It is closed when the test ends. */
+export async function openTestMirror(options: OpenOptions = {}): Promise<TestMirror> {
+  const { clock = createClock(), mirror: mirrorOptions, ...rest } = options
+  const place = rest.databaseUrl === undefined ? { path: ':memory:' } : {}
+  const registry = await openRegistry({ origin: 'mirror.example', works: false, ...place, ...rest, clock })
+  const alarms: Alarm[] = []
+  const mirror = createMirror(registry, { onAlarm: (_, alarm) => void alarms.push(alarm), ...mirrorOptions })
+  onTestFinished(async () => {
+    await mirror.close()
+    await registry.close()
+  })
+  return {
+    registry,
+    mirror,
+    clock,
+    alarms,
+    api: localApi(registry),
+    async user(name) {
+      await localApi(registry, systemCaller).createUser({ username: name })
+      return localApi(registry, await registry.getCaller(name))
+    },
+  }
+}
