@@ -152,21 +152,26 @@ describeDatabases('an attempt at a write', (open) => {
   })
 })
 
+/** From now on the upstream does what it is asked, and nobody ever hears of that. */
+function holdAnswers(network: WritingPair['network']) {
+  const { promise: never, resolve } = Promise.withResolvers<undefined>()
+  const answers = { isHeld: false, end: () => resolve(undefined) }
+  network.fault = ({ method }) => {
+    if (method !== 'PUT') return undefined
+    answers.isHeld = true
+    return never
+  }
+  return answers
+}
+
 describeDatabases('a mirror that is killed', (open) => {
   it('has what it was sending done once, by whoever comes after it', async () => {
     const pair = await openPair(open, { works: true })
     opened.push(pair)
     const { upstream, network, mirrored } = pair
-    // The upstream does it, and nobody ever hears of that.
-    const { promise: never, resolve: end } = Promise.withResolvers<undefined>()
-    let isDone = false
-    network.fault = ({ method }) => {
-      if (method !== 'PUT') return undefined
-      isDone = true
-      return never
-    }
+    const answers = holdAnswers(network)
     await pair.write('tea')
-    await expect.poll(() => isDone).toBe(true)
+    await expect.poll(() => answers.isHeld).toBe(true)
     network.fault = undefined
     const clock = createClock(startMs + 180_000)
     const at = mirrored.test.location
@@ -181,26 +186,20 @@ describeDatabases('a mirror that is killed', (open) => {
     const { entries } = await upstream.test.api().getFeed({})
     expect(entries.map(({ subject }) => subject)).toEqual(['alice/pdf@1.0.0', 'alice/tea@1.0.0'])
     await next.close()
-    end(undefined)
+    answers.end()
   })
 
   it('gives back what it has begun when it is closed in order', async () => {
     const pair = await openPair(open, { works: true })
     opened.push(pair)
     const { upstream, network, mirrored } = pair
-    const { promise: never, resolve: end } = Promise.withResolvers<undefined>()
-    let isDone = false
-    network.fault = ({ method }) => {
-      if (method !== 'PUT') return undefined
-      isDone = true
-      return never
-    }
+    const answers = holdAnswers(network)
     await pair.write('tea')
     await pair.write('tea', '1.1.0')
-    await expect.poll(() => isDone).toBe(true)
+    await expect.poll(() => answers.isHeld).toBe(true)
     network.fault = undefined
     await mirrored.mirror.close()
-    end(undefined)
+    answers.end()
     expect(await mirrored.mirror.outbox.list()).toMatchObject([{ attempts: 1, state: 'pending' }, { attempts: 0 }])
     const next = createMirror(mirrored.test.registry)
     expect(await next.outbox.deliver()).toEqual({ delivered: 2, waiting: 0, inConflict: 0 })

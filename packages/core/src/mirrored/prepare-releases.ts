@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { inspectMany } from '../skills/inspect-packages.ts'
+import { inspectEach } from '../skills/inspect-packages.ts'
 import { readPackageFields, type PackageFields } from '../skills/package-fields.ts'
 import { checkPackage, packContent, type PackedContent } from '../skills/skill-package.ts'
 import { mapInSlices } from '../slices.ts'
@@ -29,11 +29,7 @@ export async function prepareReleases(
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
   const there = await findThere(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
-  const found = await inspectMany(
-    fresh.map(({ content }) => content),
-    context.clock.now(),
-  )
-  const inspections = new Map(fresh.map((one, i) => [one, found[i]]))
+  const inspections = await inspectEach(fresh, context.clock.now())
   return packed.map((one) => {
     if (isRefusal(one)) return one
     const { fields, content } = one

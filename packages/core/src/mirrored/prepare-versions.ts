@@ -1,7 +1,7 @@
 import { RegistryError, type ManifestFile } from '@skillstead/protocol'
 import { unpackBlob } from '../blobs.ts'
 import type { Context } from '../context.ts'
-import { inspectMany } from '../skills/inspect-packages.ts'
+import { inspectEach } from '../skills/inspect-packages.ts'
 import type { Inspection } from '../skills/inspect.ts'
 import { readPackageFields, type PackageFields } from '../skills/package-fields.ts'
 import { checkPackage, packContent, type PackedContent } from '../skills/skill-package.ts'
@@ -41,11 +41,7 @@ export async function prepareVersions(
   )
   const packed = await mapInSlices(fresh, (version) => pack(version, files.get(version)!, bytes))
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
-  const found = await inspectMany(
-    readable.map(({ content }) => content),
-    context.clock.now(),
-  )
-  const inspections = new Map(readable.map((one, i) => [one, found[i]!]))
+  const inspections = await inspectEach(readable, context.clock.now())
   return new Map(
     fresh.map((version, i) => {
       const one = packed[i]!

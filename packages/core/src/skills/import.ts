@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { holdVersion } from '../security/hold-version.ts'
 import { mapInSlices } from '../slices.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { inspectMany } from './inspect-packages.ts'
+import { inspectEach } from './inspect-packages.ts'
 import type { Inspection } from './inspect.ts'
 import { readPackageFields, type PackageFields } from './package-fields.ts'
 import { Withheld, publishVersion, type Publication } from './publish-version.ts'
@@ -88,11 +88,7 @@ async function prepareAll(context: Context, items: readonly ImportedVersion[]): 
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
-  const found = await inspectMany(
-    fresh.map(({ content }) => content),
-    context.clock.now(),
-  )
-  const inspections = new Map(fresh.map((one, i) => [one, found[i]]))
+  const inspections = await inspectEach(fresh, context.clock.now())
   return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
 }
 

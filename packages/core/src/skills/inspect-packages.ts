@@ -37,6 +37,16 @@ export async function inspectMany(contents: readonly PackedContent[], now: numbe
   return inspections.flat()
 }
 
+/** As {@link inspectMany} of what the packages belong to: what was found, by each of them. */
+export async function inspectEach<Item extends { readonly content: PackedContent }>(
+  items: readonly Item[],
+  now: number,
+): Promise<Map<Item, Inspection>> {
+  const contents = items.map(({ content }) => content)
+  const found = await inspectMany(contents, now)
+  return new Map(items.map((item, i) => [item, found[i]!]))
+}
+
 async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
   const scan = scanPackage(sources, now)
   const access = await inspectAccess(sources)
