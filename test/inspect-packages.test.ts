@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { inspectMany, inspectPackage } from '../packages/core/src/skills/inspect-packages.ts'
 import { packContent } from '../packages/core/src/skills/skill-package.ts'
@@ -24,4 +26,18 @@ describe('packages that are looked at in other threads', () => {
   it('may be none', async () => {
     expect(await inspectMany([], 0)).toEqual([])
   })
+
+  it.runIf(process.platform === 'linux')('leave the processors to the event loop where both want one', async () => {
+    await inspectMany([await pack('safe', 0)], 0)
+    const others = readPriorities().filter((priority) => priority > getPriority())
+    expect(others).toContain(Math.min(getPriority() + 10, 19))
+  })
 })
+
+/** Of all threads of this process, as Linux tells: the 19th field of each, counted behind the name in brackets. */
+function readPriorities(): number[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  })
+}

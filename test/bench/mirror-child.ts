@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
 import { openRegistry, type RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
+import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 
 /** What the parent asks of the process that syncs. */
 export type MirrorQuestion = { readonly kind: 'sync' } | { readonly kind: 'create' | 'import'; readonly file: string }
@@ -19,9 +19,8 @@ export interface MirrorFigures {
 
 /** A registry that follows another one, in a process of its own and without an index to search in. */
 const { registry: options, url } = JSON.parse(process.argv[2]!) as { registry: RegistryOptions; url?: string }
-// As `skillstead serve` does.
-setFlagsFromString('--semi-space-growth-factor=1')
-setFlagsFromString('--min-semi-space-size=4')
+// As `skillstead serve` and `skillstead mirror sync` do.
+limitYoungMemory()
 const registry = await openRegistry({ ...options, works: false, memorySkillsMax: 0 })
 const mirror = createMirror(registry)
 if (url !== undefined) await mirror.add('main', url, { everySeconds: 0 })

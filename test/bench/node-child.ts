@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { limitYoungMemory } from '../../packages/cli/src/commands/serve.ts'
+import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { openRegistry } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import type { ChildOptions } from './children.ts'

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createRequire } from 'node:module'
 import { openRegistry, type RegistryOptions } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
-import { limitYoungMemory } from '../../packages/cli/src/commands/serve.ts'
+import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { toDeliveries } from '../../packages/core/src/webhooks/events.ts'
 
 /** A node in a process of its own whose webhooks are told of what a benchmark makes up. */

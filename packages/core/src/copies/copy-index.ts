@@ -76,10 +76,9 @@ export function createCopyIndex(
     putCount = 0
     await waiting.follow(read)
     const { last } = waiting
-    const entries = waiting.list()
-    for (let i = 0; i < entries.length; i += shinglesPerWrite) {
+    for (const entries of waiting.list(shinglesPerWrite)) {
       if (stopped) return
-      await writer.write((trx) => putShingles(trx, dialect, entries.slice(i, i + shinglesPerWrite)), { bulk: true })
+      await writer.write((trx) => putShingles(trx, dialect, entries), { bulk: true })
       await setImmediate()
     }
     await writer.write(async (trx) => {

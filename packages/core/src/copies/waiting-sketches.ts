@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import {
   selectWaiting,
@@ -10,6 +11,8 @@ import type { Tables } from '../storage/tables.ts'
 
 /** No more of what waits is compared with one text. */
 const foundMax = 16_384
+/** How long taking in what waits may hold the event loop at a time. */
+const sliceMs = 10
 
 /** The versions whose shingles wait to be entered, as far as this process read of them: found without the table. */
 export class WaitingSketches {
@@ -29,8 +32,14 @@ export class WaitingSketches {
   /** Reads what came since. */
   async follow(db: Kysely<Tables>): Promise<void> {
     const rows = await selectWaiting(db, this.last)
-    // Another call may have read them in the meantime.
-    for (const row of rows) if (row.sketch_num > this.last) this.#add(row)
+    let turnedMs = performance.now()
+    for (const row of rows) {
+      // Another call may have read them in the meantime.
+      if (row.sketch_num > this.last) this.#add(row)
+      if (performance.now() - turnedMs < sliceMs) continue
+      await setImmediate()
+      turnedMs = performance.now()
+    }
   }
 
   /** Who has any of these shingles. */
@@ -44,9 +53,18 @@ export class WaitingSketches {
     return found
   }
 
-  /** Everything, in the order of the table. */
-  list(): SharedShingle[] {
-    return [...this.#byShingle.keys()].toSorted((a, b) => a - b).flatMap((shingle) => this.#byShingle.get(shingle)!)
+  /** Everything as it is now, in the order of the table, so many at a time or a few more. */
+  *list(count: number): Generator<SharedShingle[]> {
+    const byShingle = new Map(this.#byShingle)
+    let some: SharedShingle[] = []
+    // Numbers by themselves are sorted several times as fast.
+    for (const shingle of Float64Array.from(byShingle.keys()).toSorted()) {
+      some.push(...byShingle.get(shingle)!)
+      if (some.length < count) continue
+      yield some
+      some = []
+    }
+    if (some.length > 0) yield some
   }
 
   /** Drops the versions up to one, which were entered. */

@@ -8,12 +8,15 @@ import { parseEntry, type ParsedEntry, type VersionEntry } from './entry-data.ts
 import { toFirstOrigin } from './first-origins.ts'
 import { findOwn, findPlace, refuse } from './place.ts'
 import { prepareVersions } from './prepare-versions.ts'
-import { cameFromElsewhere, toRelaying, type Relaying } from './relay.ts'
+import { cameFromElsewhere, toRelaying, toldOf, type Relaying } from './relay.ts'
 import type { ApplyEntries, EntryOutcome, FeedEntry, MirrorSource } from './types.ts'
 import { writeInOrder } from './write-in-order.ts'
 import { isToldHere } from './written-here.ts'
 
 const unchanged: EntryOutcome = { result: 'unchanged' }
+
+/** What is to be applied, before it is said what comes along with it. */
+type Order = Omit<ApplyEntries, 'also'>
 
 /**
  * Applies entries of an upstream's log to the catalogue, in order: each in a write of its own together with `also`, and
@@ -23,18 +26,36 @@ const unchanged: EntryOutcome = { result: 'unchanged' }
  * Content is checked against the digests of the entries, which whoever calls has proved to be in the upstream's log.
  */
 export async function applyEntries(context: Context, order: ApplyEntries): Promise<EntryOutcome[]> {
-  const { entries, also } = order
+  const { write } = await prepareEntries(context, order)
+  return write(order.also)
+}
+
+/** Entries that were read and looked at, and wait for their turn. */
+export interface PreparedEntries {
+  /** Applies them, as {@link applyEntries} does; once. */
+  write(also: ApplyEntries['also']): Promise<EntryOutcome[]>
+}
+
+/**
+ * The part of {@link applyEntries} that writes nothing and takes longest, so that it may be done while the entries before
+ * these are still being written: what they bring about is looked up as these are written.
+ */
+export async function prepareEntries(context: Context, order: Order): Promise<PreparedEntries> {
+  const { entries } = order
   const judged = entries.map((entry) => judge(context, order, entry))
   const versions = judged.flatMap((judgement) =>
     'one' in judgement && judgement.one.type === 'version' ? [judgement.one] : [],
   )
   const prepared = await prepareVersions(context, versions, order.contents)
   const items = entries.map((entry, i) => ({ entry, judgement: judged[i]! }))
-  return writeInOrder(context, items, async (trx, { entry, judgement }) => {
-    const outcome = 'one' in judgement ? await applyOne(context, trx, { order, prepared, ...judgement }) : judgement
-    await also(trx, entry, outcome)
-    return outcome
-  })
+  return {
+    write: (also) =>
+      writeInOrder(context, items, async (trx, { entry, judgement }) => {
+        const outcome = 'one' in judgement ? await applyOne(context, trx, { order, prepared, ...judgement }) : judgement
+        await also(trx, entry, outcome)
+        return outcome
+      }),
+  }
 }
 
 /** An entry that is to be applied. */
@@ -44,7 +65,7 @@ interface Judged {
 }
 
 /** What can be said of an entry before anything is looked up. */
-function judge(context: Context, { upstream, accepts }: ApplyEntries, entry: FeedEntry): Judged | EntryOutcome {
+function judge(context: Context, { upstream, accepts }: Order, entry: FeedEntry): Judged | EntryOutcome {
   const parsed = parseEntry(entry)
   if (parsed === undefined) return unchanged
   if (typeof parsed === 'string') return refuse('malformed', parsed)
@@ -58,7 +79,7 @@ function judge(context: Context, { upstream, accepts }: ApplyEntries, entry: Fee
 }
 
 interface Applying extends Judged {
-  readonly order: ApplyEntries
+  readonly order: Order
   readonly prepared: Awaited<ReturnType<typeof prepareVersions>>
 }
 
@@ -69,14 +90,17 @@ async function applyOne(context: Context, trx: WriteTransaction, applying: Apply
     const found = await findTarget(trx, order.upstream, one)
     if ('result' in found) return found
     const { before } = found
-    if (one.type === 'version') return applyPrepared(context, trx, applying, { before, one })
+    const told = toldOf(relaying, before)
+    if (one.type === 'version') return applyPrepared(context, trx, { ...applying, relaying: told }, { before, one })
     // Nothing of it was let in.
-    return before ? applySkill(context, trx, one, { before, relaying }) : unchanged
+    return before ? applySkill(context, trx, one, { before, relaying: told }) : unchanged
   }
-  const before = await findOwn(trx, order.upstream.name, one.data.skill.id)
+  const { id: skillId, fullName } = one.data.skill
+  const before = await findOwn(trx, { upstream: order.upstream.name, skillId, fullName })
   if (!before) return unchanged
-  if (one.type === 'yank') return applyYank(context, trx, one, { before, relaying })
-  return applyRemoval(context, trx, one, { before, relaying })
+  const told = toldOf(relaying, before)
+  if (one.type === 'yank') return applyYank(context, trx, one, { before, relaying: told })
+  return applyRemoval(context, trx, one, { before, relaying: told })
 }
 
 /** The row that the entry is about; undefined where it is of a new skill. */
@@ -108,5 +132,5 @@ async function applyPrepared(
   if (ready && 'result' in ready) return ready
   const reason = ready && order.acceptsScan?.(one.entry, ready.inspection.scan)
   if (reason !== undefined) return refuse('filtered', reason)
-  return applyVersion(context, trx, one, { before, prepared: ready, relaying })
+  return applyVersion(context, trx, one, { before, prepared: ready, relaying, isReread: order.isReread ?? false })
 }

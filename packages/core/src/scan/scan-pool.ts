@@ -13,7 +13,7 @@ export interface ScanOrder {
 type Outcome<Report> = Report | 'broken' | 'late'
 
 interface Job<Report, Order> {
-  readonly order: Order
+  readonly toOrder: () => Order
   readonly resolve: (outcome: Outcome<Report>) => void
 }
 
@@ -39,9 +39,10 @@ export class ScanPool<Report extends object = Security, Order = ScanOrder> {
     this.#workersMax = options.workersMax ?? workersMax
   }
 
-  async ask(order: Order): Promise<Outcome<Report>> {
+  /** An order that is large is made when a thread takes it, rather than kept while it waits. */
+  async ask(order: Order | (() => Order)): Promise<Outcome<Report>> {
     const { promise, resolve } = Promise.withResolvers<Outcome<Report>>()
-    this.#waiting.push({ order, resolve })
+    this.#waiting.push({ toOrder: typeof order === 'function' ? (order as () => Order) : () => order, resolve })
     this.#next()
     return promise
   }
@@ -67,7 +68,7 @@ export class ScanPool<Report extends object = Security, Order = ScanOrder> {
     }
   }
 
-  #run(worker: Worker, { order, resolve }: Job<Report, Order>): void {
+  #run(worker: Worker, { toOrder, resolve }: Job<Report, Order>): void {
     const end = (outcome: Outcome<Report>) => {
       clearTimeout(timer)
       worker.removeAllListeners()
@@ -83,7 +84,7 @@ export class ScanPool<Report extends object = Security, Order = ScanOrder> {
     worker.once('exit', () => end('broken'))
     worker.ref()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    worker.postMessage(order)
+    worker.postMessage(toOrder())
   }
 
   #keep(worker: Worker): void {

@@ -70,7 +70,7 @@ function toOrders(contents: readonly PackedContent[]): PackedContent[][] {
 
 /** Where a thread breaks down or takes too long, each is looked at by itself, which tells which one it was. */
 async function inspectOrder(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
-  const found = await pool.ask({ packages: contents.map(({ sources }) => sources.map(detach)), now })
+  const found = await pool.ask(() => ({ packages: contents.map(({ sources }) => sources.map(detach)), now }))
   return typeof found === 'object' ? found : Promise.all(contents.map((content) => inspectHere(content, now)))
 }
 

@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { readAccess } from '../access/read-access.ts'
 import { toSketch } from '../copies/sketch.ts'
@@ -5,6 +6,12 @@ import { scanFiles } from '../scan/scan.ts'
 import type { InspectionOrder } from './inspect-packages.ts'
 import type { Inspection } from './inspect.ts'
 import type { PackageFile } from './skill-package.ts'
+
+/** How much less than the event loop the threads are worth where both want a processor. */
+const niceness = 10
+const nicestOfAll = 19
+
+standBack()
 
 /** A thread of `inspectPackage` and `inspectMany`: an order in, an inspection of each of its packages out. */
 parentPort!.on('message', ({ packages, now }: InspectionOrder) => {
@@ -14,4 +21,14 @@ parentPort!.on('message', ({ packages, now }: InspectionOrder) => {
 
 function inspect(files: readonly PackageFile[], now: number): Inspection {
   return { scan: scanFiles(files, now), access: readAccess(files), sketch: toSketch(files[0]!.bytes) }
+}
+
+/** Linux has a priority for each thread; elsewhere it would be that of the whole process. */
+function standBack(): void {
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(Math.min(getPriority() + niceness, nicestOfAll))
+  } catch {
+    // Where the system does not let it, all are worth the same.
+  }
 }

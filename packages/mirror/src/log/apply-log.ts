@@ -1,26 +1,33 @@
-import { applyEntries, type EntryOutcome, type WriteTransaction } from '@skillstead/core'
+import { prepareEntries, type EntryOutcome, type PreparedEntries, type WriteTransaction } from '@skillstead/core'
 import { parseForeignJson } from '@skillstead/protocol'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { FeedEntry, Filters, LogSource } from '../types.ts'
+import { ahead } from './ahead.ts'
 import { fetchBlobs, toDeclaredBytes } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { guardSight, readSuperseded, type HidingGuard } from './removals.ts'
 import { createWanted, type Wanted } from './wanted.ts'
 
-/** Entries of one portion, and bytes of their content as they say: two portions are in memory at a time. */
+/** Entries of one portion, and bytes of their content as they say. */
 const portionMax = 100
-const portionBytesMax = 8 * 1024 * 1024
+const portionBytesMax = 4 * 1024 * 1024
+/** So many portions are fetched and looked at while one is written: that many and one are in memory. */
+const portionsAhead = 2
 
 /** Some entries in their order, with what is needed to apply them. */
 interface Portion {
   readonly entries: readonly FeedEntry[]
-  /** Those of them that are looked at. */
-  readonly wanted: ReadonlySet<FeedEntry>
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Why some of those may not come in. */
-  readonly reasons: ReadonlyMap<FeedEntry, string>
+  /** Neighbours that are all looked at, or all not. */
+  readonly groups: readonly Group[]
+}
+
+interface Group {
+  readonly entries: readonly FeedEntry[]
+  /** Undefined of those that are not looked at. */
+  readonly prepared: Promise<PreparedEntries> | undefined
 }
 
 /** What {@link applyLog} goes by. */
@@ -36,7 +43,7 @@ interface Application {
 /**
  * Brings the verified entries of an upstream's log into the catalogue, each in a transaction that also advances the
  * position: whenever the process ends, it ends between two entries, and the next run goes on there. While some are
- * applied the content of the next is fetched.
+ * written the next are fetched and looked at.
  */
 export async function applyLog(run: Run, source: LogSource, known: Known, applied: number): Promise<void> {
   if (applied >= known.verified) return
@@ -49,25 +56,34 @@ export async function applyLog(run: Run, source: LogSource, known: Known, applie
     refusals: await createRefusals(run),
     guard,
   }
-  let next = prepare(application, applied, new Map())
-  for (let last = applied; last < known.verified;) {
-    const portion = await next
-    requireGoing(run)
-    last = portion.entries.at(-1)!.seq
-    if (last < known.verified) next = prepare(application, last, portion.contents)
-    // It is waited for later, and must not end the process before.
-    next.catch(() => undefined)
-    await applyPortion(application, portion)
-    run.progress({ phase: 'applying', done: last, total: known.verified })
+  for await (const { entries, groups } of ahead(readPortions(application, applied), portionsAhead)) {
+    for (const group of groups) await applyGroup(application, group)
+    run.progress({ phase: 'applying', done: entries.at(-1)!.seq, total: known.verified })
   }
 }
 
-/** Reads what comes after a position and fetches what it needs; `held` was fetched for what is being applied. */
+async function* readPortions(application: Application, applied: number): AsyncGenerator<Portion> {
+  const { run, known } = application
+  let recent: readonly Portion[] = []
+  for (let last = applied; last < known.verified;) {
+    requireGoing(run)
+    const portion = await prepare(application, last, new Map(recent.flatMap(({ contents }) => [...contents])))
+    recent = [...recent, portion].slice(-portionsAhead)
+    last = portion.entries.at(-1)!.seq
+    yield portion
+  }
+}
+
+/**
+ * Reads what comes after a position, fetches what it needs and has it looked at; `held` was fetched for what is not
+ * written yet.
+ */
 async function prepare(
-  { run, source, known, wanted }: Application,
+  application: Application,
   after: number,
   held: ReadonlyMap<string, Uint8Array>,
 ): Promise<Portion> {
+  const { run, source, known, wanted } = application
   const all = await readEntries(run, after, known.verified)
   const chosen = new Set(all.filter((entry) => wanted.wants(entry)))
   const entries = takePortion(all, chosen)
@@ -81,7 +97,31 @@ async function prepare(
   for (const [entry, reason] of await findUnverified(run, source, allowed)) reasons.set(entry, reason)
   const fetched = allowed.filter((entry) => !reasons.has(entry))
   const contents = await fetchBlobs(run, source, fetched, held)
-  return { entries, wanted: chosen, contents, reasons }
+  const groups = toGroups(entries, chosen).map((group) => ({
+    entries: group,
+    prepared: chosen.has(group[0]!) ? lookAt(application, group, contents, reasons) : undefined,
+  }))
+  return { entries, contents, groups }
+}
+
+function lookAt(
+  { run, known }: Application,
+  entries: readonly FeedEntry[],
+  contents: Portion['contents'],
+  reasons: ReadonlyMap<FeedEntry, string>,
+): Promise<PreparedEntries> {
+  const { upstream, parts, options } = run
+  const prepared = prepareEntries(parts.registry, {
+    upstream: { name: upstream.name, origin: known.origin!, epoch: known.epoch! },
+    entries,
+    contents,
+    isReread: options.full ?? false,
+    accepts: (entry) => reasons.get(entry as FeedEntry),
+    acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
+  })
+  // It is waited for later, and must not end the process before.
+  prepared.catch(() => undefined)
+  return prepared
 }
 
 async function readEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
@@ -108,24 +148,16 @@ function takePortion(entries: readonly FeedEntry[], chosen: ReadonlySet<FeedEntr
   return end === -1 ? entries : entries.slice(0, end)
 }
 
-async function applyPortion(application: Application, { entries, wanted, contents, reasons }: Portion): Promise<void> {
-  const { run, source, known } = application
-  const { name } = run.upstream
-  for (const group of toGroups(entries, wanted)) {
-    if (!wanted.has(group[0]!)) {
-      await skip(run, group)
-      continue
-    }
-    const outcomes = await applyEntries(run.parts.registry, {
-      upstream: { name, origin: known.origin!, epoch: known.epoch! },
-      entries: group,
-      contents,
-      accepts: (entry) => reasons.get(entry as FeedEntry),
-      acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
-      also: (trx, entry, outcome) => advance(application, trx, entry as FeedEntry, explain(source, outcome)),
-    })
-    outcomes.forEach((outcome, i) => run.tally.add(group[i]!.subject, explain(source, outcome)))
-  }
+async function applyGroup(application: Application, { entries, prepared }: Group): Promise<void> {
+  const { run, source } = application
+  requireGoing(run)
+  if (!prepared) return skip(run, entries)
+  const { write } = await prepared
+  requireGoing(run)
+  const outcomes = await write((trx, entry, outcome) =>
+    advance(application, trx, entry as FeedEntry, explain(source, outcome)),
+  )
+  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, explain(source, outcome)))
 }
 
 /** Why a version does not pass by this node's own scan; undefined where it does. */
