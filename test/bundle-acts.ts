@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { readVerifierKeys, signText, type Registry } from '@skillstead/core'
-import type { BundleHeader } from '@skillstead/mirror'
+import { createBundle, type BundleHeader } from '@skillstead/mirror'
 import { toCanonical } from './canonical.ts'
 import { packTar, unpackTar } from 'modern-tar'
 import { onTestFinished } from 'vitest'
@@ -43,11 +43,32 @@ export async function openPublisher(open: Open, options: Parameters<Open>[0] = {
   }
 }
 
+/** Lets a registry sign with the keys of another one. */
+export async function adoptKeys({ registry: from }: Publisher, { registry: to }: Publisher): Promise<void> {
+  const keys = await from.database.read.selectFrom('signing_keys').selectAll().execute()
+  await to.database.writer.write(async (trx) => {
+    await trx.deleteFrom('signing_keys').execute()
+    await trx.insertInto('signing_keys').values(keys).execute()
+  })
+  to.transparency.keys.clear()
+  to.transparency.checkpoints.clear()
+}
+
 /** A file in a folder that goes when the test ends. */
 export async function makeFile(name = 'skills.bundle'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'skillstead-bundle-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return join(folder, name)
+}
+
+/** A bundle of what a publisher has, or had after a position. */
+export async function bundleOf(
+  { registry }: Pick<Publisher, 'registry'>,
+  options: Parameters<typeof createBundle>[2] = {},
+) {
+  const file = await makeFile()
+  await createBundle(registry, file, options)
+  return file
 }
 
 /** A file of the archive that a bundle is. */

@@ -1,5 +1,5 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile, readdir, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { toDigest } from '@skillstead/core'
 import { createBundle, inspectBundle, verifyBundle } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
@@ -141,6 +141,23 @@ describeDatabases('a bundle', (open) => {
     await createBundle(registry, file, { overwrite: true })
     expect(await verifyBundle(file)).toMatchObject({ header: { until: 1 } })
     expect(await readdir(dirname(file))).toEqual(['skills.bundle'])
+  })
+
+  it('takes away what one that was killed left under its name, and nothing that somebody may still write', async () => {
+    const { registry, publish } = await openPublisher(open)
+    await publish('tea')
+    const file = await makeFile()
+    const yesterday = new Date(Date.now() - 24 * 60 * 60 * 1000)
+    const old = ['skills.bundle.0a1b2c3d.partial', 'skills.bundle.txt', 'other.bundle.0a1b2c3d.partial']
+    for (const name of [...old, 'skills.bundle.00000000.partial']) await writeFile(join(dirname(file), name), 'begun')
+    for (const name of old) await utimes(join(dirname(file), name), yesterday, yesterday)
+    await createBundle(registry, file)
+    expect((await readdir(dirname(file))).toSorted()).toEqual([
+      'other.bundle.0a1b2c3d.partial',
+      'skills.bundle',
+      'skills.bundle.00000000.partial',
+      'skills.bundle.txt',
+    ])
   })
 
   it('is there whole or not at all', async () => {

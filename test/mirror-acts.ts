@@ -3,8 +3,9 @@ import { createMirror, type Alarm, type Mirror, type MirrorOptions } from '@skil
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'
-import { createClock, type TestClock } from './harness.ts'
+import { createClock, describeDatabases, type TestClock } from './harness.ts'
 import { publishVersions } from './mirror-state.ts'
+import { makePlace } from './places.ts'
 
 /** A registry that follows others, with a clock that stands still. */
 export interface TestMirror {
@@ -43,6 +44,21 @@ export async function openUpstream(skills: number, clock: TestClock): Promise<Te
 interface OpenOptions extends Partial<Omit<RegistryOptions, 'clock'>> {
   readonly clock?: TestClock
   readonly mirror?: MirrorOptions
+}
+
+export type OpenTestMirror = (options?: OpenOptions) => Promise<TestMirror>
+
+/** Runs a suite about mirrors in memory and on PostgreSQL. */
+export function describeMirrors(name: string, define: (open: OpenTestMirror) => void): void {
+  describeDatabases(name, (_, dialect) => {
+    if (dialect === 'SQLite') return define(openTestMirror)
+    return define(async (options) => {
+      const { location, remove } = await makePlace(dialect)
+      // Before what closes it is: the last is done first.
+      onTestFinished(remove)
+      return openTestMirror({ ...location, ...options })
+    })
+  })
 }
 
 /** Opens it in memory unless it is said where. It is closed when the test ends. */

@@ -2,9 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { refusalOf } from './answers.ts'
 import { openFalseNode, type FalseEntry, type FalseNode, type FalsePage } from './false-node.ts'
-import { openPair, three } from './false-pair.ts'
+import { describePairs, openPair as openInMemory, three } from './false-pair.ts'
 import { startMs } from './harness.ts'
-import { openTestMirror } from './mirror-acts.ts'
 import { createNoteSigner } from './note-signer.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -35,7 +34,7 @@ describe('an upstream that answers with something else than a feed', () => {
     ['a redirect to another host', (node) => redirect(node, 'http://127.0.0.2:1/')],
     ['a redirect to itself', (node) => redirect(node, '/api/v1/feed')],
   ])('%s: it is told in a sentence, nothing comes in, and the good state serves', async (_, spoil) => {
-    const { node, mirror, served, alarm } = await openPair()
+    const { node, mirror, served, alarm } = await openInMemory()
     node.publish('mallory/new')
     node.publish('mallory/other')
     spoil(node)
@@ -54,7 +53,7 @@ describe('an upstream that answers with something else than a feed', () => {
   })
 
   it('a bomb of packed zeros: it is broken off, and memory is not filled with it', async () => {
-    const { node, mirror, served } = await openPair()
+    const { node, mirror, served } = await openInMemory()
     const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024))
     node.instead = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb)
@@ -69,7 +68,7 @@ describe('an upstream that answers with something else than a feed', () => {
   })
 
   it('a flood without an end: it is broken off', async () => {
-    const { node, mirror } = await openPair()
+    const { node, mirror } = await openInMemory()
     node.instead = (_, response) => {
       const chunk = Buffer.alloc(1024 * 1024, ' ')
       const pour = () => {
@@ -83,7 +82,7 @@ describe('an upstream that answers with something else than a feed', () => {
   })
 })
 
-describe('an upstream whose log is not what it signed before', () => {
+describePairs('an upstream whose log is not what it signed before', (openPair) => {
   it('and has fewer entries: rollback', async () => {
     const { node, mirror, alarm, served, alarms } = await openPair()
     node.entries = node.entries.slice(0, 2)
@@ -153,7 +152,7 @@ describe('an upstream whose log is not what it signed before', () => {
   })
 })
 
-describe('an upstream that signs with another key', () => {
+describePairs('an upstream that signs with another key', (openPair, openMirror) => {
   it('that nobody vouched for: key, whether it was pinned or taken on first use', async () => {
     for (const key of [true, false]) {
       const { node, mirror, alarm, served } = await openPair({ key })
@@ -196,14 +195,14 @@ describe('an upstream that signs with another key', () => {
   it('than the one that was pinned before anything came in: nothing comes in', async () => {
     const node = await openFalseNode(startMs)
     node.publish('alice/pdf')
-    const { mirror, api } = await openTestMirror()
+    const { mirror, api } = await openMirror()
     await mirror.add('main', node.url, { key: createNoteSigner(node.origin).vkey })
     expect((await refusalOf(mirror.sync('main'))).code).toBe('conflict')
     expect((await api.searchSkills({})).total).toBe(0)
   })
 })
 
-describe('clocks that jump', () => {
+describePairs('clocks that jump', (openPair) => {
   it.each([-3650, -1])('back by %i days here: nothing stops, and nothing is lost', async (days) => {
     const { node, mirror, clock, served } = await openPair()
     clock.set(startMs + days * dayMs)

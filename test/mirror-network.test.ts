@@ -7,10 +7,11 @@ import { listenNode } from '@skillstead/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { refusalOf, skillMd } from './answers.ts'
 import { makeFolder } from './cli-harness.ts'
-import { createClock } from './harness.ts'
-import { openTestMirror, openUpstream, type TestMirror } from './mirror-acts.ts'
+import { createClock, describeDatabases } from './harness.ts'
+import { describeMirrors, openTestMirror, openUpstream, type OpenTestMirror, type TestMirror } from './mirror-acts.ts'
 import { findDamage, publishVersions, readState } from './mirror-state.ts'
 import { corrupt, cut, delay, on, openNetwork, replay, rewrite, truncate, type Fault, type Network } from './network.ts'
+import { makePlace } from './places.ts'
 
 const skills = 12
 /** As many runs as no network should need. */
@@ -22,12 +23,12 @@ interface Wired extends TestMirror {
 }
 
 /** A node, a mirror of it that has nothing yet, and the network between them. */
-async function wire(options: Parameters<typeof openTestMirror>[0] = {}): Promise<Wired> {
+async function wire(options: Parameters<OpenTestMirror>[0] = {}, open = openTestMirror): Promise<Wired> {
   const clock = createClock()
   const upstream = await openUpstream(skills, clock)
   const network = await openNetwork(upstream.url)
   onTestFinished(() => network.close())
-  const test = await openTestMirror({ clock, ...options })
+  const test = await open({ clock, ...options })
   await test.mirror.add('main', network.url, { everySeconds: 0 })
   return { ...test, upstream, network }
 }
@@ -49,7 +50,7 @@ async function syncThrough(mirror: Mirror, whileFailing: () => Promise<void>): P
   throw new Error(`It was not through after ${runsMax} runs: ${errors.join(', ')}.`)
 }
 
-describe('a network that breaks', () => {
+describeMirrors('a network that breaks', (open) => {
   const everything: [string, Fault][] = [
     [
       'cuts each third answer',
@@ -65,7 +66,7 @@ describe('a network that breaks', () => {
     ['is slow', delay(20)],
   ]
   it.each(everything)('that %s: what is served is true at each moment, and complete at the end', async (_, fault) => {
-    const { mirror, registry, upstream, network, api } = await wire()
+    const { mirror, registry, upstream, network, api } = await wire({}, open)
     const all = new Set(await readState(upstream.registry))
     network.fault = fault
     const errors = await syncThrough(mirror, async () => {
@@ -79,7 +80,9 @@ describe('a network that breaks', () => {
     expect(await readState(registry)).toEqual([...all])
     expect(await findDamage(registry)).toEqual([])
   })
+})
 
+describe('a network that lies', () => {
   it.each([0.02, 0.3, 0.5, 0.7, 0.98])(
     'that alters a bit at %d of each answer: nothing altered comes in',
     async (share) => {
@@ -180,11 +183,14 @@ describe('a mirror in trouble', () => {
     expect(await readState(registry)).toEqual(await readState(upstream.registry))
     expect(await findDamage(registry)).toEqual([])
   })
+})
 
-  it('with two syncs at once, here and by another process: one of them does it, and it is done once', async () => {
-    const path = join(await makeFolder(), 'skills.db')
-    const one = await wire({ path })
-    const two = await openTestMirror({ path, clock: one.clock })
+describeDatabases('two syncs at once', (_, dialect) => {
+  it('here and by another process: one of them does it, and it is done once', async () => {
+    const { location, remove } = await makePlace(dialect)
+    onTestFinished(remove)
+    const one = await wire(location)
+    const two = await openTestMirror({ ...location, clock: one.clock })
     one.network.fault = delay(50)
     const outcomes = await Promise.allSettled([
       one.mirror.sync('main'),
@@ -203,12 +209,12 @@ describe('a mirror in trouble', () => {
   })
 })
 
-describe('mirrors that contain each other', () => {
+describeMirrors('mirrors that contain each other', (open) => {
   it('settle: nothing goes round, and each has what the others published', async () => {
     const clock = createClock()
     const nodes = await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
-        const test = await openTestMirror({ clock, origin: `${name}.example` })
+        const test = await open({ clock, origin: `${name}.example` })
         const node = await listenNode(test.registry, { port: 0, rates: 'off' })
         onTestFinished(() => node.close())
         await publishVersions(await test.user(`user-${name}`), `from-${name}`, 2)
@@ -245,7 +251,7 @@ describe('mirrors that contain each other', () => {
   })
 
   it('and one that follows itself takes nothing', async () => {
-    const test = await openTestMirror({ origin: 'self.example' })
+    const test = await open({ origin: 'self.example' })
     const node = await listenNode(test.registry, { port: 0, rates: 'off' })
     onTestFinished(() => node.close())
     await publishVersions(await test.user('alice'), 'mine', 2)

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { RegistryError } from '@skillstead/protocol'
 import { onTestFinished } from 'vitest'
 import type { AddOptions, MirrorOptions } from '@skillstead/mirror'
@@ -47,4 +48,19 @@ export async function readCode(test: TestRegistry, name: string, query: Record<s
 export async function readFreshness(url: string, path: string, init?: RequestInit) {
   const { status, headers } = await fetch(`${url}/api/v1${path}`, init)
   return { status, age: headers.get('age'), stale: headers.get('x-skillstead-stale') }
+}
+
+/** What every socket that is opened from now on was told to connect to, until the test ends; not those to the database. */
+export function watchSockets({ location }: Pick<TestRegistry, 'location'>): string[] {
+  const opened: string[] = []
+  const { databaseUrl } = location
+  const database = databaseUrl === undefined ? undefined : new URL(databaseUrl)
+  const { connect } = Socket.prototype
+  Socket.prototype.connect = function (this: Socket, ...options: unknown[]): Socket {
+    const told = JSON.stringify(options)
+    if (!database || !(told.includes(database.port) || told.includes('.s.PGSQL'))) opened.push(told)
+    return Reflect.apply(connect, this, options) as Socket
+  }
+  onTestFinished(() => void (Socket.prototype.connect = connect))
+  return opened
 }

@@ -72,6 +72,38 @@ describeDatabases('how fresh an answer is', (open) => {
     expect(await readFreshness(url, '/skills/pdf')).toEqual({ status: 200, age: '0', stale: null })
   })
 
+  it('is stale no more once a sync reached the upstream that readers could not', async () => {
+    const { upstream, network, mirror, test, url } = await openServed({ everySeconds: 600 })
+    await upstream.publish('pdf')
+    await readFreshness(url, '/skills/alice%2Fpdf')
+    network.fault = () => ({ cut: 0 })
+    for (let i = 0; i < 3; i += 1) {
+      test.clock.advance(1000)
+      expect(await readFreshness(url, `/skills/alice%2Fno-${i}`)).toMatchObject({ status: 502 })
+    }
+    expect(await readFreshness(url, '/skills/alice%2Fpdf')).toMatchObject({ stale: 'true' })
+    network.fault = undefined
+    await mirror.sync('main')
+    expect(await readFreshness(url, '/skills/alice%2Fpdf')).toEqual({ status: 200, age: '0', stale: null })
+    expect(await readFreshness(url, '/skills/alice%2Fno-9'), 'and it is asked again').toMatchObject({ status: 404 })
+  })
+
+  it('is stale of no version that was asked for by its number, for it never changes', async () => {
+    const { upstream, network, mirror, test, url } = await openServed({ mode: 'full' })
+    await upstream.publish('pdf')
+    await upstream.publish('pdf', '1.1.0')
+    await mirror.sync('main')
+    network.fault = () => ({ cut: 0 })
+    await mirror.sync('main').catch(() => undefined)
+    test.clock.advance(7000)
+    for (const path of ['/skills/pdf', '/skills/pdf/versions', '/skills/pdf/load?level=full'])
+      expect([path, await readFreshness(url, path)]).toEqual([path, { status: 200, age: '7', stale: 'true' }])
+    const query = 'version=1.0.0'
+    const paths = ['/skills/pdf/versions/1.0.0', `/skills/pdf?${query}`, `/skills/pdf/load?${query}`]
+    for (const path of [...paths, `/skills/pdf/skill.md?${query}`, '/skills/pdf/diff?from=1.0.0&to=1.1.0'])
+      expect([path, await readFreshness(url, path)]).toEqual([path, { status: 200, age: '7', stale: null }])
+  })
+
   it('is stale where the answer came too late', async () => {
     const { upstream, network, mirror, test, url } = await openServed({ mode: 'full' }, { mode: 'online' })
     await upstream.publish('pdf')

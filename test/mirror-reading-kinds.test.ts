@@ -5,6 +5,7 @@ import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { describeDatabases } from './harness.ts'
 import { endMirrors, openMirror, openUpstream } from './mirror-harness.ts'
 import { openWay, readCode, takePaths } from './mirror-reading-acts.ts'
+import { on } from './network.ts'
 import { openSpecRegistry } from './spec-registry.ts'
 
 afterEach(endMirrors)
@@ -30,6 +31,46 @@ describeDatabases('reading through to an upstream without a log', (open) => {
     expect((await test.api().searchSkills({})).total, 'and nothing else').toBe(1)
     upstream.rate = 0
     expect(await readCode(test, 'ann/tea'), 'a limit of requests is a failure too').toBe('upstream_failed')
+  })
+
+  it('vouches for the one skill alone, and puts off no run of the schedule', async () => {
+    const { mirror, test } = await openMirror(open)
+    const upstream = await openSpecRegistry(() => test.clock.now())
+    upstream.put('ann', 'pdf')
+    upstream.put('ann', 'tea')
+    await mirror.add('far', upstream.url, { kind: 'registry', mode: 'pull-through', everySeconds: 60 })
+    expect(await readCode(test, 'ann/pdf')).toBe('ok')
+    test.clock.advance(50_000)
+    expect(await readCode(test, 'ann/tea')).toBe('ok')
+    const ageOf = async (name: string) => (await test.registry.upstreams.port!.freshness(name))!.ageSeconds
+    expect([await ageOf('ann/pdf'), await ageOf('ann/tea')]).toEqual([50, 0])
+    expect(await mirror.status('far')).toMatchObject([{ triedAt: null, syncedAt: null }])
+    await mirror.sync('far')
+    const [synced] = await mirror.status('far')
+    test.clock.advance(30_000)
+    expect(await readCode(test, 'ann/tar')).toBe('not_found')
+    expect(await mirror.status('far')).toMatchObject([{ nextAt: synced!.nextAt, syncedAt: synced!.syncedAt }])
+    expect([await ageOf('ann/pdf'), await ageOf('ann/tea')]).toEqual([30, 30])
+  })
+
+  it('shows a skill that the registry has and does not give as no absence, and asks for others all the same', async () => {
+    const { mirror, test } = await openMirror(open)
+    const upstream = await openSpecRegistry(() => test.clock.now())
+    upstream.put('ann', 'pdf')
+    upstream.put('ann', 'tea')
+    const network = await openWay(upstream.url)
+    await mirror.add('far', network.url, { kind: 'registry', mode: 'pull-through' })
+    network.fault = on(/pdf\/skill\.md/, () => ({ headers: { 'content-type': 'text/html' }, body: '<html>Sign in' }))
+    for (let i = 0; i < 4; i += 1) expect(await readCode(test, 'ann/pdf')).toBe('upstream_failed')
+    expect(await readCode(test, 'ann/tea')).toBe('ok')
+    expect(await test.registry.upstreams.port!.freshness('ann/tea')).toMatchObject({ stale: false })
+    let moves = 1
+    network.fault = on(/pdf\/skill\.md/, () => {
+      if (moves-- > 0) upstream.skills[0]!.version = '1.1.0'
+      return undefined
+    })
+    expect(await readCode(test, 'ann/pdf'), 'published as it was read').toBe('ok')
+    expect((await test.api().getSkill({ name: 'ann/pdf' })).latestVersion).toBe('1.1.0')
   })
 
   it('looks into a discovery index for the one skill', async () => {

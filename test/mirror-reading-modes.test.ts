@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { createServer, Socket, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { describeApi, describeDatabases } from './harness.ts'
 import { endMirrors, openMirror } from './mirror-harness.ts'
-import { openPair, readCode, takePaths } from './mirror-reading-acts.ts'
+import { openPair, readCode, takePaths, watchSockets } from './mirror-reading-acts.ts'
 
 afterEach(endMirrors)
 
@@ -121,7 +121,7 @@ describeApi('the mode `offline`', (open) => {
   })
 })
 
-describeDatabases('a mirror without a network', (open, dialect) => {
+describeDatabases('a mirror without a network', (open) => {
   it('opens no socket at all', async () => {
     let connections = 0
     const listener = createServer((socket) => {
@@ -148,20 +148,9 @@ describeDatabases('a mirror without a network', (open, dialect) => {
     await mirror.add('index', `${url}/.well-known/agent-skills/index.json`, { kind: 'discovery' })
     await mirror.add('git', `${url}/x.git`, { kind: 'git' })
 
-    // A database on another server is reached by sockets of its own.
-    const isDatabase = (options: unknown) =>
-      dialect === 'PostgreSQL' && !JSON.stringify(options).includes(new URL(url).port)
-    const opened: unknown[] = []
-    const { connect } = Socket.prototype
-    Socket.prototype.connect = function (this: Socket, ...options: unknown[]): Socket {
-      if (!isDatabase(options)) opened.push(options)
-      return Reflect.apply(connect, this, options) as Socket
-    }
+    const opened = watchSockets(test)
     const globalFetch = vi.spyOn(globalThis, 'fetch')
-    onTestFinished(() => {
-      Socket.prototype.connect = connect
-      globalFetch.mockRestore()
-    })
+    onTestFinished(() => globalFetch.mockRestore())
 
     for (const { name } of await mirror.list()) {
       await expect(mirror.sync(name), name).rejects.toMatchObject({ code: 'offline' })

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from './harness.ts'
+import { listenNode } from '@skillstead/server'
 import { endMirrors, openMirror, openUpstream } from './mirror-harness.ts'
 
 afterEach(endMirrors)
@@ -24,7 +25,8 @@ describeDatabases('private skills at a node', (open) => {
     const { mirror, test } = await openMirror(open, {}, { secretKey })
     const alice = await test.makeUser('alice')
     const other = await test.makeUser('other')
-    await mirror.add('main', upstream.url, { apiKey: upstream.alice.key, filters: { owners: ['alice', 'bob'] } })
+    await mirror.add('main', upstream.url, { apiKey: bob.key, filters: { owners: ['alice'] } })
+    await mirror.accounts.link('alice', 'main', upstream.alice.key)
     await mirror.sync('main')
     const [there, here] = [
       await upstream.alice.api.getSkill({ name: 'alice/diary' }),
@@ -47,7 +49,8 @@ describeDatabases('private skills at a node', (open) => {
     await api.publishSkill({ skillMd: toSkillMd('diary'), version: '1.0.0', visibility: 'private' })
     const { mirror, test } = await openMirror(open, {}, { secretKey })
     const alice = await test.makeUser('alice')
-    await mirror.add('main', upstream.url, { apiKey: upstream.alice.key })
+    await mirror.add('main', upstream.url)
+    await mirror.accounts.link('alice', 'main', upstream.alice.key)
     expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
     expect(await mirror.sync('main')).toMatchObject({ applied: 0, unchanged: 1 })
     await api.publishSkill({ skillMd: toSkillMd('diary', 'More.'), version: '1.1.0' })
@@ -74,6 +77,50 @@ describeDatabases('private skills at a node', (open) => {
     await api.publishSkill({ name: 'diary', visibility: 'public' })
     expect(await mirror.sync('main')).toMatchObject({ refusedTotal: 0 })
     expect(await test.api().getSkill({ name: 'alice/diary' })).toMatchObject({ visibility: 'public' })
+  })
+
+  it('are private here once they turned private there, for whom the key is of, and public again as there', async () => {
+    const upstream = await openUpstream(open)
+    const { api } = upstream.alice
+    for (const version of ['1.0.0', '1.1.0']) await upstream.publish('diary', version)
+    await upstream.publish('gone')
+    const { mirror, test } = await openMirror(open, {}, { secretKey })
+    const follower = await openMirror(open)
+    const node = await listenNode(test.registry, { port: 0, rates: 'off' })
+    const alice = await test.makeUser('alice')
+    await mirror.add('main', upstream.url)
+    await mirror.accounts.link('alice', 'main', upstream.alice.key)
+    await mirror.sync('main')
+    await follower.mirror.add('main', node.url)
+    await api.publishSkill({ name: 'diary', visibility: 'private' })
+    await api.deleteSkill({ name: 'alice/gone' })
+    expect(await mirror.sync('main')).toMatchObject({ removed: 2, refusedTotal: 0 })
+    const [there, here] = [
+      await api.getSkill({ name: 'alice/diary' }),
+      await alice.api.getSkill({ name: 'alice/diary' }),
+    ]
+    expect(here).toMatchObject({ visibility: 'private', versions: there.versions })
+    await expect(test.api().getSkill({ name: 'alice/diary' })).rejects.toMatchObject(notFound)
+    await expect(alice.api.getSkill({ name: 'alice/gone' })).rejects.toMatchObject(notFound)
+    expect((await alice.api.searchSkills({ q: 'diary' })).total).toBe(1)
+    await api.publishSkill({ skillMd: toSkillMd('diary', 'Secret.'), version: '1.2.0' })
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
+    expect(await mirror.sync('main')).toMatchObject({ applied: 0 })
+    expect(await alice.api.getSkill({ name: 'alice/diary' })).toMatchObject({ latestVersion: '1.2.0' })
+    expect(JSON.stringify((await test.api().getFeed({})).entries)).not.toContain('1.2.0')
+    await follower.mirror.sync('main')
+    await expect(follower.test.api().getSkill({ name: 'alice/diary' })).rejects.toMatchObject(notFound)
+    await api.publishSkill({ name: 'diary', visibility: 'public' })
+    await mirror.sync('main')
+    await follower.mirror.sync('main')
+    for (const one of [test, follower.test]) {
+      expect(await one.api().getSkill({ name: 'alice/diary' })).toMatchObject({
+        latestVersion: '1.2.0',
+        visibility: 'public',
+      })
+    }
+    await follower.mirror.close()
+    await node.close()
   })
 
   it('come with the key of a user who linked it while the upstream was away', async () => {

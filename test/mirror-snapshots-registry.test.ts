@@ -210,6 +210,7 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
   it('brings private skills with the key of their owner, private, and no others', async () => {
     const { mirror, test, upstream } = await openBoth({ apiKey: 'key-of-ann' })
     const ann = await test.makeUser('ann')
+    await mirror.accounts.link('ann', 'far', 'key-of-ann')
     const bob = await test.makeUser('bob')
     upstream.put('cleo', 'shown')
     upstream.put('ann', 'diary', { isPrivate: true })

@@ -83,6 +83,42 @@ describeDatabases('runs of a mirror', (open) => {
     expect((await test.api().getFeed({})).entries).toHaveLength(1)
   })
 
+  it('end at once where that is asked for while another node has the upstream', async () => {
+    const { upstream, mirror, test } = await openFollowed()
+    await mirror.add('main', upstream.url)
+    const takeFor = (until: number) =>
+      test.registry.database.writer.write((trx) =>
+        trx.updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: until }).execute(),
+      )
+    await takeFor(test.clock.now() + 10_000)
+    const ending = new AbortController()
+    const run = mirror.sync('main', { signal: ending.signal }).catch((error: unknown) => error)
+    ending.abort()
+    expect(await run).toMatchObject({
+      code: 'shutting_down',
+      message: expect.stringMatching(/^The sync of 'main' was/),
+    })
+    expect(await mirror.status('main')).toMatchObject([{ lastError: null, triedAt: null }])
+    await takeFor(0)
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
+  })
+
+  it('come to their turn however many readers have the upstream asked', async () => {
+    const { upstream, mirror, test } = await openFollowed()
+    await mirror.add('main', upstream.url, { mode: 'pull-through' })
+    let isOver = false
+    const readers = Array.from({ length: 3 }, async (_, reader) => {
+      for (let i = 0; !isOver; i += 1)
+        await test
+          .api()
+          .getSkill({ name: `alice/no-${reader}-${i}` })
+          .catch(() => {})
+    })
+    for (let i = 0; i < 3; i += 1) expect(await mirror.sync('main')).toMatchObject({ upstream: 'main' })
+    isOver = true
+    await Promise.all(readers)
+  })
+
   it('come round by themselves', async () => {
     const { upstream, mirror, test, errors } = await openFollowed()
     await mirror.add('main', upstream.url, { everySeconds: 600 })
@@ -126,6 +162,9 @@ describeDatabases('runs of a mirror', (open) => {
     await mirror.add('main', upstream.url)
     await expect(mirror.sync('main')).rejects.toMatchObject({ code: 'offline', status: 503 })
     expect(mirror.mode).toBe('offline')
+    expect(await mirror.status('main'), 'the upstream did nothing wrong').toMatchObject([
+      { state: 'new', triedAt: null, lastError: null },
+    ])
   })
 
   it('end when the mirror closes, and begin no more', async () => {

@@ -43,9 +43,14 @@ describeDatabases('a write that the upstream refuses', (open) => {
     await pair.deliver()
     const id = await idOf(pair)
     expect(await refusalOf(mirrored.mirror.outbox.rename(id, 'alice/tea2'))).toMatchObject({ code: 'invalid_request' })
+    // Of another skill of hers, which is on its way or there.
+    await pair.write('coffee')
+    for (const taken of ['coffee', 'pdf']) {
+      expect(await refusalOf(mirrored.mirror.outbox.rename(id, taken))).toMatchObject({ code: 'name_taken' })
+    }
     await mirrored.mirror.outbox.rename(id, 'green-tea')
     expect((await mirrored.mirror.outbox.list())[1]).toMatchObject({ subjectThere: 'alice/green-tea' })
-    expect(await pair.deliver()).toEqual({ delivered: 2, waiting: 0, inConflict: 0 })
+    expect(await pair.deliver()).toEqual({ delivered: 3, waiting: 0, inConflict: 0 })
     await pair.write('tea', '1.2.0')
     expect(await pair.deliver()).toMatchObject({ delivered: 1, inConflict: 0 })
     const there = await upstream.test.api().getSkill({ name: 'alice/green-tea' })

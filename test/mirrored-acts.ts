@@ -27,6 +27,7 @@ export async function addUpstream({ registry }: TestRegistry, name: string): Pro
         location: 'http://upstream.example',
         settings: '{}',
         credential: null,
+        account: null,
         log_origin: null,
         log_epoch: null,
         keys: '[]',

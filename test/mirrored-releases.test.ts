@@ -26,6 +26,17 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     (await applyReleases(mirror.registry, { upstream: 'up', releases, ...more })).map((outcome) =>
       'reason' in outcome ? outcome.reason : outcome.result,
     )
+  const link = async (user: string, username: string) => {
+    const { userId } = await mirror.registry.getCaller(user)
+    const row = { user_id: userId, upstream: 'up', username, credential: Buffer.alloc(0), created_at: startMs }
+    await mirror.registry.database.writer.write((trx) =>
+      trx
+        .insertInto('upstream_links')
+        .values(row)
+        .onConflict((conflict) => conflict.columns(['user_id', 'upstream']).doUpdateSet(row))
+        .execute(),
+    )
+  }
   const show = (name: string, username?: string) => mirror.api(username).getSkill({ name })
 
   it('keeps numbers, times, texts and files as they are there', async () => {
@@ -133,12 +144,15 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
       await mirror.makeUser('bob')
       const secret = release('secret', 'Hush.', { visibility: 'private' })
       expect(await apply([secret])).toEqual(['owned_locally'])
-      expect(await apply([secret], { ownNamespaces: ['alice'] })).toEqual(['applied'])
+      await link('alice', 'bob')
+      expect(await apply([secret])).toEqual(['owned_locally'])
+      await link('alice', 'alice')
+      expect(await apply([secret])).toEqual(['applied'])
       expect(await show('alice/secret', 'alice')).toMatchObject({ visibility: 'private', origin: { kind: 'mirror' } })
       expect(await codeOf(show('alice/secret'))).toBe('not_found')
       expect(await codeOf(show('alice/secret', 'bob'))).toBe('not_found')
       const next = release('secret', 'Hush again.', { visibility: 'private' })
-      expect(await apply([next], { ownNamespaces: ['alice'] })).toEqual(['applied'])
+      expect(await apply([next])).toEqual(['applied'])
       expect((await mirror.api().getFeed({})).entries).toEqual([])
       expect((await mirror.api('alice').getProvenance({ name: 'alice/secret' })).log).toBeNull()
     })

@@ -1,19 +1,10 @@
-import { toContentDigest, verifyFiles, verifyProvenance, type ContentFile } from '@skillstead/client/verify'
-import { localApi, openRegistry, rotateKey, systemCaller } from '@skillstead/core'
+import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { skillMd } from './answers.ts'
 import { toCanonical } from './canonical.ts'
 import { createNoteSigner } from './note-signer.ts'
-import { readKeys } from './signed-log.ts'
-
-const toFile = (path: string, text: string): ContentFile => ({ path, bytes: Buffer.from(text) })
-const content = [
-  toFile('SKILL.md', skillMd('tea')),
-  toFile('a.txt', 'The first file.'),
-  toFile('b/c.txt', 'The second file.'),
-]
+import { content, makeRecords, type Records } from './provenance-records.ts'
 
 /** Every place of a JSON value that something can be put in. */
 function listPlaces(value: unknown, path: readonly string[] = []): (readonly string[])[] {
@@ -49,29 +40,9 @@ const changes = fc.oneof(
 )
 
 describe('a provenance record', () => {
-  let record: Provenance
-  let unlogged: Provenance
-  let turning: Provenance
-  let keys: string[]
+  let { record, unlogged, turning, keys } = {} as Records
   beforeAll(async () => {
-    const registry = await openRegistry({ path: ':memory:', origin: 'node.example', works: false })
-    await localApi(registry, systemCaller).createUser({ username: 'alice' })
-    await localApi(registry, systemCaller).createUser({ username: 'bob' })
-    const alice = localApi(registry, await registry.getCaller('alice'))
-    const bob = localApi(registry, await registry.getCaller('bob'))
-    const files = content.slice(1).map(({ path, bytes }) => ({ path, content: Buffer.from(bytes).toString() }))
-    await bob.publishSkill({ skillMd: skillMd('source') })
-    await alice.forkSkill({ name: 'bob/source', newName: 'tea' })
-    for (let i = 0; i < 9; i++) await bob.publishSkill({ skillMd: skillMd(`other-${i}`) })
-    await alice.publishSkill({ skillMd: skillMd('tea'), files })
-    await alice.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
-    await bob.publishSkill({ skillMd: skillMd('later') })
-    keys = await readKeys(alice)
-    record = await alice.getProvenance({ name: 'tea' })
-    unlogged = await alice.getProvenance({ name: 'secret' })
-    await rotateKey(registry)
-    turning = await alice.getProvenance({ name: 'tea' })
-    await registry.close()
+    ;({ record, unlogged, turning, keys } = await makeRecords())
   })
 
   const partsOf = (changed: unknown, files?: readonly ContentFile[]) =>
@@ -203,64 +174,6 @@ describe('a provenance record', () => {
     expect(turning.signature.match(/\u2014/g)).toHaveLength(2)
   })
 
-  describe('of a mirror', () => {
-    const mirror = createNoteSigner('mirror.example')
-    /** As a mirror gives it: the log proof of the node that it was published to, and the mirror's own signature. */
-    const relay = (change: object = {}, signer = mirror): Provenance => {
-      const origin = { kind: 'mirror' as const, upstream: 'node', syncedAt: '2026-01-02T12:00:00.000Z' }
-      const { log, signature: _own, ...fields } = { ...record, origin, ...change }
-      return { ...fields, log, signature: signer.sign(`${toCanonical(fields)}\n`) }
-    }
-    const unproven = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin']
-
-    it('is verified with the key of the node it was published to, and names what the mirror alone says', () => {
-      const report = verifyProvenance(relay(), { keys, content })
-      expect(report).toMatchObject({ ok: true, signers: [], contentChecked: true, unproven })
-      expect(verifyProvenance(record, { keys })).toMatchObject({ unproven: [] })
-    })
-
-    it('is verified whole with the keys of both', () => {
-      const both = { keys: [...keys, mirror.vkey], content }
-      expect(verifyProvenance(relay(), both)).toMatchObject({
-        ok: true,
-        signers: [{ name: 'mirror.example' }],
-        unproven: [],
-      })
-      const altered = { ...relay(), authorVerified: ['domain'] }
-      expect(verifyProvenance(altered, both).problems.map(({ part }) => part)).toEqual(['signature'])
-      expect(verifyProvenance(altered, { keys })).toMatchObject({ ok: true, unproven })
-      const stranger = createNoteSigner('mirror.example')
-      expect(verifyProvenance(relay({}, stranger), both).problems.map(({ part }) => part)).toEqual(['signature'])
-    })
-
-    it('is refused without the key of the node it was published to', () => {
-      const { problems } = verifyProvenance(relay(), { keys: [mirror.vkey] })
-      expect(problems.map(({ part }) => part)).toEqual(['checkpoint'])
-      expect(problems[0]!.message).toContain('is by the key node.example+')
-    })
-
-    it.each([
-      ['another name', () => ({ skill: { ...record.skill, fullName: 'alice/pdf' } }), 'the name alice/tea'],
-      [
-        'another publisher',
-        () => ({ publisher: { ...record.publisher, username: 'mallory' } }),
-        "the publisher's name alice",
-      ],
-      ['another time', () => ({ publishedAt: '2020-01-01T00:00:00.000Z' }), 'the time of publication'],
-      ['other content', () => ({ digest: `sha256:${'0'.repeat(64)}` }), 'the digest'],
-    ])('is refused with %s than the log has', (_, change, sentence) => {
-      const { problems } = verifyProvenance(relay(change()), { keys })
-      expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(`The log entry has ${sentence}`)])
-    })
-
-    it('is refused where it says that it is none, has no log, or the signature has the name of the log', () => {
-      expect(partsOf(relay({ origin: record.origin }))).toEqual(['signature'])
-      expect(partsOf(relay({ log: null }))).toEqual(['signature'])
-      expect(partsOf(relay({}, createNoteSigner('node.example')))).toEqual(['signature'])
-      expect(partsOf({ ...relay(), signature: 'nothing' })).toEqual(['signature'])
-    })
-  })
-
   it('is refused with keys that are none, before anything else is looked at', () => {
     expect(verifyProvenance(record, { keys: ['nonsense'] }).problems).toMatchObject([
       { part: 'key', message: "'nonsense' is no verifier key, which reads NAME+HASH+BASE64." },
@@ -279,46 +192,5 @@ describe('a provenance record', () => {
     expect(partsOf({ ...record, origin: { ...record.origin, more: deep } })).toEqual(['record'])
     expect(partsOf({ ...record, skill: { ...record.skill, fullName: '\ud800' } })).toEqual(['record'])
     expect(partsOf(JSON.parse(JSON.stringify(record).replace('{', '{"__proto__":{"ok":true},')))).toEqual(['record'])
-  })
-
-  describe('and its content', () => {
-    it.each([
-      ['altered', content.with(1, toFile('a.txt', 'The FIRST file.')), 'a.txt was altered'],
-      ['missing', content.slice(0, 2), 'b/c.txt is missing'],
-      ['added', [...content, toFile('more.txt', '')], 'more.txt does not belong to it'],
-      [
-        'under another name',
-        content.with(1, toFile('A.txt', 'The first file.')),
-        'a.txt is missing, A.txt does not belong to it',
-      ],
-      ['empty', [], 'SKILL.md is missing, a.txt is missing, b/c.txt is missing'],
-    ])('is refused where a file is %s', (_, files, sentence) => {
-      const { problems } = verifyProvenance(record, { keys, content: files })
-      expect(problems.map(({ part }) => part)).toEqual(['content'])
-      expect(problems[0]!.message).toMatch(new RegExp(`and not ${record.digest}: ${sentence}\\.$`))
-    })
-
-    it('is the same in any order of its files', () => {
-      expect(toContentDigest(content.toReversed())).toBe(record.digest)
-      expect(() => verifyFiles(content.toReversed(), record.digest)).not.toThrow()
-    })
-
-    it('is not one file whose path pretends to be two', () => {
-      const listed = verifyProvenance(record, { keys, content })
-      const [, first, second] = listed.ok ? listed.entry!.data.files! : []
-      const path = `a.txt\n${second!.digest} ${second!.size} b/c.txt`
-      expect(first!.path).toBe('a.txt')
-      const files = [content[0]!, { path, bytes: content[1]!.bytes }]
-      expect(verifyProvenance(record, { keys, content: files }).problems[0]!.message).toMatch(
-        /^No version has the path "a\.txt\\n/,
-      )
-    })
-
-    it('names ten of the files that differ, and how many more', () => {
-      const more = Array.from({ length: 25 }, (_, i) => toFile(`more-${i}.txt`, ''))
-      const { problems } = verifyProvenance(record, { keys, content: [...content, ...more] })
-      expect(problems[0]!.message).toContain('more-9.txt does not belong to it, and 15 more.')
-      expect(problems[0]!.message).not.toContain('more-10.txt')
-    })
   })
 })

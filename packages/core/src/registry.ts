@@ -159,11 +159,14 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
   if (options.works !== false) {
     await scheduleHousekeeping(context)
-    handleVerifications(context)
     scheduleTakedowns(context)
-    handleExternalScans(context)
-    handleDeliveries(context)
     handleVerifiedSkills(context)
+    // Offline they are left where they are, untried: whoever opens the registry with a way out does them.
+    if (!outgoing.isOffline) {
+      handleVerifications(context)
+      handleExternalScans(context)
+      handleDeliveries(context)
+    }
     await scheduleRescan(context)
     await scheduleSketches(context)
     outbox.start()

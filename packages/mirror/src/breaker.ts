@@ -18,6 +18,8 @@ export interface Breaker {
    * a time may try; the first that succeeds opens the way for all.
    */
   run<T>(work: () => Promise<T>): Promise<T>
+  /** To be called when the upstream was reached by another way: nobody is kept from it any more. */
+  reset(): void
   /** Whether the next call would be refused. */
   readonly isOpen: boolean
 }
@@ -58,6 +60,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
   const isResting = () => failures >= failuresMax && (isTrying || restLeftMs() > 0)
 
   return {
+    reset: () => void (failures = 0),
     get isOpen() {
       return isResting()
     },

@@ -34,12 +34,12 @@ async function syncNode(run: Run): Promise<void> {
 }
 
 /** Has a node's log read; throws `upstream_failed` where there is none. */
-export async function withNodeSource(run: Run, work: (source: LogSource) => Promise<void>): Promise<void> {
+export async function withNodeSource<T>(run: Run, work: (source: LogSource) => Promise<T>): Promise<T> {
   const { parts, upstream, http, signal } = run
   const apiKey = parts.readCredential(upstream)
   const source = createNodeSource({ baseUrl: upstream.location, http, apiKey, signal })
   try {
-    await work(source)
+    return await work(source)
   } catch (error) {
     throw explain(error, upstream.location)
   }

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '@skillstead/core'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
-import { guessKind, toLocation } from './settings.ts'
+import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
 import { createUpstreamFetch } from './upstream-fetch.ts'
 
@@ -48,7 +48,11 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
  */
 export async function findUpstream(location: string, options: FindUpstreamOptions = {}): Promise<FoundUpstream> {
   const guess = options.kind ?? guessKind(location)
-  if (guess !== 'node') return { kind: guess, keys: [] }
+  if (options.apiKey !== undefined) requireApiKey(options.apiKey)
+  if (guess !== 'node') {
+    requireThere(guess, location)
+    return { kind: guess, keys: [] }
+  }
   const base = toLocation('node', location).replace(/\/api\/v1$/, '')
   const { ca, fetch, clock = systemClock } = options
   // Somebody waits for it.
@@ -56,7 +60,8 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   const looking = createLook(http.within(answerBytesMax), base, options.apiKey)
   try {
     const kind = options.kind ?? (await probe(looking.look))
-    if (kind === undefined) throw refuse(base, looking.wantsKey)
+    if (kind === undefined)
+      throw refuse(base, looking.wantsKey && (options.apiKey === undefined ? 'a key' : 'another key'))
     return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
@@ -134,8 +139,8 @@ function isKey(line: string): boolean {
   }
 }
 
-function refuse(base: string, wantsKey: boolean): RegistryError {
+function refuse(base: string, wanted: 'a key' | 'another key' | false): RegistryError {
   const what = 'no node, no registry, no discovery index and no git repository'
-  const advice = wantsKey ? 'It wants a key: --api-key KEY.' : 'Is the address right? --kind says what it is.'
+  const advice = wanted ? `It wants ${wanted}: --api-key KEY.` : 'Is the address right? --kind says what it is.'
   return new RegistryError('invalid_request', `Nothing at ${base} is known here: ${what}. ${advice}`)
 }

@@ -1,5 +1,5 @@
 export { createBundle, type CreateBundleOptions, type CreatedBundle } from './bundle/create.ts'
-export type { BundleHeader } from './bundle/format.ts'
+export { toCreateCommand, type BundleHeader } from './bundle/format.ts'
 export { importBundle, type ImportBundleOptions, type ImportedBundle } from './bundle/import.ts'
 export { inspectBundle, type InspectedBundle } from './bundle/inspect.ts'
 export { verifyBundle, type VerifiedBundle, type VerifyBundleOptions } from './bundle/verify.ts'
@@ -9,6 +9,7 @@ export type {
   AddOptions,
   Alarm,
   AlarmCode,
+  ChangeOptions,
   FeedEntry,
   FeedPage,
   Filters,
@@ -21,6 +22,7 @@ export type {
   Refusal,
   Release,
   SnapshotSource,
+  StoredRefusal,
   SyncOptions,
   SyncProgress,
   SyncReport,

@@ -15,10 +15,23 @@ import {
   toSettings,
 } from './settings.ts'
 import { readStatus, toMetrics } from './store/status.ts'
-import { deleteUpstream, getUpstream, insertUpstream, listUpstreams } from './store/upstreams.ts'
-import type { AddOptions, Mirror, MirrorOptions, SyncOptions, SyncReport, Upstream, UpstreamStatus } from './types.ts'
+import { listRefusals } from './store/refusals.ts'
+import { changeUpstream, deleteUpstream, getUpstream, insertUpstream, listUpstreams } from './store/upstreams.ts'
+import type {
+  AddOptions,
+  ChangeOptions,
+  Mirror,
+  MirrorOptions,
+  SyncOptions,
+  SyncReport,
+  Upstream,
+  UpstreamStatus,
+} from './types.ts'
 import { createUpstreamFetch } from './upstream-fetch.ts'
 import { createWriting } from './writing/writing.ts'
+
+/** Of a list that says no number. */
+const refusalsDefault = 100
 
 /**
  * Follows other registries into an open one: brings in what they publish, verified, and keeps what is here serving
@@ -54,8 +67,9 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
   }
 
   async function sync(name: string, given: SyncOptions = {}): Promise<SyncReport> {
-    await reading.idle(name)
-    return begin(name, given, { within: parts, engine: (run) => engines[run.upstream.kind].sync(run) })
+    // What this node does not ask is no failure of the upstream, and none is kept with it.
+    if (parts.mode === 'offline') requireNetwork(await getUpstream(read, name), parts)
+    return reading.without(name, () => begin(name, given, { within: parts, engine: runEngine }))
   }
 
   async function begin(
@@ -88,8 +102,9 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
   }
 
   /** Another node may have it, or it may have been removed since: then there is nothing to do. */
-  async function syncOnSchedule({ name, kind }: Upstream): Promise<void> {
-    if (running.has(name) || kind === 'bundle') return
+  async function syncOnSchedule(upstream: Upstream): Promise<void> {
+    const { name } = upstream
+    if (running.has(name) || isOutOfReach(upstream, parts)) return
     try {
       await sync(name)
     } catch (error) {
@@ -113,6 +128,23 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     },
     list: () => status(),
     status,
+    async refusals(name, limit = refusalsDefault) {
+      const upstream = await getUpstream(read, name)
+      return listRefusals(read, upstream.name, limit)
+    },
+    async change(name, given) {
+      await reading.without(name, async () => {
+        if (running.has(name))
+          throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
+        const { apiKey, ...changes } = toChanges(await getUpstream(read, name), given)
+        const credential = apiKey === undefined ? undefined : registry.secrets.seal(apiKey)
+        await writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
+      })
+      reading.forget()
+      reading.notice(await listUpstreams(read))
+      const [changed] = await status(name)
+      return changed!
+    },
     sync,
     async remove(name) {
       const [{ writesWaiting, writesInConflict }] = (await status(name)) as [UpstreamStatus]
@@ -121,9 +153,11 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
         const detail = `${waiting} writes wait for '${name}', and would be lost; deliver or drop them first (\`mirror outbox list\`).`
         throw new RegistryError('conflict', detail)
       }
-      await reading.idle(name)
-      if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
-      await writer.write((trx) => deleteUpstream(trx, name))
+      await reading.without(name, async () => {
+        if (running.has(name))
+          throw new RegistryError('conflict', `A sync of '${name}' is running; wait until it ends.`)
+        await writer.write((trx) => deleteUpstream(trx, name))
+      })
       reading.forget()
       reading.notice(await listUpstreams(read))
     },
@@ -140,6 +174,8 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     },
   }
 }
+
+const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)
 
 function toParts(registry: Registry, options: MirrorOptions): MirrorParts {
   const {
@@ -178,8 +214,30 @@ function toNew(name: string, location: string, given: AddOptions) {
   return { name, kind, location: toLocation(kind, location), settings: toSettings(given), keys }
 }
 
-function requireNetwork(upstream: Upstream, { mode }: Pick<MirrorParts, 'mode'>): void {
-  if (mode !== 'offline' || !asksNetwork(upstream)) return
+function toChanges({ kind, location, settings }: Upstream, given: ChangeOptions) {
+  if (given.key !== undefined) requireVerifierKey(given.key)
+  if (given.apiKey !== undefined) requireApiKey(given.apiKey)
+  const { pinned } = settings
+  const wanted = { ...settings, ...withoutUndefined(given) }
+  const set = toSettings({ ...wanted, selected: given.selected ?? (wanted.mode === 'selected' ? wanted.selected : []) })
+  return {
+    apiKey: given.apiKey,
+    keys: given.key === undefined ? undefined : [given.key],
+    location: given.location === undefined ? location : toLocation(kind, given.location),
+    settings: { ...set, pinned: pinned || set.pinned },
+  }
+}
+
+function withoutUndefined<T extends object>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+function isOutOfReach(upstream: Upstream, { mode }: Pick<MirrorParts, 'mode'>): boolean {
+  return mode === 'offline' && asksNetwork(upstream)
+}
+
+function requireNetwork(upstream: Upstream, parts: Pick<MirrorParts, 'mode'>): void {
+  if (!isOutOfReach(upstream, parts)) return
   throw new RegistryError(
     'offline',
     `This node is in offline mode and asks nobody: '${upstream.name}' can be synced with another --network, or come in a bundle.`,

@@ -28,8 +28,12 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
     allowRemovals: order.options.allowRemovals || order.options.accept === 'mass_removal',
   }
   await getUpstream(registry.database.read, name)
-  const lease = await takeLease(registry, name, order.signal)
-  const ending = AbortSignal.any([order.signal, lease.lost, ...(options.signal ? [options.signal] : [])])
+  const asked = AbortSignal.any([order.signal, ...(options.signal ? [options.signal] : [])])
+  const lease = await takeLease(registry, name, asked).catch((error: unknown) => {
+    requireGoing({ signal: asked, upstream: { name } })
+    throw error
+  })
+  const ending = AbortSignal.any([asked, lease.lost])
   const startedMs = performance.now()
   const upstream = await getUpstream(registry.database.read, name).catch(giveBack(lease))
   const http = parts.openFetch(upstream, ending)
@@ -104,12 +108,17 @@ function toReport({ upstream, tally, http }: Run, durationMs: number): SyncRepor
   }
 }
 
-function toStored({ parts, upstream }: Run, report: SyncReport, problem: unknown) {
+function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: unknown) {
   const now = parts.registry.clock.now()
   const code = problem instanceof RegistryError ? problem.code : 'internal'
   const error = problem === undefined ? null : { code, message: toMessage(problem), at: now }
   const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }
-  return { report: JSON.stringify(stored), tried_at: now, ...(problem === undefined && { synced_at: now }) }
+  return {
+    report: JSON.stringify(stored),
+    // What readers cause puts off no run of the schedule, which brings more.
+    ...(tally.extent === 'all' && { tried_at: now }),
+    ...(tally.extent !== 'some' && problem === undefined && { synced_at: now }),
+  }
 }
 
 function toMessage(problem: unknown): string {

@@ -46,6 +46,11 @@ export class Tally {
   head = 0
   bytes = 0
   refusedTotal = 0
+  /**
+   * How much of what is followed was asked for. Only `all` is a run as the schedule has it; after `public` it may still be
+   * said how old what is here is, and after `some` of nothing but that.
+   */
+  extent: 'all' | 'public' | 'some' = 'all'
   readonly refused: SyncReport['refused'] = []
 
   /** What became of one entry or release. */
@@ -70,7 +75,7 @@ export function isPrivateName({ privateNames }: Pick<MirrorParts, 'privateNames'
 
 /**
  * Changes the row of the upstream, in a transaction of the run. Throws `conflict` where the run no longer has it, or where
- * a condition does not hold, and so undoes the transaction.
+ * a condition does not hold, and so undoes the transaction; without changes it only looks for that.
  */
 export async function updateOwn(
   trx: WriteTransaction,
@@ -78,9 +83,10 @@ export async function updateOwn(
   changes: Partial<Record<OwnColumn, string | number | Uint8Array | null>>,
   condition: Partial<Record<'staged' | 'verified' | 'applied', number>> = {},
 ): Promise<void> {
+  const values: Record<string, unknown> = { lease: lease.id, ...changes }
   let query = trx
     .updateTable('upstreams')
-    .set(changes as Record<string, never>)
+    .set(values as Record<string, never>)
     .where('name', '=', upstream.name)
     .where('lease', '=', lease.id)
   for (const [column, value] of Object.entries(condition)) {
@@ -91,6 +97,7 @@ export async function updateOwn(
 }
 
 type OwnColumn =
+  | 'account'
   | 'staged'
   | 'frontier'
   | 'verified'
@@ -104,11 +111,9 @@ type OwnColumn =
   | 'report'
   | 'alarm'
   | 'settings'
-  | 'tried_at'
-  | 'synced_at'
 
 /** What stands in the way of going on: the end of the run, in words. */
-export function requireGoing({ signal, upstream }: Pick<Run, 'signal' | 'upstream'>): void {
+export function requireGoing({ signal, upstream }: Pick<Run, 'signal'> & { upstream: Pick<Upstream, 'name'> }): void {
   if (!signal.aborted) return
   const reason: unknown = signal.reason
   if (reason instanceof RegistryError) throw reason

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import type { AddOptions, MirrorMode, UpstreamKind, UpstreamSettings } from './types.ts'
@@ -16,6 +17,8 @@ export function toSettings(options: AddOptions): UpstreamSettings {
   const { maxAgeSeconds = maxAgeSecondsDefault, filters = {} } = options
   if (!modes.includes(mode)) throw refuse(`'${mode}' is no mode: it is one of ${modes.join(', ')}.`)
   if (mode === 'selected' && selected.length === 0) throw refuse('The mode `selected` needs the names that are wanted.')
+  if (mode !== 'selected' && selected.length > 0)
+    throw refuse(`Names are chosen with the mode \`selected\`, and not with \`${mode}\`; filters by name go with each.`)
   for (const [what, value] of [
     ['everySeconds', everySeconds],
     ['maxAgeSeconds', maxAgeSeconds],
@@ -61,7 +64,27 @@ export function guessKind(location: string): UpstreamKind {
 export function toLocation(kind: UpstreamKind, location: string): string {
   if (kind === 'node' || kind === 'registry' || kind === 'discovery') return toAddress(location)
   if (kind === 'git' && /^[a-z][a-z+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(location)) return location
+  if (/^file:/i.test(location)) return readFileUrl(location)
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(location))
+    throw refuse(`'${location}' is no address that can be followed: https://, a git repository, or a path is.`)
   return resolve(location)
+}
+
+/** A path that nothing is at is a slip far more often than something to come. Throws `invalid_request`. */
+export function requireThere(kind: UpstreamKind, location: string): void {
+  if (location === '') throw refuse('Say where it is: an address, or a path.')
+  const path = toLocation(kind, location)
+  if (!isAbsolute(path) || existsSync(path)) return
+  const what = kind === 'folder' ? 'folder' : kind === 'git' ? 'repository' : 'file'
+  throw refuse(`There is no ${what} ${path}. An address is written with its https://.`)
+}
+
+function readFileUrl(location: string): string {
+  try {
+    return fileURLToPath(location)
+  } catch {
+    throw refuse(`'${location}' is no address of a file: write it as file:///srv/skills, or as a path.`)
+  }
 }
 
 function toAddress(location: string): string {

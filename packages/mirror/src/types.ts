@@ -72,6 +72,8 @@ export interface Upstream {
   settings: UpstreamSettings
   /** The API key to read with, still sealed. */
   credential: Uint8Array | null
+  /** Whose key that is there, as the upstream said when it was first asked. */
+  account: string | null
   logOrigin: string | null
   logEpoch: number | null
   /** The verifier keys that are believed. */
@@ -128,6 +130,12 @@ export interface Refusal {
   detail: string
 }
 
+/** A refusal as it is kept until what was refused comes in. */
+export interface StoredRefusal extends Refusal {
+  /** Milliseconds since 1970. */
+  at: number
+}
+
 /** What one run did. */
 export interface SyncReport {
   upstream: string
@@ -177,12 +185,21 @@ export interface AddOptions extends Partial<Omit<UpstreamSettings, 'pinned'>> {
   apiKey?: string
 }
 
+/** What can be changed of an upstream. `filters` stands for all filters. */
+export interface ChangeOptions extends Omit<AddOptions, 'kind' | 'keysSeen'> {
+  /** Where it is now. */
+  location?: string
+}
+
 /** How an upstream stands, for the operator. */
 export interface UpstreamStatus {
   name: string
   kind: UpstreamKind
   location: string
   settings: UpstreamSettings
+  /** Whether an API key to read with is kept, and whose it is there, once it said. */
+  hasApiKey: boolean
+  account: string | null
   state: 'new' | 'current' | 'behind' | 'syncing' | 'stopped'
   alarm: Alarm | null
   /** The log's name and epoch; null for what has no log. */
@@ -211,7 +228,7 @@ export interface UpstreamStatus {
 }
 
 export interface MirrorOptions {
-  /** `prefer-local` unless it is said. */
+  /** `prefer-local` unless it is said. The registry's own way out is closed by its `outgoing.offline`. */
   mode?: NetworkMode
   /** Names that are never asked upstream: full or short, `*` as wildcard. */
   privateNames?: string[]
@@ -238,6 +255,13 @@ export interface Mirror {
   status(name?: string): Promise<UpstreamStatus[]>
   /** Throws `offline`, `upstream_failed`, `upstream_timeout`, `conflict` (another run has it, or it stands still). */
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
+  /** What did not come in of an upstream and why, the newest first; 100 unless it is said. Throws `not_found`. */
+  refusals(name: string, limit?: number): Promise<StoredRefusal[]>
+  /**
+   * Changes what was set for an upstream; what is not given stays. Wider filters bring what was passed over with the next
+   * `full` sync, narrower ones take nothing away. Throws `not_found`, `invalid_request`, `conflict` while a sync runs.
+   */
+  change(name: string, options: ChangeOptions): Promise<UpstreamStatus>
   /** Forgets the upstream; what came from it stays. Throws `conflict` while writes wait for it. */
   remove(name: string): Promise<void>
   /** Begins the schedules. */

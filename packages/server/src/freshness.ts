@@ -1,4 +1,4 @@
-import { toMirroredRead, type UpstreamPort } from '@skillstead/core'
+import { toMirroredRead, type UpstreamPort, type WantedSkill } from '@skillstead/core'
 import type { Call } from './call.ts'
 import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
@@ -10,12 +10,21 @@ import type { Route } from './routes.ts'
  */
 export async function withFreshness(port: UpstreamPort, call: Call, route: Route, answer: Answer): Promise<Answer> {
   if (!tellsFreshness(route)) return answer
-  const read = toMirroredRead(route.name, { name: decodeURIComponent(call.params?.['name'] ?? '') })
-  const freshness = await port.freshness(read?.wanted?.name)
-  if (!freshness) return answer
-  const headers: Header[] = [...(answer.headers ?? []), ['age', `${freshness.ageSeconds}`]]
-  if (freshness.stale) headers.push(['x-skillstead-stale', 'true'])
-  return { ...answer, headers }
+  const read = toMirroredRead(route.name, {
+    name: decodeURIComponent(call.params?.['name'] ?? ''),
+    version: call.params?.['version'] ?? (call.url?.searchParams.get('version') || undefined),
+    to: call.url?.searchParams.get('to') || undefined,
+  })
+  return { ...answer, headers: [...(answer.headers ?? []), ...(await readFreshness(port, read?.wanted))] }
+}
+
+/** The headers about a skill, or about lists where none is named. What is asked for by its version never changes. */
+export async function readFreshness(port: UpstreamPort, wanted: WantedSkill | undefined): Promise<Header[]> {
+  const freshness = await port.freshness(wanted?.name)
+  if (!freshness) return []
+  const headers: Header[] = [['age', `${freshness.ageSeconds}`]]
+  if (freshness.stale && wanted?.version === undefined) headers.push(['x-skillstead-stale', 'true'])
+  return headers
 }
 
 /** Whether answers may say how fresh they are. */

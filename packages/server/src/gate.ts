@@ -115,8 +115,8 @@ function count(node: NodeParts, call: Call, admission: Admission): Promise<void>
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
 }
 
-/** Takes a request from the allowance of whoever tried a secret that opens nothing. */
-export function spendGuess(node: NodeParts, call: Call): Promise<void> | undefined {
+/** Takes a request from the allowance of who reads a page and makes it work: tries a secret, or has an upstream asked. */
+export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined {
   return count(node, call, 'api')
 }
 

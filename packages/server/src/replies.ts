@@ -85,7 +85,9 @@ export function isKnownToCaller(call: Call, etag: string | undefined): boolean {
 export function replyProblem(call: Call, error: RegistryError, headers: readonly Header[] = []): Response {
   const own: Header[] = [...headers]
   if (error.status === 401) own.push(['www-authenticate', 'Bearer'])
-  const retryAfter = error.retryAfterSeconds ?? (error.status === 503 ? 5 : undefined)
+  // Offline is what the operator chose: waiting changes nothing.
+  const passes = error.status === 503 && error.code !== 'offline'
+  const retryAfter = error.retryAfterSeconds ?? (passes ? 5 : undefined)
   if (retryAfter !== undefined) own.push(['retry-after', `${retryAfter}`])
   if (error.code === 'shutting_down') own.push(['connection', 'close'])
   const body = Buffer.from(JSON.stringify(toProblem(error, call.requestId)))

@@ -32,9 +32,16 @@ export function findArtifact(context: Context, place: ArtifactPlace, caller: Cal
   return answerFor(context, () => find(context, place, caller))
 }
 
+/** What the name of a file beside an index says: `pdf-1.4.0.zip`. */
+export function parseArtifactFile(file: string): { name: string; version: string } | undefined {
+  const [, name, version] = /^([a-z0-9-]+)-(\d+\.\d+\.\d+)\.(?:zip|md)$/.exec(file) ?? []
+  return name === undefined || version === undefined ? undefined : { name, version }
+}
+
 async function find(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
-  const [, name, number] = /^([a-z0-9-]+)-(\d+\.\d+\.\d+)\.(?:zip|md)$/.exec(place.file) ?? []
-  if (name === undefined || number === undefined) throw noArtifact()
+  const parsed = parseArtifactFile(place.file)
+  if (!parsed) throw noArtifact()
+  const { name, version: number } = parsed
   const { fullName, reader, packId } = await findSkill(context, place, name, caller)
   const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
   const { read } = context.database

@@ -1,10 +1,11 @@
 import { limits } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
 import { addMembers } from '../packs/packs.ts'
 import { withoutNul } from '../skills/package-fields.ts'
-import type { PackRow } from '../storage/tables.ts'
+import type { PackRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCreatedAt, type PackEntry } from './entry-data.ts'
 import { refuse, type Refusal } from './place.ts'
@@ -94,8 +95,16 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
   await addMembers(trx, packId, members, (there.at(-1)?.position ?? -1) + 1)
 }
 
-async function findSkills(trx: WriteTransaction, fullNames: readonly string[]): Promise<Map<string, string>> {
-  if (fullNames.length === 0) return new Map()
-  const rows = await trx.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', fullNames).execute()
-  return new Map(rows.map(({ id, full_name }) => [full_name, id]))
+/** So many names are looked up with one query. */
+const lookedUpMax = 500
+
+/** The ids of those that are here, by their full names. */
+export async function findSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (let i = 0; i < fullNames.length; i += lookedUpMax) {
+    const names = fullNames.slice(i, i + lookedUpMax)
+    const rows = await db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', names).execute()
+    for (const { id, full_name } of rows) found.set(full_name, id)
+  }
+  return found
 }

@@ -16,6 +16,7 @@ import { applySettings, type SkillSettings } from '../skills/settings.ts'
 import { selectVersions, type ListedVersion } from '../skills/skill-document.ts'
 import { isPublicMatter } from '../skills/skill-log.ts'
 import { insertSkill } from '../skills/skill-rows.ts'
+import { findState } from '../skills/skill-state.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { refuseScan } from './apply-version.ts'
@@ -65,9 +66,9 @@ async function applyPrepared(
   trx: WriteTransaction,
   { order, release, ready }: Readable,
 ): Promise<ReleaseOutcome> {
-  const { upstream, ownNamespaces } = order
+  const { upstream } = order
   const fullName = `${release.owner}/${release.name}`
-  const wanted = { upstream, skillId: undefined, owner: release.owner, fullName, ownNamespaces }
+  const wanted = { upstream, skillId: undefined, owner: release.owner, fullName }
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (refusal) {
     // Published here, and there from here.
@@ -82,9 +83,10 @@ async function applyPrepared(
       `${fullName}@${same.version} is here with other content, and a version never changes.`,
     )
   }
-  if (same) return applySame(context, trx, { before: before!, same, release })
-  const scanned = refuseFound(context, order, release, ready)
+  const scanned = same ? undefined : refuseFound(context, order, release, ready)
   if (scanned) return scanned
+  const isBack = before !== undefined && (await goOnPrivate(trx, before, release))
+  if (same) return applySame(context, trx, { before: before!, same, release, isBack })
   return applyNew(context, trx, { order, before, versions, release, ready })
 }
 
@@ -100,11 +102,20 @@ function refuseFound(
   return reason === undefined ? refuseScan(context, inspection, fullName) : refuse('filtered', reason)
 }
 
+/** One that its source withdrew and shows to its owner is private since: so it is here, and no log tells of it. */
+async function goOnPrivate(trx: WriteTransaction, before: SkillRow, { visibility }: MirrorRelease): Promise<boolean> {
+  if (visibility !== 'private' || before.source_state !== 'withdrawn') return false
+  await trx.updateTable('skills').set({ source_state: 'live', visibility }).where('id', '=', before.id).execute()
+  const state = await findState(trx, before.id)
+  await trx.updateTable('skills').set({ state }).where('id', '=', before.id).execute()
+  return true
+}
+
 /** What is said anew of a version that is here: whether it is yanked, and of the latest one what is said of the skill. */
 async function applySame(
   context: Context,
   trx: WriteTransaction,
-  { before, same, release }: { before: SkillRow; same: ListedVersion; release: MirrorRelease },
+  { before, same, release, isBack }: { before: SkillRow; same: ListedVersion; release: MirrorRelease; isBack: boolean },
 ): Promise<ReleaseOutcome> {
   const at = context.clock.now()
   const yanked = release.yanked === undefined ? same.yanked : Number(release.yanked)
@@ -113,7 +124,7 @@ async function applySame(
   // An old one would bring back its old category, and the next take it away again.
   const isLatest = same.version === before.latest_version
   const isChanged = isLatest && (await applySettings(trx, before, toSettings(release)))
-  if (!isYank && !isChanged) return { result: 'unchanged' }
+  if (!isYank && !isChanged && !isBack) return { result: 'unchanged' }
   await trx.updateTable('skills').set({ origin_synced_at: at }).where('id', '=', before.id).execute()
   const deed: SkillDeed = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
   const change = {

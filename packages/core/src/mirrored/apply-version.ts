@@ -15,7 +15,7 @@ import { refuse } from './place.ts'
 import type { PreparedVersion } from './prepare-versions.ts'
 import { settleSource, toSettings } from './settle-source.ts'
 import type { MirrorOutcome } from './types.ts'
-import { isUntold, wasSaid, type Relaying } from './relay.ts'
+import { isOvertaken, isUntold, wasSaid, type Relaying } from './relay.ts'
 
 /**
  * A version of an upstream's log, within a transaction: the skill where it is new, under the id that it has there, the
@@ -29,7 +29,13 @@ export async function applyVersion(
     before,
     prepared,
     relaying,
-  }: { before: SkillRow | undefined; prepared: PreparedVersion | undefined; relaying: Relaying },
+    isReread,
+  }: {
+    before: SkillRow | undefined
+    prepared: PreparedVersion | undefined
+    relaying: Relaying
+    isReread: boolean
+  },
 ): Promise<MirrorOutcome> {
   const versions = before ? await selectVersions(trx, before.id) : []
   const same = versions.find(({ version }) => version === data.version)
@@ -44,7 +50,9 @@ export async function applyVersion(
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
   const skillId = before?.id ?? (await insertRow(trx, { data, entry }, { owner, upstream: relaying.upstream, at }))
-  const changed = before !== undefined && (await settleSource(trx, before, { owner, data, at }))
+  // Of one that comes late the skill has said since what it is called, and the like.
+  const isLate = isReread && before !== undefined && !same && (await isOvertaken(trx, before, relaying.relay, versions))
+  const changed = before !== undefined && !isLate && (await settleSource(trx, before, { owner, data, at }))
   const change = { dialect: context.database.dialect, skillId, before, at, relay: relaying.relay, mayHold: data.holder }
   if (same) {
     const told = await correctVersion(trx, same, { data, entry })

@@ -9,8 +9,6 @@ export interface Wanted {
   readonly skillId: string | undefined
   readonly owner: string
   readonly fullName: string
-  /** Namespaces that may be entered although a user of this node has them. */
-  readonly ownNamespaces?: readonly string[] | undefined
 }
 
 /** Where something of an upstream goes: to the skill that came from there before, to a name that is free, or nowhere. */
@@ -46,13 +44,46 @@ export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<
     return withRefusal({ skill }, refusal ?? (await refuseNew(trx, wanted, named, skill.id)))
   }
   if (named && !isFrom(named, upstream)) return { stranger: named, refusal: refuseStranger(named, fullName) }
+  if (named && !isDeletedHere(named) && (await isOfAnotherLog(trx, named, upstream))) return { skill: named }
   return withRefusal({}, await refuseNew(trx, wanted, named))
 }
 
 /** The skill that an upstream speaks of, where it came from there; for what says something of a skill that is here. */
-export async function findOwn(trx: WriteTransaction, upstream: string, skillId: string): Promise<SkillRow | undefined> {
+export async function findOwn(
+  trx: WriteTransaction,
+  { upstream, skillId, fullName }: Pick<Wanted, 'upstream' | 'fullName'> & { readonly skillId: string },
+): Promise<SkillRow | undefined> {
   const skill = await findById(trx, skillId)
-  return skill && isFrom(skill, upstream) ? skill : undefined
+  if (skill) return isFrom(skill, upstream) ? skill : undefined
+  const [named] = await selectByName(trx, fullName)
+  return named && isFrom(named, upstream) && (await isOfAnotherLog(trx, named, upstream)) ? named : undefined
+}
+
+/**
+ * Whether a skill came by a log that its upstream has no more: it was restored or built anew, the operator accepted that,
+ * and what has the name there now goes by another id. The skill here goes on as that one, for a name has one source.
+ */
+async function isOfAnotherLog(
+  trx: WriteTransaction,
+  { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
+  upstream: string,
+): Promise<boolean> {
+  const told = await trx
+    .selectFrom('upstream_log')
+    .select('seq')
+    .where('upstream', '=', upstream)
+    .where('type', 'in', ['version', 'skill'])
+    .where((eb) =>
+      eb.or([
+        eb('subject', '=', full_name),
+        // The character after `@`.
+        eb.and([eb('subject', '>=', `${full_name}@`), eb('subject', '<', `${full_name}A`)]),
+      ]),
+    )
+    .where('entry', 'like', `%"${id}"%`)
+    .limit(1)
+    .executeTakeFirst()
+  return told === undefined
 }
 
 /** Whether it was deleted on this node rather than where it comes from: then nothing that is said there brings it back. */
@@ -83,7 +114,7 @@ function refuseShortName(skill: SkillRow, fullName: string): Refusal {
 /** Why a skill cannot take a name that no other of its source has; undefined where it can. */
 async function refuseNew(
   trx: WriteTransaction,
-  { upstream, owner, fullName, ownNamespaces }: Wanted,
+  { upstream, owner, fullName }: Wanted,
   named: SkillRow | undefined,
   skillId?: string,
 ): Promise<Refusal | undefined> {
@@ -97,7 +128,7 @@ async function refuseNew(
     return refuse('name_taken', `${fullName} leads to the skill that was transferred from it.`)
   }
   const [user] = await selectUser(trx, owner)
-  if (!user?.claimed || ownNamespaces?.includes(owner)) return undefined
+  if (!user?.claimed) return undefined
   if (await isLinked(trx, user.id, upstream, owner)) return undefined
   return refuse('owned_locally', `${owner} is a user of this node, so nobody else publishes under that name.`)
 }

@@ -54,7 +54,15 @@ export async function readThrough<Result>(
 ): Promise<Result> {
   const read = toMirroredRead(name, input)
   if (!read) return perform()
-  const { wanted } = read
+  return lookThrough(port, read.wanted, perform)
+}
+
+/** As {@link readThrough}, for what reads a skill, or a list where none is named, and is none of the calls. */
+export async function lookThrough<Result>(
+  port: UpstreamPort,
+  wanted: WantedSkill | undefined,
+  perform: () => Result | Promise<Result>,
+): Promise<Result> {
   if (wanted?.version === undefined) await port.freshen(wanted)
   if (!wanted) return perform()
   try {

@@ -34,6 +34,14 @@ export function toRelaying(one: ParsedEntry, source: MirrorSource): Relaying {
   return { upstream: source.name, relay: known, fits: fitsLog(known) }
 }
 
+/** The same of a skill that has another id here: whoever follows this node knows it by that one. */
+export function toldOf(relaying: Relaying, here: Pick<SkillRow, 'id'> | undefined): Relaying {
+  const { relay } = relaying
+  const said = relay.data['skill'] as { readonly id: string } | undefined
+  if (!here || !said || said.id === here.id) return relaying
+  return { ...relaying, relay: { ...relay, data: { ...relay.data, skill: { ...said, id: here.id } } } }
+}
+
 function toKnown({ data, entry }: ParsedEntry): Record<string, unknown> {
   const { publishedAt, cut, files, size, portable } = entry.data
   return {
@@ -95,6 +103,31 @@ async function readNewest(trx: WriteTransaction, subject: string, types: readonl
     .limit(1)
     .executeTakeFirst()
   return row?.seq ?? 0
+}
+
+/** So many entries about a skill are looked at for a later one. */
+const laterMax = 200
+
+/** Whether this node's log has said of a skill what its source said after this entry. */
+export async function isOvertaken(
+  trx: WriteTransaction,
+  { full_name }: Pick<SkillRow, 'full_name'>,
+  { data }: LogDraft,
+  versions: readonly { readonly version: string }[],
+): Promise<boolean> {
+  const { origin, epoch, seq } = data['origin'] as FirstOrigin
+  const rows = await trx
+    .selectFrom('log')
+    .select('entry')
+    .where('subject', 'in', [full_name, ...versions.map(({ version }) => `${full_name}@${version}`)])
+    .where('type', 'in', ['version', 'skill'])
+    .orderBy('seq', 'desc')
+    .limit(laterMax)
+    .execute()
+  return rows.some(({ entry }) => {
+    const said = (JSON.parse(entry) as FeedEntry).data['origin'] as FirstOrigin | undefined
+    return said?.origin === origin && said.epoch === epoch && said.seq > seq
+  })
 }
 
 /** So many entries about one thing are looked at for one that has been here before. */

@@ -59,6 +59,11 @@ export interface ApplyEntries {
   readonly upstream: MirrorSource
   /** In the order of the log. */
   readonly entries: readonly FeedEntry[]
+  /**
+   * Set where they may come after later ones of the same skill, as when one is tried again: those do not say anew what the
+   * skill is called, and the like.
+   */
+  readonly isReread?: boolean
   /** Bytes by their digests: those that {@link findMissingBlobs} found missing, lists of files among them. */
   readonly contents: ReadonlyMap<string, Uint8Array>
   /** Says why an entry is not wanted, in a sentence; undefined where it is. */
@@ -103,8 +108,6 @@ export interface ApplyReleases {
   readonly upstream: string
   /** Those of one skill oldest first. */
   readonly releases: readonly MirrorRelease[]
-  /** Namespaces that may be entered although a user of this node has them: that of the user whose key is in use. */
-  readonly ownNamespaces?: readonly string[] | undefined
   /** Says why a version is not wanted once its content was looked at; undefined where it is. */
   acceptsScan?(release: MirrorRelease, scan: Security): string | undefined
   also?(trx: WriteTransaction, release: MirrorRelease, outcome: ReleaseOutcome): Promise<void>

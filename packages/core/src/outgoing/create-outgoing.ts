@@ -1,6 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { lookUp, toSecureContext, type Guard } from './connector.ts'
 import { fail, isUnknownName, toUpstreamFailed } from './failures.ts'
+import { createOffline } from './offline.ts'
 import type { NameResolver, Outgoing, OutgoingOptions, OutgoingRequest, OutgoingResponse } from './outgoing.ts'
 import { createPoster } from './poster.ts'
 import { createAddressRules } from './public-addresses.ts'
@@ -17,6 +18,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const rules = createAddressRules(options.allowNetworks ?? [])
   const resolver = options.resolver ?? createSystemResolver()
   const guard: Guard = { resolver, rules, secureContext: toSecureContext(options.ca ?? []) }
+  if (options.offline) return createOffline(rules)
   const poster = createPoster(guard)
   const running = new Set<AbortController>()
   let closed = false
@@ -51,6 +53,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   }
 
   return {
+    isOffline: false,
     async requirePublic(address, field) {
       const url = parseTarget(address, field)
       const host = toHost(url)

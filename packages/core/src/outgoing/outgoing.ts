@@ -1,5 +1,7 @@
 /** What a registry may ask the outside, through one door that lets nobody reach into the operator's own network. */
 export interface Outgoing {
+  /** Whether nobody is asked at all: what needs an answer is `offline`. */
+  readonly isOffline: boolean
   /**
    * Refuses an address that is not public before anything is done with it: another scheme than http and https,
    * credentials, a host that is or resolves to a loopback, private, link-local or otherwise special address. A name that
@@ -54,6 +56,8 @@ export interface NameResolver {
 }
 
 export interface OutgoingOptions {
+  /** Opens no socket and asks no name server. What waits in the outbox to go outside waits on. */
+  readonly offline?: boolean
   /** Networks (CIDR) that may be reached though they are not public. */
   readonly allowNetworks?: readonly string[]
   /** Certificates (PEM) to trust besides the system's. */

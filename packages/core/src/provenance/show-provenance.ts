@@ -21,8 +21,9 @@ export async function showProvenance(
 ): Promise<Provenance> {
   const { skill, version } = await getContent(context, input, caller)
   const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
+  const log = await proveVersion(context, skill, version)
   const record = {
-    skill: { id: skill.id, fullName: skill.full_name },
+    skill: { id: log ? readSkillId(log) : skill.id, fullName: skill.full_name },
     version: version.version,
     digest: version.digest,
     publisher: { id: version.publisher_id, username: version.publisher },
@@ -31,9 +32,15 @@ export async function showProvenance(
     authorVerified: methods.get(skill.owner_id) ?? [],
     forkChain: await readForkChain(context, skill, caller),
     origin: toOrigin(skill),
-    log: await proveVersion(context, skill, version),
+    log,
   }
   return { ...record, signature: await signRecord(context, record) }
+}
+
+/** What a log that was built anew upstream calls it, may be another id than the one that it came here by. */
+function readSkillId({ entry }: NonNullable<Provenance['log']>): string {
+  const { data } = JSON.parse(entry) as { data: { skill: { id: string } } }
+  return data.skill.id
 }
 
 async function readFirstPublished(context: Context, skillId: string): Promise<number> {

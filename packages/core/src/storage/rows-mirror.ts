@@ -18,6 +18,8 @@ export interface UpstreamRow {
   settings: string
   /** The API key to read with, encrypted. */
   credential: Uint8Array | null
+  /** Whose key that is there, as it said when it was first asked. */
+  account: string | null
   /** The name of its log and the epoch that it was in, once they are known. */
   log_origin: string | null
   log_epoch: number | null
@@ -74,6 +76,8 @@ interface UpstreamRefusalRow {
   reason: string
   detail: string
   at: number
+  /** How often it was tried again. */
+  tries: number
 }
 
 /** The account of a user at an upstream. */

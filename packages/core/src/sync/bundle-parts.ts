@@ -5,37 +5,63 @@ import { readFiles, type FileRow } from '../skills/files.ts'
 import { readFrontier } from '../transparency/proofs.ts'
 import { readerOf } from '../transparency/tree-rows.ts'
 
-/** An entry of this node's log as the log commits to it. */
+/** An entry of a log as the log commits to it. */
 export interface LogText {
   readonly seq: number
   readonly type: string
-  readonly digest: string | null
   /** Canonical JSON. */
   readonly entry: string
+}
+
+/** Which entries of a log. */
+interface LogStretch {
+  readonly after: number
+  readonly until: number
+  /** The upstream whose log is meant; this node's own unless it is said. */
+  readonly upstream?: string | undefined
 }
 
 /** Entries have up to 64 KiB each. */
 const rowsMax = 100
 
-/** The entries of this node's log from after one number up to another, some at a time. */
+/** The entries of a log from after one number up to another, some at a time. */
 export async function* readLogTexts(
   { database }: Pick<Context, 'database'>,
-  { after, until }: { after: number; until: number },
+  { after, until, upstream }: LogStretch,
 ): AsyncGenerator<LogText[]> {
   for (let at = after; at < until;) {
-    const rows = await database.read
-      .selectFrom('log')
-      .select(['seq', 'type', 'digest', 'entry'])
-      .where('seq', '>', at)
-      .where('seq', '<=', Math.min(until, at + rowsMax))
-      .orderBy('seq')
-      .execute()
-    if (rows.length === 0) throw new Error(`The log of this node lacks the entry ${at + 1}.`)
+    const range = { after: at, until: Math.min(until, at + rowsMax) }
+    const rows = await (
+      upstream === undefined ? selectOwn(database.read, range) : selectUpstream(database.read, upstream, range)
+    ).execute()
+    if (rows.length === 0) throw new Error(`The log of ${upstream ?? 'this node'} lacks the entry ${at + 1}.`)
     yield rows
     at = rows.at(-1)!.seq
     // SQLite answers at once, and nobody else would have a turn before the end.
     await setImmediate()
   }
+}
+
+type Read = Context['database']['read']
+type Range = Pick<LogStretch, 'after' | 'until'>
+
+function selectOwn(db: Read, { after, until }: Range) {
+  return db
+    .selectFrom('log')
+    .select(['seq', 'type', 'entry'])
+    .where('seq', '>', after)
+    .where('seq', '<=', until)
+    .orderBy('seq')
+}
+
+function selectUpstream(db: Read, upstream: string, { after, until }: Range) {
+  return db
+    .selectFrom('upstream_log')
+    .select(['seq', 'type', 'entry'])
+    .where('upstream', '=', upstream)
+    .where('seq', '>', after)
+    .where('seq', '<=', until)
+    .orderBy('seq')
 }
 
 /** What the tree over the first `size` entries of this node's log grows from; hashes of 32 bytes, largest subtree first. */
@@ -47,7 +73,9 @@ export function readLogFrontier(context: Context, size: number): Promise<Buffer[
 export interface PublicVersion {
   readonly id: string
   readonly skillId: string
+  readonly fullName: string
   readonly version: string
+  readonly digest: string
   readonly securityScore: number | null
   readonly isVerified: boolean
 }
@@ -61,15 +89,18 @@ export async function findPublicVersions(
   const rows = await database.read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
-    .select(['versions.id', 'versions.skill_id', 'versions.version', 'skills.security_score', 'skills.verified'])
+    .select(['versions.id', 'versions.skill_id', 'versions.version', 'versions.digest'])
+    .select(['skills.full_name', 'skills.security_score', 'skills.verified'])
     .where('versions.digest', 'in', digests)
     .where('skills.visibility', '=', 'public')
     .where('skills.state', '=', 'live')
     .execute()
-  return rows.map(({ id, skill_id, version, security_score, verified }) => ({
+  return rows.map(({ id, skill_id, full_name, version, digest, security_score, verified }) => ({
     id,
     skillId: skill_id,
+    fullName: full_name,
     version,
+    digest,
     securityScore: security_score,
     isVerified: verified === 1,
   }))

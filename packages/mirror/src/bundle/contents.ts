@@ -1,16 +1,17 @@
 import {
   findPublicVersions,
+  parseEntry,
   readContents,
-  readLogTexts,
+  readEntryFiles,
   readVersionFiles,
   toDigest,
   type LogText,
   type PublicVersion,
   type Registry,
 } from '@skillstead/core'
-import { toManifest, type ManifestFile } from '@skillstead/protocol'
-import { explainFiltered, hasFilters } from '../filters.ts'
-import type { Filters } from '../types.ts'
+import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
+import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
+import type { FeedEntry, Filters } from '../types.ts'
 
 /** What goes into a bundle beside the log, found before the first byte of it is written. */
 export interface BundleContents {
@@ -28,7 +29,7 @@ export interface BundleContents {
 /** The content of the versions that the entries tell of, that everyone may read now and that pass the filters. */
 export async function findContents(
   registry: Registry,
-  { since, until, filters }: { since: number; until: number; filters: Filters },
+  { texts, filters }: { texts: AsyncIterable<readonly LogText[]>; filters: Filters },
 ): Promise<BundleContents> {
   const sizes = new Map<string, number>()
   const lists = new Map<string, Buffer>()
@@ -40,20 +41,21 @@ export async function findContents(
     bytes += size
   }
 
-  for await (const entries of readLogTexts(registry, { after: since, until })) {
-    const told = entries.filter(({ type }) => type === 'version').map(toTold)
-    versions += told.length
+  for await (const entries of texts) {
+    const written = entries.filter(({ type }) => type === 'version')
+    versions += written.length
+    const told = written.flatMap(toTold)
     const found = await findVersions(registry, told)
-    for (const entry of told) {
-      const version = found.get(toKey(entry))
-      if (!version || (hasFilters(filters) && isFiltered(filters, entry, version))) continue
+    for (const one of told) {
+      // Under another id a skill is here which the upstream lost, and has again.
+      const version = found.get(toKey(one.skillId, one)) ?? found.get(toKey(`${one.owner}/${one.name}`, one))
+      if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
+      const { files, list } = await readFiles(registry, one, version)
+      if (!files) continue
       complete += 1
-      const files = entry.files ?? (await readVersionFiles(registry, version.id))
-      if (!entry.files) {
-        const list = Buffer.from(toManifest(files))
-        const digest = toDigest(list)
-        if (!sizes.has(digest)) lists.set(digest, list)
-        add({ digest, size: list.length })
+      if (list) {
+        if (!sizes.has(one.digest)) lists.set(one.digest, list)
+        add({ digest: one.digest, size: list.length })
       }
       for (const file of files) add(file)
     }
@@ -62,39 +64,53 @@ export async function findContents(
 }
 
 /** What a bundle looks at in the entry of a version. */
-interface Told {
+interface Told extends Filtered {
+  readonly entry: FeedEntry
   readonly digest: string
   readonly skillId: string
-  readonly owner: string
-  readonly name: string
   readonly version: string
-  readonly size: number
-  readonly files: readonly ManifestFile[] | null
-  readonly keywords: readonly string[]
-  readonly category: string
-  readonly license: string
 }
 
-function toTold({ digest, entry }: LogText): Told {
-  const { data } = JSON.parse(entry) as {
-    data: Omit<Told, 'digest' | 'skillId' | 'owner' | 'name'> & {
-      skill: { id: string; name: string }
-      owner: { username: string }
-    }
-  }
-  const { skill, owner, version, size, files, keywords, category, license } = data
-  const what = { version, size, files, keywords, category, license }
-  return { digest: digest!, skillId: skill.id, owner: owner.username, name: skill.name, ...what }
+/** None of an entry that an upstream made up: nothing came in by it. */
+function toTold({ entry: text }: LogText): Told[] {
+  const entry = parseForeignJson(text) as FeedEntry
+  const one = parseEntry(entry)
+  if (typeof one !== 'object' || one.type !== 'version') return []
+  const { skill, owner, version, keywords, category, license } = one.data
+  const { size } = entry.data
+  const what = { keywords, category, license, ...(typeof size === 'number' && { size }) }
+  return [
+    { entry, digest: entry.digest!, skillId: skill.id, owner: owner.username, name: skill.name, version, ...what },
+  ]
 }
 
 async function findVersions(registry: Registry, told: readonly Told[]): Promise<Map<string, PublicVersion>> {
   const digests = [...new Set(told.map(({ digest }) => digest))]
   const found = await findPublicVersions(registry, digests)
-  return new Map(found.map((version) => [toKey(version), version]))
+  return new Map(
+    found.flatMap((version) => [version.skillId, version.fullName].map((skill) => [toKey(skill, version), version])),
+  )
 }
 
-function toKey({ skillId, version }: { skillId: string; version: string }): string {
-  return `${skillId}@${version}`
+function toKey(skill: string, { version, digest }: { version: string; digest: string }): string {
+  return `${skill}@${version} ${digest}`
+}
+
+/**
+ * The files of a version, and their list where the entry has no room for it. An upstream may have written an entry about
+ * what is here with other files than these, to be handed content that is nobody's to read: of that there are none.
+ */
+async function readFiles(
+  registry: Registry,
+  { entry, digest }: Told,
+  { id }: PublicVersion,
+): Promise<{ files?: readonly ManifestFile[]; list?: Buffer }> {
+  const said = readEntryFiles(entry, new Map())
+  if ('problem' in said) return {}
+  const files = 'files' in said ? said.files : await readVersionFiles(registry, id)
+  const list = Buffer.from(toManifest(files))
+  if (toDigest(list) !== digest) return {}
+  return 'files' in said ? { files } : { files, list }
 }
 
 function isFiltered(filters: Filters, told: Told, { securityScore, isVerified }: PublicVersion): boolean {

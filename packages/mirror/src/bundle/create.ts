@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import {
-  readLogFrontier,
-  readLogTexts,
-  readSignedCheckpoint,
-  readVerifierKeys,
-  signText,
-  type Registry,
-} from '@skillstead/core'
+import { appendLeaf, hashLeaf, signText, toRoot, type Registry } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { hasFilters } from '../filters.ts'
 import type { Filters } from '../types.ts'
+import { readOwnLog, readUpstreamLog, type ChosenLog } from './chosen-log.ts'
 import { findContents, readInOrder, type BundleContents } from './contents.ts'
 import {
   blobFolder,
@@ -30,6 +24,11 @@ import { openCompressor } from './zstd.ts'
 export interface CreateBundleOptions {
   /** The position of the mirror that it is for: entries after this one. 0, everything, unless it is said. */
   readonly since?: number
+  /**
+   * An upstream whose log it is of, with the checkpoint that the upstream signed, instead of this node's own: whoever
+   * gets it proves all of it with the upstream's key. The mirror signs what else is in the header.
+   */
+  readonly upstream?: string
   /** What content goes in; the log always goes in whole, or nobody could verify it. */
   readonly filters?: Filters
   /** Whether a file of that name is replaced. */
@@ -51,9 +50,10 @@ export interface CreatedBundle {
 }
 
 /**
- * Writes a node's log, from a position to its end, and the content that it tells of into one file. It reads one state of
- * the log while the node goes on, holds a few megabytes of it at a time, and leaves no file behind unless it is whole.
- * Throws `invalid_request` for a position that the log has not reached, `conflict` for a file that is there.
+ * Writes a log, from a position to its end, and the content that it tells of into one file. It reads one state of the log
+ * while the node goes on, holds a few megabytes of it at a time, and leaves no file behind unless it is whole. Throws
+ * `invalid_request` for a position that the log has not reached, `conflict` for a file that is there, and for an upstream
+ * of which not all is in place.
  *
  * @example
  * await createBundle(registry, '/media/stick/skills.bundle', { since: 120 })
@@ -64,18 +64,18 @@ export async function createBundle(
   options: CreateBundleOptions = {},
 ): Promise<CreatedBundle> {
   const startMs = performance.now()
-  const { since = 0, filters = {} } = options
-  // All of the log that this is of is there for good: whatever is added meanwhile is for the next bundle.
-  const { treeSize: until, text: checkpoint } = await readSignedCheckpoint(registry)
-  if (since > until) {
-    throw new RegistryError('invalid_request', `The log of this node has ${until} entries, and so none after ${since}.`)
+  const { since = 0, filters = {}, upstream } = options
+  const log = upstream === undefined ? await readOwnLog(registry) : await readUpstreamLog(registry, upstream)
+  if (since > log.until) {
+    const detail = `The log of ${log.name} has ${log.until} entries, and so none after ${since}.`
+    throw new RegistryError('invalid_request', detail)
   }
-  const contents = await findContents(registry, { since, until, filters })
-  const header = await toHeader(registry, { since, until, filters, checkpoint, contents })
+  const contents = await findContents(registry, { texts: log.readTexts(since), filters })
+  const header = await toHeader(registry, { since, filters, log, contents })
   const hash = createHash('sha256')
   const size = await writeWhole(file, {
     overwrite: options.overwrite ?? false,
-    bytes: gather(toTar(registry, header, contents, options)),
+    bytes: gather(toTar(registry, { log, header, contents }, options)),
     transform: openCompressor(),
     onChunk: (chunk) => void hash.update(chunk),
   })
@@ -84,29 +84,26 @@ export async function createBundle(
 
 interface Given {
   readonly since: number
-  readonly until: number
   readonly filters: Filters
-  readonly checkpoint: string
+  readonly log: ChosenLog
   readonly contents: BundleContents
 }
 
-async function toHeader(
-  registry: Registry,
-  { since, until, filters, checkpoint, contents }: Given,
-): Promise<BundleHeader> {
-  const frontier = await readLogFrontier(registry, since)
-  const keys = (await readVerifierKeys(registry)).filter(({ state }) => state !== 'retired')
+async function toHeader(registry: Registry, { since, filters, log, contents }: Given): Promise<BundleHeader> {
+  const { origin, epoch, until, checkpoint, keys, maker } = log
+  const frontier = await log.readFrontier(since)
   const { sizes, versions, complete, bytes } = contents
   return {
     format: bundleFormat,
     version: bundleVersion,
-    origin: registry.origin,
-    epoch: registry.epoch,
+    origin,
+    epoch,
     since,
     until,
     frontier: frontier.map((hash) => hash.toString('base64')),
     checkpoint,
-    keys: keys.map(({ vkey }) => vkey),
+    keys: [...keys],
+    ...(maker && { maker }),
     filters: hasFilters(filters) ? dropUndefined(filters) : {},
     createdAt: new Date(registry.clock.now()).toISOString(),
     counts: { entries: until - since, versions, complete, blobs: sizes.size, bytes },
@@ -119,15 +116,14 @@ function dropUndefined(filters: Filters): Filters {
 
 async function* toTar(
   registry: Registry,
-  header: BundleHeader,
-  contents: BundleContents,
+  { log, header, contents }: { log: ChosenLog; header: BundleHeader; contents: BundleContents },
   { onProgress, signal }: CreateBundleOptions,
 ): AsyncGenerator<Uint8Array> {
   const text = toHeaderText(header)
   const signature = (await signText(registry, text)).map((line) => `${line}\n`).join('')
   yield* toFile(headerName, Buffer.from(text))
   yield* toFile(signatureName, Buffer.from(signature))
-  for await (const { first, bytes } of toLogParts(registry, header)) {
+  for await (const { first, bytes } of toLogParts(log, header)) {
     signal?.throwIfAborted()
     yield* toFile(`${logFolder}${first}.ndjson`, bytes)
   }
@@ -148,13 +144,15 @@ function* toFile(name: string, bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 async function* toLogParts(
-  registry: Registry,
-  { since, until }: BundleHeader,
+  log: ChosenLog,
+  { since, until, frontier }: BundleHeader,
 ): AsyncGenerator<{ first: number; bytes: Buffer }> {
   let [first, size] = [since + 1, 0]
   let lines: Buffer[] = []
-  for await (const entries of readLogTexts(registry, { after: since, until })) {
+  const tree = frontier.map((hash) => Buffer.from(hash, 'base64'))
+  for await (const entries of log.readTexts(since)) {
     for (const { seq, entry } of entries) {
+      appendLeaf(tree, seq - 1, hashLeaf(entry))
       const line = Buffer.from(`${entry}\n`)
       if (lines.length === bundleLimits.logPartEntriesMax || size + line.length > bundleLimits.logPartBytesMax) {
         yield { first, bytes: Buffer.concat(lines) }
@@ -165,6 +163,11 @@ async function* toLogParts(
       lines.push(line)
       size += line.length
     }
+  }
+  // A run may have put another log of the upstream in its place meanwhile, and a disk may lose what it was given.
+  if (toRoot(tree).toString('base64') !== log.checkpoint.split('\n')[2]) {
+    const detail = `The ${until} entries of ${log.name} are not those that were signed: they changed meanwhile, or the database is damaged. Make the bundle again.`
+    throw new RegistryError('conflict', detail)
   }
   if (lines.length > 0) yield { first, bytes: Buffer.concat(lines) }
 }

@@ -27,6 +27,7 @@ export const bundleLimits = {
 
 const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const Texts = v.array(v.string())
+const Keys = v.pipe(Texts, v.minLength(1), v.maxLength(16))
 
 const FiltersSchema = v.strictObject({
   owners: v.optional(Texts),
@@ -53,7 +54,9 @@ const Header = v.strictObject({
   /** Of the first `until` entries. */
   checkpoint: v.string(),
   /** The verifier keys that sign at present, to be compared with what is known of the node: none proves itself. */
-  keys: v.pipe(Texts, v.minLength(1), v.maxLength(16)),
+  keys: Keys,
+  /** The mirror that wrote it, where its own node did not, and that mirror's verifier keys: the header is signed by it. */
+  maker: v.optional(v.strictObject({ name: v.pipe(v.string(), v.minLength(1)), keys: Keys })),
   /** Versions that do not pass them are in the log alone. */
   filters: FiltersSchema,
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
@@ -91,11 +94,17 @@ export function parseHeader(text: string): BundleHeader {
   if (!success) throw damaged(`its ${headerName} says something wrong in '${v.getDotPath(issues[0]) ?? ''}'`)
   const header = output as BundleHeader
   if (toHeaderText(header) !== text) throw damaged(`its ${headerName} is not canonical JSON`)
-  const { since, until, frontier, counts } = header
+  const { origin, since, until, frontier, maker, counts } = header
+  if (maker?.name === origin) throw damaged('it says that a mirror wrote it, which is the node itself')
   if (since > until || counts.entries !== until - since) throw damaged('its positions do not fit together')
   if (counts.complete > counts.versions || counts.versions > counts.entries) throw damaged('its counts do not fit')
   if (frontier.length !== countBits(since)) throw damaged(`its frontier is not that of ${since} entries`)
   return header
+}
+
+/** The command that makes the bundle after a position; a mirror says of which upstream it is to be. */
+export function toCreateCommand({ since, upstream }: { since: number; upstream?: string | undefined }): string {
+  return `skillstead bundle create FILE ${upstream === undefined ? '' : `--upstream ${upstream} `}--since ${since}`
 }
 
 /** A file that is none at all. */

@@ -1,14 +1,16 @@
+import { parseVerifierKey } from '@skillstead/client/verify'
 import { readUpstreamFrontier, splitHashes, toRoot, type Registry } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import { applyLog } from '../log/apply-log.ts'
 import { followLog, type Position } from '../log/follow-log.ts'
+import { applyLate } from '../log/late.ts'
 import { runSync } from '../run-sync.ts'
 import { updateOwn, type MirrorParts, type Run } from '../run.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { SyncOptions, SyncReport } from '../types.ts'
 import { createUpstreamFetch } from '../upstream-fetch.ts'
-import { damaged, toHeaderText, type BundleHeader } from './format.ts'
+import { damaged, toCreateCommand, toHeaderText, type BundleHeader } from './format.ts'
 import { inspectBundle } from './inspect.ts'
 import { createBundleSource } from './source.ts'
 import { addBundleUpstream, findBundleUpstream } from './upstream-of.ts'
@@ -17,7 +19,10 @@ import { verifyBundle } from './verify.ts'
 export interface ImportBundleOptions extends SyncOptions {
   /** How the registry that it comes from is called here; found by its origin, or made of it, unless it is said. */
   readonly name?: string
-  /** The verifier keys to believe from now on, and no others. */
+  /**
+   * The verifier keys to believe from now on, and no others. One of the mirror that wrote the bundle is for its header,
+   * and is not kept.
+   */
   readonly keys?: readonly string[]
   /** Names that never come from elsewhere: full or short, `*` as wildcard. */
   readonly privateNames?: readonly string[]
@@ -33,6 +38,8 @@ export interface ImportedBundle extends SyncReport {
   readonly keys: readonly string[]
   /** Whether they were taken from the bundle, as nothing was known of the origin before: to be compared by hand. */
   readonly isFirstUse: boolean
+  /** The command for the bundle after it. */
+  readonly next: string
 }
 
 /**
@@ -61,17 +68,23 @@ export async function importBundle(
   })
   // Another one was copied over it since: what was found above is not its.
   if (toHeaderText(header) !== toHeaderText(said)) throw damaged('it changed while it was read')
-  if (!upstream) await addBundleUpstream(registry, name, { file, header }, options)
+  const given = options.keys && keepOf(header.origin, options.keys)
+  if (!upstream) await addBundleUpstream(registry, name, { file, header }, { keys: given })
   const report = await runSync(toParts(registry, options), {
     name,
     options,
     signal: new AbortController().signal,
-    engine: (run) => syncBundle(run, { file, header, order, keys: options.keys }),
+    engine: (run) => syncBundle(run, { file, header, order, keys: given }),
     onAlarm: () => undefined,
   })
-  const { keys } = await getUpstream(registry.database.read, name)
+  const { keys, applied } = await getUpstream(registry.database.read, name)
   const { origin, since, until } = header
-  return { ...report, origin, since, until, keys, isFirstUse: believed.length === 0 }
+  const next = toNextCommand(header, applied)
+  return { ...report, origin, since, until, keys, isFirstUse: believed.length === 0, next }
+}
+
+function keepOf(origin: string, keys: readonly string[]): string[] {
+  return keys.filter((key) => parseVerifierKey(key).name === origin)
 }
 
 interface Bundle {
@@ -99,6 +112,8 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
     // What comes after its end was heard of over the network; the content of that is not here.
     const until = Math.min(header.until, position.known.verified)
     await applyLog(run, source, { ...position.known, verified: until }, applied)
+    // Nothing is asked for again: a bundle has what it has.
+    await applyLate(run, source, { known: position.known, applied: Math.max(until, applied), due: [] })
   } finally {
     await source.close()
   }
@@ -110,10 +125,16 @@ async function pin(run: Run, keys: readonly string[]): Promise<void> {
 }
 
 /** A bundle that skips entries would leave a hole that no later one fills. */
-function requirePosition({ since, origin }: BundleHeader, applied: number): void {
+function requirePosition({ since, origin, maker }: BundleHeader, applied: number): void {
   if (since <= applied) return
-  const detail = `This bundle begins after entry ${since} of ${origin}; this mirror has ${applied}. Make one with: skillstead bundle create FILE --since ${applied}`
+  const command = toNextCommand({ maker }, applied)
+  const detail = `This bundle begins after entry ${since} of ${origin}; this mirror has ${applied}. Make one with: ${command}`
   throw new RegistryError('invalid_request', detail)
+}
+
+/** What the mirror that made it calls the registry is not known here. */
+function toNextCommand({ maker }: Pick<BundleHeader, 'maker'>, since: number): string {
+  return toCreateCommand({ since, upstream: maker && 'NAME' })
 }
 
 /** The bundle proved that its entries follow on a tree: it is the one that is here, or the origin signed two of them. */

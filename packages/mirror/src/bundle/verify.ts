@@ -1,5 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { VerificationError, verifyCheckpoint, verifyNote, type Signer } from '@skillstead/client/verify'
+import {
+  VerificationError,
+  parseVerifierKey,
+  verifyCheckpoint,
+  verifyNote,
+  type Signer,
+} from '@skillstead/client/verify'
 import { appendLeaf, hashLeaf, toDigest, toRoot } from '@skillstead/core'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
@@ -20,10 +26,17 @@ export interface VerifyBundleOptions {
 /** A bundle in which everything fits together. */
 export interface VerifiedBundle {
   readonly header: BundleHeader
-  /** The keys that signed it. */
+  /** The keys of the log's node that signed: the header or, where a mirror wrote it, the checkpoint alone. */
   readonly signers: readonly Signer[]
   /** Whether they are among those that were given. */
   readonly isTrusted: boolean
+  /** The keys of the mirror that wrote it; none where the node itself did. */
+  readonly makers: readonly Signer[]
+  /**
+   * Whether these are among those that were given. The log and its content are proven without them; what was left out,
+   * and when it was made, is the mirror's word.
+   */
+  readonly isMakerTrusted: boolean
   /** When the log's checkpoint was the newest, in milliseconds since 1970, where the node says. */
   readonly signedAt: number | undefined
   /** The keys that sign for the log at present. */
@@ -50,26 +63,34 @@ export async function verifyBundle(file: string, options: VerifyBundleOptions = 
 }
 
 /** Who signed the header and the checkpoint in it. Throws `invalid_request`. */
-function verifyHeader(
-  { header, text, signature }: Extract<BundlePart, { kind: 'header' }>,
-  given: readonly string[] = [],
-): VerifiedBundle {
+function verifyHeader(part: Extract<BundlePart, { kind: 'header' }>, given: readonly string[] = []): VerifiedBundle {
+  const { header } = part
+  const { maker } = header
   const isTrusted = given.length > 0
   const keys = isTrusted ? given : header.keys
+  const ofMaker = given.filter((key) => maker !== undefined && parseVerifierKey(key).name === maker.name)
+  const isMakerTrusted = ofMaker.length > 0
   try {
-    const { signers } = verifyNote(`${text}\n${signature}`, keys, 'the bundle')
-    const { origin, treeSize, signedAt, endorsedKeys } = verifyCheckpoint(header.checkpoint, keys)
+    const writers = maker ? undefined : verifyNote(toNote(part), keys, 'the bundle').signers
+    const { origin, treeSize, signedAt, endorsedKeys, signers } = verifyCheckpoint(header.checkpoint, keys)
     if (origin !== header.origin) throw damaged(`it is of ${header.origin}, and its checkpoint of ${origin}`)
     if (treeSize !== header.until)
       throw damaged(`it ends at entry ${header.until}, and its checkpoint is of ${treeSize} entries`)
-    if (!signers.some(({ name }) => name === origin)) throw damaged(`it is not signed by ${origin}`)
-    return { header, signers, isTrusted, signedAt, endorsedKeys }
+    // After the checkpoint: a bundle of another log than the keys are of is told so first.
+    const makers = maker ? verifyNote(toNote(part), isMakerTrusted ? ofMaker : maker.keys, 'the bundle').signers : []
+    const writer = maker?.name ?? origin
+    if (!(writers ?? makers).some(({ name }) => name === writer)) throw damaged(`it is not signed by ${writer}`)
+    return { header, signers: writers ?? signers, isTrusted, makers, isMakerTrusted, signedAt, endorsedKeys }
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error
     throw new RegistryError('invalid_request', isTrusted ? `${error.message} ${changed}` : error.message, {
       cause: error,
     })
   }
+}
+
+function toNote({ text, signature }: Extract<BundlePart, { kind: 'header' }>): string {
+  return `${text}\n${signature}`
 }
 
 const changed = 'If the node changed its key, compare the new one with its operator, and give it with --key.'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { link, open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { RegistryError } from '@skillstead/protocol'
@@ -23,6 +23,7 @@ export async function writeWhole(file: string, whole: WholeFile): Promise<number
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
     const size = await writeAll(partial, whole)
+    await removeLeftovers(file, partial)
     await put(partial, file, whole.overwrite)
     await sync(dirname(file))
     return size
@@ -54,6 +55,23 @@ async function writeChunk(handle: FileHandle, chunk: Buffer): Promise<void> {
   for (let done = 0; done < chunk.length;) {
     const { bytesWritten } = await handle.write(chunk, done)
     done += bytesWritten
+  }
+}
+
+/** Nobody who still writes one lets it be for so long. */
+const leftAfterMs = 60 * 60 * 1000
+
+/** Takes away what was begun under this name and never finished, as a process that is killed leaves it. */
+async function removeLeftovers(file: string, own: string): Promise<void> {
+  const folder = dirname(file)
+  // The clock of the folder, which may be that of another machine.
+  const { mtimeMs: now } = await stat(own)
+  for (const name of await readdir(folder)) {
+    const other = join(folder, name)
+    const isOne = name.startsWith(`${basename(file)}.`) && /\.[0-9a-f]{8}\.partial$/.test(name)
+    if (!isOne || name.length !== basename(own).length) continue
+    const { mtimeMs } = await stat(other).catch(() => ({ mtimeMs: now }))
+    if (now - mtimeMs > leftAfterMs) await unlink(other).catch(() => undefined)
   }
 }
 

@@ -28,6 +28,7 @@ export async function readSuperseded(run: Run, after: number, until: number): Pr
 interface Change {
   readonly type: string
   readonly skillId: string
+  readonly fullName: string
   readonly version: string
   readonly digest: string
   readonly yanked: boolean
@@ -108,12 +109,18 @@ async function readThreatened(run: Run, after: number, until: number): Promise<M
     ]),
   )
   await forEachChange(query, after, async (changes) => {
-    const ids = new Set(changes.map(({ skillId }) => skillId).filter((id) => !prospects.has(id)))
-    if (ids.size === 0) return
-    for (const [id, rows] of Map.groupBy(await readLiveVersions(run, [...ids]), (row) => row.id)) {
+    // By name as well: what a log that was built anew calls otherwise went on under the id that it had.
+    const names = new Map(changes.map(({ skillId, fullName }) => [skillId, fullName]))
+    for (const id of prospects.keys()) names.delete(id)
+    if (names.size === 0) return
+    const rows = await readLiveVersions(run, names)
+    for (const [id, name] of names) {
+      const own = rows.filter((row) => row.id === id)
+      const versions = own.length > 0 ? own : rows.filter((row) => row.full_name === name)
+      if (versions.length === 0) continue
       prospects.set(id, {
         isGone: false,
-        versions: new Map(rows.map(({ version, digest }) => [version, { digest, yanked: false }])),
+        versions: new Map(versions.map(({ version, digest }) => [version, { digest, yanked: false }])),
       })
     }
   })
@@ -151,15 +158,16 @@ function toChange(entry: FeedEntry): Change | undefined {
   if (parsed === undefined || typeof parsed === 'string' || parsed.type === 'pack') return undefined
   const { type, data } = parsed
   const [version, yanked] = 'version' in data ? [data.version, data.yanked] : ['', false]
-  return { type, skillId: data.skill.id, version, digest: entry.digest ?? '', yanked }
+  const { id: skillId, fullName } = data.skill
+  return { type, skillId, fullName, version, digest: entry.digest ?? '', yanked }
 }
 
-/** The versions that are in sight, of these skills as far as they came from the upstream. */
-function readLiveVersions(run: Run, ids: readonly string[]) {
+/** The versions that are in sight, of these skills (ids, with their names) as far as they came from the upstream. */
+function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
   return selectOwn(run)
     .innerJoin('versions', 'versions.skill_id', 'skills.id')
-    .select(['skills.id', 'versions.version', 'versions.digest'])
-    .where('skills.id', 'in', ids)
+    .select(['skills.id', 'skills.full_name', 'versions.version', 'versions.digest'])
+    .where((eb) => eb.or([eb('skills.id', 'in', [...names.keys()]), eb('skills.full_name', 'in', [...names.values()])]))
     .where('skills.state', '=', 'live')
     .where('versions.yanked', '=', 0)
     .execute()

@@ -3,6 +3,7 @@ import type { Run } from '../run.ts'
 import type { LogSource } from '../types.ts'
 import { applyLog } from './apply-log.ts'
 import { followLog, type Position } from './follow-log.ts'
+import { applyLate, readDue } from './late.ts'
 
 /**
  * Syncs an upstream that has a log: brings what is new of the log here, proves that it is what the upstream signed and only
@@ -17,5 +18,7 @@ export async function syncLog(run: Run, source: LogSource): Promise<void> {
   }
   await followLog(run, source, position)
   run.tally.head = position.known.verified
+  const due = await readDue(run)
   await applyLog(run, source, position.known, applied)
+  await applyLate(run, source, { known: position.known, applied: position.known.verified, due })
 }

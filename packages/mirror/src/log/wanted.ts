@@ -1,6 +1,6 @@
 import { explainFiltered, hasFilters, isNameMatch } from '../filters.ts'
 import { isPrivateName, type Run } from '../run.ts'
-import { readMirroredNames } from '../store/mirrored-names.ts'
+import { readMirroredNames, readMirroredPacks } from '../store/mirrored-names.ts'
 import type { FeedEntry } from '../types.ts'
 
 /** What a run wants of a log. */
@@ -27,6 +27,7 @@ export async function createWanted(
   const isAll = mode === 'full' && !hasFilters(filters)
   const here =
     mode === 'pull-through' ? await readMirroredNames(run.parts.registry, run.upstream.name) : new Set<string>()
+  const packs = isAll ? new Set<string>() : await readMirroredPacks(run.parts.registry, run.upstream.name)
 
   function isChosen(fullName: string): boolean {
     if (mode === 'selected') return selected.some((pattern) => isNameMatch(pattern, fullName))
@@ -35,7 +36,8 @@ export async function createWanted(
 
   return {
     wants(entry) {
-      if (entry.type === 'pack') return isAll
+      // Of those of which nothing is here `completePacks` makes one as soon as something is.
+      if (entry.type === 'pack') return isAll || packs.has(entry.subject)
       if (entry.type !== 'version') return true
       const fullName = toFullName(entry)
       // Gone upstream since, together with its content.

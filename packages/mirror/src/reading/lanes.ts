@@ -1,5 +1,9 @@
 import type { Clock } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
 import { createBreaker, type Breaker } from '../breaker.ts'
+
+/** Skills by their full names that an upstream has and does not give, and why: a failure of theirs alone. */
+export type Lacking = ReadonlyMap<string, string>
 
 /** The runs that callers cause: one at a time for each upstream, which all who wait for the same share. */
 export interface Lanes {
@@ -9,15 +13,20 @@ export interface Lanes {
   refresh(upstream: string): Promise<void>
   /** Whether the newest run that somebody waited for failed, or was too long. */
   hasFailed(upstream: string): boolean
+  /** To be called when another run than those of readers reached its end. */
+  recover(upstream: string): void
   /** Somebody went on without what the run will bring. */
   giveUp(upstream: string): void
-  /** Settles when nothing runs. */
-  idle(upstream: string): Promise<void>
+  /**
+   * Has nothing more begin until what comes back is called, which is when nothing runs: readers who never end keep
+   * nobody from what concerns the upstream as a whole.
+   */
+  hold(upstream: string): Promise<() => void>
 }
 
 interface Batch {
   readonly names: Set<string>
-  readonly done: Promise<void>
+  readonly done: Promise<Lacking>
 }
 
 interface Lane {
@@ -25,13 +34,18 @@ interface Lane {
   hasFailed: boolean
   running: Batch | undefined
   waiting: Batch | undefined
+  /** Each until it is given up. */
+  readonly holds: Set<Promise<void>>
 }
 
 export interface LanesOptions {
   readonly clock: Clock
   /** One run with these names; none where it is about what is here. */
-  run(upstream: string, names: ReadonlySet<string>): Promise<void>
+  run(upstream: string, names: ReadonlySet<string>): Promise<Lacking>
 }
+
+/** Of one run: nobody waits any more for what more of them would take. */
+const namesMax = 200
 
 export function createLanes({ clock, run }: LanesOptions): Lanes {
   const lanes = new Map<string, Lane>()
@@ -40,18 +54,20 @@ export function createLanes({ clock, run }: LanesOptions): Lanes {
     const there = lanes.get(upstream)
     if (there) return there
     const breaker = createBreaker({ name: `'${upstream}'`, clock })
-    const lane: Lane = { breaker, hasFailed: false, running: undefined, waiting: undefined }
+    const lane: Lane = { breaker, hasFailed: false, running: undefined, waiting: undefined, holds: new Set() }
     lanes.set(upstream, lane)
     return lane
   }
 
-  async function begin(upstream: string, lane: Lane, names: ReadonlySet<string>): Promise<void> {
+  async function begin(upstream: string, lane: Lane, names: ReadonlySet<string>): Promise<Lacking> {
     await lane.running?.done.catch(() => undefined)
+    while (lane.holds.size > 0) await Promise.all(lane.holds)
     lane.running = lane.waiting
     lane.waiting = undefined
     try {
-      await lane.breaker.run(() => run(upstream, names))
+      const lacking = await lane.breaker.run(() => run(upstream, names))
       lane.hasFailed = false
+      return lacking
     } catch (error) {
       lane.hasFailed = true
       throw error
@@ -75,23 +91,36 @@ export function createLanes({ clock, run }: LanesOptions): Lanes {
   return {
     async pull(upstream, fullName) {
       const { running } = laneOf(upstream)
-      if (running?.names.has(fullName)) return running.done
-      const batch = wait(upstream)
+      const batch = running?.names.has(fullName) ? running : wait(upstream)
+      if (batch.names.size >= namesMax && !batch.names.has(fullName)) throw toCrowded(upstream)
       batch.names.add(fullName)
-      return batch.done
+      const why = (await batch.done).get(fullName)
+      if (why !== undefined) throw new RegistryError('upstream_failed', `'${upstream}' has ${fullName}. ${why}`)
     },
     async refresh(upstream) {
-      return (laneOf(upstream).running ?? wait(upstream)).done
+      await (laneOf(upstream).running ?? wait(upstream)).done
     },
     hasFailed: (upstream) => lanes.get(upstream)?.hasFailed === true,
+    recover(upstream) {
+      const lane = laneOf(upstream)
+      lane.hasFailed = false
+      lane.breaker.reset()
+    },
     giveUp: (upstream) => void (laneOf(upstream).hasFailed = true),
-    async idle(upstream) {
-      for (let batch = next(upstream); batch; batch = next(upstream)) await batch.done.catch(() => undefined)
+    async hold(upstream) {
+      const lane = laneOf(upstream)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      lane.holds.add(promise)
+      await lane.running?.done.catch(() => undefined)
+      return () => {
+        lane.holds.delete(promise)
+        resolve()
+      }
     },
   }
+}
 
-  function next(upstream: string): Batch | undefined {
-    const lane = lanes.get(upstream)
-    return lane?.running ?? lane?.waiting
-  }
+function toCrowded(upstream: string): RegistryError {
+  const detail = `'${upstream}' is asked for too many skills at once; ask again in a moment.`
+  return new RegistryError('upstream_failed', detail, { retryAfterSeconds: 5 })
 }

@@ -5,7 +5,7 @@ import { getUpstream, listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import { bring } from './bring.ts'
 import { createFollowed } from './followed.ts'
-import { createLanes } from './lanes.ts'
+import { createLanes, type Lacking } from './lanes.ts'
 import { toReadError } from './errors.ts'
 import { createReading, newMs, waitMsMax } from './reading.ts'
 
@@ -15,8 +15,8 @@ export interface Reading {
   notice<Upstreams extends readonly Upstream[]>(upstreams: Upstreams): Upstreams
   /** To be called when an upstream changed here. */
   forget(): void
-  /** Settles when no reader has the upstream asked; his runs are short. */
-  idle(upstream: string): Promise<void>
+  /** Does work on an upstream while no reader has it asked: theirs, which is short, comes before or after. */
+  without<T>(upstream: string, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
   }
 
   /** Somebody waits: nothing is tried again, and no pause is made. */
-  async function run(upstream: string, names: ReadonlySet<string>): Promise<void> {
+  async function run(upstream: string, names: ReadonlySet<string>): Promise<Lacking> {
     const waitMs = names.size > 0 ? waitMsMax.missing : waitMsMax.here
     const brief: MirrorParts = { ...parts, openFetch: (one, signal) => parts.openFetch(one, signal, waitMs) }
     for (let conflicts = 0; ; conflicts += 1) {
@@ -60,14 +60,15 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
       const ageMs = clock.now() - (askedAt.get(upstream) ?? -Infinity)
       const isNew = ageMs >= 0 && ageMs < newMs
       try {
-        await begin(upstream, brief, (one) => bring(one, names, isNew))
+        let lacking: Lacking = new Map()
+        await begin(upstream, brief, async (one) => void (lacking = await bring(one, names, isNew)))
         if (!isNew) askedAt.set(upstream, clock.now())
-        return
+        return lacking
       } catch (error) {
         const isTaken = error instanceof RegistryError && error.code === 'conflict'
         if (!isTaken || conflicts === conflictsMax || (await getUpstream(read, upstream)).alarm) throw error
         // What has it does the same.
-        if (names.size === 0) return
+        if (names.size === 0) return new Map()
       }
     }
   }
@@ -81,7 +82,16 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
   return {
     notice,
     forget: followed.forget,
-    idle: lanes.idle,
+    async without(upstream, work) {
+      const release = await lanes.hold(upstream)
+      try {
+        const outcome = await work()
+        lanes.recover(upstream)
+        return outcome
+      } finally {
+        release()
+      }
+    },
     close: async () => void (await beginning),
   }
 }

@@ -1,5 +1,5 @@
 import { applyEntries, type EntryOutcome } from '@skillstead/core'
-import { RegistryError, parseForeignJson } from '@skillstead/protocol'
+import { parseForeignJson } from '@skillstead/protocol'
 import { explainScore } from '../log/apply-log.ts'
 import { fetchBlobs, toDeclaredBytes } from '../log/fetch-blobs.ts'
 import { findUnverified } from '../log/find-unverified.ts'
@@ -9,6 +9,7 @@ import { requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { FeedEntry, LogSource, Upstream } from '../types.ts'
+import type { Lacking } from './lanes.ts'
 
 /** Entries of one skill that are applied together, and bytes of their content as they say. */
 const portionMax = 50
@@ -16,22 +17,19 @@ const portionBytesMax = 8 * 1024 * 1024
 
 /**
  * Brings in single skills of an upstream that has a log: what is new of the log first, proved as in every sync, and then all
- * that it says of these names. Nothing is asked about them but their content.
+ * that it says of these names. Nothing is asked about them but their content. Answers what of them is not to be had.
  */
-export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<void> {
+export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<Lacking> {
   if (!isNew) await syncLog(run, source)
   const { read } = run.parts.registry.database
   const upstream = await getUpstream(read, run.upstream.name)
   const refusals = await createRefusals(run)
-  const lacking: string[] = []
+  const lacking = new Map<string, string>()
   for (const fullName of names) {
-    if ((await pullOne(run, source, { upstream, refusals, fullName })) === 'lacking') lacking.push(fullName)
+    if ((await pullOne(run, source, { upstream, refusals, fullName })) === 'lacking')
+      lacking.set(fullName, 'It does not give the files that its log lists.')
   }
-  if (lacking.length === 0) return
-  throw new RegistryError(
-    'upstream_failed',
-    `${upstream.location} lists ${lacking.join(', ')} and does not give the files.`,
-  )
+  return lacking
 }
 
 interface PulledNames {
@@ -85,11 +83,12 @@ async function applyPortion(
     upstream: { name: upstream.name, origin: upstream.logOrigin!, epoch: upstream.logEpoch! },
     entries,
     contents: await fetchBlobs(run, source, fetched, new Map()),
+    isReread: true,
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
     async also(trx, { subject }, outcome) {
       // The position stands: these lie before it.
-      await updateOwn(trx, run, { tried_at: registry.clock.now() })
+      await updateOwn(trx, run, {})
       await refusals.record(trx, subject, outcome)
     },
   })

@@ -8,27 +8,44 @@ import { readListPage, type ListedSkill } from '../snapshot/registry-page.ts'
 import { readListedSkill, toApiBase, type RegistryAccess } from '../snapshot/registry-reader.ts'
 import { readMirroredNames } from '../store/mirrored-names.ts'
 import { createRefusals } from '../store/refusals.ts'
+import type { Lacking } from './lanes.ts'
+import type { KnownSkill } from '../types.ts'
 
+const readsMax = 2
 const detailsBytesMax = 4 * 1024 * 1024
 
-/** Brings in single skills of an upstream without a log. */
-export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Promise<void> {
-  if (run.upstream.kind === 'registry') await pullFromRegistry(run, names)
-  else await pullFromIndex(run, names)
+/** Brings in single skills of an upstream without a log; answers what of them is there and not to be had. */
+export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
+  if (run.upstream.kind === 'registry') return pullFromRegistry(run, names)
+  await pullFromIndex(run, names)
+  return new Map()
 }
 
 /** A registry is asked for each by its name, and for nothing else. */
-async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<void> {
+async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
   const refusals = await createRefusals(run)
   const known = createKnown(run.parts.registry, run.upstream.name, true)
   const here = await known.find([...names])
+  const lacking = new Map<string, string>()
   for (const fullName of names) {
     requireGoing(run)
+    const reading = await readOne(run, fullName, here.get(fullName)?.versions)
+    if (reading === 'moved') lacking.set(fullName, 'It changes as it is read.')
+    else if (reading && 'refused' in reading) lacking.set(fullName, reading.refused.detail)
+    else if (reading) await storeReleases(run, refusals, [reading.release])
+  }
+  return lacking
+}
+
+/** Undefined for what is not there, is not wanted, or is here. */
+async function readOne(run: Run, fullName: string, here: KnownSkill['versions'] | undefined) {
+  // Once more where a version was published just then.
+  for (let tries = 1; ; tries += 1) {
     const found = await findListed(run, fullName)
-    if (!found || !wantsListed(run, found.listed)) continue
-    if (here.get(fullName)?.versions.has(found.listed.version)) continue
+    if (!found || !wantsListed(run, found.listed) || here?.has(found.listed.version)) return undefined
     const reading = await readListedSkill(found.access, found.listed)
-    if (typeof reading === 'object' && 'release' in reading) await storeReleases(run, refusals, [reading.release])
+    if (reading === 'shown') return undefined
+    if (reading !== 'moved' || tries === readsMax) return reading
   }
 }
 

@@ -69,3 +69,33 @@ export async function askJson(
 export function isAboutOne(error: unknown): error is RegistryError {
   return error instanceof RegistryError && ['not_found', 'taken_down', 'forbidden', 'unauthorized'].includes(error.code)
 }
+
+/** So many things in a row that fail are no longer the fault of each. */
+const failuresMax = 3
+
+/**
+ * Tells what fails of one thing from an upstream that is away: a file that is too large, or that its server never gives,
+ * must not keep all that comes after it from coming in.
+ */
+export class Failures {
+  #inRow = 0
+
+  /** The failure of one thing. Throws what is one of the upstream. */
+  take(error: unknown): RegistryError {
+    if (isAboutOne(error)) return this.#end(error)
+    // What has a cause is the network's.
+    const isAnswer = error instanceof RegistryError && error.cause === undefined && error.code.startsWith('upstream_')
+    this.#inRow += 1
+    if (!isAnswer || this.#inRow >= failuresMax) throw error
+    return error
+  }
+
+  succeed(): void {
+    this.#inRow = 0
+  }
+
+  #end(error: RegistryError): RegistryError {
+    this.#inRow = 0
+    return error
+  }
+}

@@ -3,7 +3,7 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal, Release, SnapshotSource } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { ask, askJson, isAboutOne, type Answer } from './ask.ts'
+import { Failures, ask, askJson, type Answer } from './ask.ts'
 import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from './discovery-index.ts'
 import { toRelease } from './to-release.ts'
 
@@ -57,14 +57,19 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
     throw new RegistryError('upstream_failed', `${origin} has no index of skills at ${pathname}.`)
   }
 
-  async function readEntry(entry: IndexEntry, before: string | undefined): Promise<ReadEntry> {
+  async function readEntry(entry: IndexEntry, before: string | undefined, failures: Failures): Promise<ReadEntry> {
     try {
       const access = { ...options, apiKey }
-      return await ('artifact' in entry ? readArtifact(access, entry) : readFiles(access, entry, before))
+      const read = await ('artifact' in entry ? readArtifact(access, entry) : readFiles(access, entry, before))
+      failures.succeed()
+      return read
     } catch (error) {
-      if (error instanceof ArchiveError) return { refused: toRefusal(owner, entry, 'invalid', error.message) }
-      if (isAboutOne(error)) return { refused: toRefusal(owner, entry, 'missing', error.message) }
-      throw error
+      if (error instanceof ArchiveError) {
+        // The same bytes get no better.
+        const mark = 'artifact' in entry ? { mark: entry.artifact.digest } : {}
+        return { refused: toRefusal(owner, entry, 'invalid', error.message), ...mark }
+      }
+      return { refused: toRefusal(owner, entry, 'missing', failures.take(error).message) }
     }
   }
 
@@ -84,6 +89,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
       )
       yield { releases: [], refused: [...index.refused], unchanged: wanted.length - changed.length, cursor: { read } }
       let isMissing = false
+      const failures = new Failures()
       for (let i = 0; i < changed.length; i += batchMax) {
         const batch = changed.slice(i, i + batchMax)
         const here = await known.find(batch.map(({ name }) => `${owner}/${name}`))
@@ -91,7 +97,7 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
         const refused: Refusal[] = []
         let unchanged = 0
         for (const entry of batch) {
-          const found = await readEntry(entry, cursor.read[entry.name])
+          const found = await readEntry(entry, cursor.read[entry.name], failures)
           if (found.mark !== undefined) read[entry.name] = found.mark
           if (found.refused) refused.push(found.refused)
           if (found.refused && passingReasons.has(found.refused.reason)) isMissing = true

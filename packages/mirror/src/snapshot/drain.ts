@@ -13,11 +13,10 @@ export interface Place {
   estimate?: UpstreamStatus['estimate']
 }
 
-/** What of it a source moves on; `ownNamespaces` as in `applyReleases`. */
+/** What of it a source moves on. */
 export interface Draining {
   readonly place: Place
   readonly part: 'public' | { readonly username: string }
-  readonly ownNamespaces?: readonly string[]
 }
 
 export function readPlace(stored: unknown): Place {
@@ -26,7 +25,7 @@ export function readPlace(stored: unknown): Place {
 }
 
 /** Takes all that a source has, and moves the place on with it. */
-export async function drain(run: Run, source: SnapshotSource, { place, part, ownNamespaces }: Draining): Promise<void> {
+export async function drain(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
   const { registry } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
   const known = createKnown(registry, run.upstream.name, run.options.full)
@@ -34,7 +33,7 @@ export async function drain(run: Run, source: SnapshotSource, { place, part, own
   let done = run.tally.head
   for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {
     requireGoing(run)
-    await storeReleases(run, refusals, releases, ownNamespaces)
+    await storeReleases(run, refusals, releases)
     if (part === 'public') {
       place.public = cursor
       place.estimate = estimate && estimate.left > 0 ? { ...estimate, at: registry.clock.now() } : null
@@ -49,22 +48,16 @@ export async function drain(run: Run, source: SnapshotSource, { place, part, own
 }
 
 /** Stores releases as they are, each in a transaction that also checks that the run still has the upstream. */
-export async function storeReleases(
-  run: Run,
-  refusals: Refusals,
-  offered: readonly Release[],
-  ownNamespaces: readonly string[] = [],
-): Promise<void> {
+export async function storeReleases(run: Run, refusals: Refusals, offered: readonly Release[]): Promise<void> {
   const releases = keepWanted(run, offered)
   if (releases.length === 0) return
   const { registry } = run.parts
   const outcomes = await applyReleases(registry, {
     upstream: run.upstream.name,
     releases,
-    ownNamespaces,
     acceptsScan: (_, scan) => explainScan(run, scan),
     async also(trx, release, outcome) {
-      await updateOwn(trx, run, { tried_at: registry.clock.now() })
+      await updateOwn(trx, run, {})
       await refusals.record(trx, toSubject(release), outcome)
     },
   })
@@ -80,12 +73,12 @@ export async function recordRefusals(
   refusals?: Refusals,
 ): Promise<void> {
   const kept = refusals ?? (await createRefusals(run))
-  const { clock, database } = run.parts.registry
+  const { database } = run.parts.registry
   const outcomes = refused.map(({ subject, reason, detail }) => {
     return { subject, outcome: { result: 'refused', reason, detail } as ReleaseOutcome }
   })
   await database.writer.write(async (trx) => {
-    await updateOwn(trx, run, { tried_at: clock.now(), ...changes })
+    await updateOwn(trx, run, changes)
     for (const { subject, outcome } of outcomes) await kept.record(trx, subject, outcome)
   })
   for (const { subject, outcome } of outcomes) run.tally.add(subject, outcome)

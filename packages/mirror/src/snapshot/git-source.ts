@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { SnapshotSource } from '../types.ts'
 import { readPlaces } from './folder-source.ts'
 import { hidePassword, runGit, type GitOptions } from './git.ts'
+import { openScratchFolder } from './scratch-folder.ts'
 import { isSkipped, readTree, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface GitSourceOptions {
@@ -52,16 +51,17 @@ export function createGitSource(options: GitSourceOptions): SnapshotSource {
       const before = v.safeParse(StoredCursor, stored)
       if (before.success && before.output.commit === commit) return
       const places = readPlaces(stored)
-      const folder = await mkdtemp(join(tmpdir(), 'skillstead-git-'))
+      const folder = await openScratchFolder()
       try {
         requests += 1
-        const { tree, cloned } = await fetchTree(repository, folder, options)
+        const { tree, cloned } = await fetchTree(repository, folder.path, options)
         for await (const { left, ...batch } of readTree(tree, { owner, places, wants }, known)) {
+          await folder.touch()
           yield { ...batch, cursor: stored, estimate: { left, secondsLeft: 0 } }
         }
         yield { releases: [], cursor: { commit: cloned, places } }
       } finally {
-        await rm(folder, { recursive: true, force: true })
+        await folder.remove()
       }
     },
     get requests() {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { devNull } from 'node:os'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -60,10 +60,15 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
         ...(folder !== undefined && { cwd: folder }),
         env: toEnvironment(isLocal),
         stdio: ['pipe', 'pipe', 'pipe'],
-        signal: ending.signal,
-        // What it starts itself, such as ssh, ends with it.
-        killSignal: 'SIGKILL',
+        // A group of its own, without a terminal: what it starts itself, such as ssh, asks nobody and ends with it.
+        detached: hasGroups,
       })
+      const kill = () => {
+        killAll(child)
+        reject(ending.signal.reason)
+      }
+      ending.signal.addEventListener('abort', kill, { once: true })
+      if (ending.signal.aborted) kill()
       const output = new Gathered(options.outputBytesMax ?? outputBytesMaxDefault, () => {
         stop(new RegistryError('upstream_failed', 'git printed more than is read.'))
       })
@@ -73,8 +78,20 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
       child.stdin.on('error', () => undefined)
       child.stdin.end(input ?? '')
       child.on('error', (cause: NodeJS.ErrnoException) => reject(toError(cause)))
+      child.on('close', () => ending.signal.removeEventListener('abort', kill))
       child.on('close', (code) => (code === 0 ? resolve(output.bytes()) : reject(toFailure(errors.bytes().toString()))))
     })
+  }
+}
+
+const hasGroups = process.platform !== 'win32'
+
+function killAll(child: ChildProcess): void {
+  if (!hasGroups || child.pid === undefined) return void child.kill('SIGKILL')
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // They are gone already.
   }
 }
 
@@ -118,6 +135,9 @@ function toSettings(isLocal: boolean): string[] {
     'fetch.fsckObjects=true',
     'transfer.bundleURI=false',
     'http.followRedirects=false',
+    // Also where nobody is left to end it.
+    'http.lowSpeedLimit=1000',
+    'http.lowSpeedTime=60',
     'gc.auto=0',
     'maintenance.auto=false',
   ]

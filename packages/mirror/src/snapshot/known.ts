@@ -19,7 +19,7 @@ export function createKnown(
         read
           .selectFrom('skills')
           .innerJoin('versions', 'versions.skill_id', 'skills.id')
-          .select(['skills.full_name', 'skills.deprecated', 'skills.visibility'])
+          .select(['skills.full_name', 'skills.deprecated', 'skills.visibility', 'skills.source_state'])
           .select(['versions.version', 'versions.digest', 'versions.published_at', 'versions.yanked'])
           .where('skills.full_name', 'in', names)
           .where('skills.origin_kind', '=', 'mirror')
@@ -29,7 +29,11 @@ export function createKnown(
       const found = new Map<string, KnownSkill & { versions: Map<string, KnownVersion> }>()
       for (const row of rows) {
         const { full_name: fullName, version, digest, published_at: publishedAt } = row
-        const about = { isPrivate: row.visibility !== 'public', deprecated: row.deprecated === 1 }
+        const about = {
+          isPrivate: row.visibility !== 'public',
+          isWithdrawn: row.source_state === 'withdrawn',
+          deprecated: row.deprecated === 1,
+        }
         const skill = found.get(fullName) ?? { ...about, versions: new Map() }
         skill.versions.set(version, { digest, publishedAt, yanked: row.yanked === 1 })
         found.set(fullName, skill)

@@ -30,8 +30,8 @@ export function createPrivateSkills({ location, http, apiKey, username, wants }:
         const here = await known.find(wanted)
         for (const fullName of wanted) {
           const there = here.get(fullName)
-          // A public one comes by the log, which also says when it is no more.
-          if (there && !there.isPrivate) continue
+          // A public one comes by the log, which also says when it is no more: then it may have turned private.
+          if (there && !there.isPrivate && !there.isWithdrawn) continue
           for await (const batch of readSkill(api, fullName, there)) yield { ...batch, cursor }
         }
       }
@@ -70,14 +70,14 @@ async function* readSkill(
   }
 }
 
-/** Oldest first. The latest one also brings what changed about the skill. */
+/** Oldest first. The latest one also brings what changed about the skill, and the newest that it is private now. */
 function findChanged({ versions, deprecated, latestVersion }: SkillDetails, there: KnownSkill | undefined) {
-  return versions
-    .toSorted((a, b) => compareVersions(a.version, b.version))
-    .filter(({ version, yanked }) => {
-      const known = there?.versions.get(version)
-      return known?.yanked !== yanked || (version === latestVersion && there?.deprecated !== deprecated)
-    })
+  const sorted = versions.toSorted((a, b) => compareVersions(a.version, b.version))
+  const newest = sorted.at(-1)?.version
+  return sorted.filter(({ version, yanked }) => {
+    if (there?.versions.get(version)?.yanked !== yanked) return true
+    return (version === newest && there.isWithdrawn) || (version === latestVersion && there.deprecated !== deprecated)
+  })
 }
 
 async function readVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {

@@ -1,7 +1,7 @@
 import { RegistryError, limits, type SkillDetails } from '@skillstead/protocol'
 import type { Refusal, Release } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { ask, askJson, isAboutOne } from './ask.ts'
+import { ask, askJson, isAboutOne, type Failures } from './ask.ts'
 import type { ListedSkill } from './registry-page.ts'
 
 /** A registry that speaks the specification and nothing else. */
@@ -13,6 +13,8 @@ export interface RegistryAccess {
   readonly apiKey?: string | undefined
   /** Whether it is the private skills that are read: of the one whose key it is. */
   readonly isPrivate?: boolean
+  /** Of the skills of one reading; without it each failure ends that. */
+  readonly failures?: Failures
 }
 
 /**
@@ -61,10 +63,12 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
     }
     if (isPage(skillMd!))
       return refuse(listed, 'malformed', 'Its SKILL.md is a web page. Is this network signed in to?')
+    access.failures?.succeed()
     return { release: toRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
   } catch (error) {
-    if (!isAboutOne(error)) throw error
-    return refuse(listed, 'missing', error.message)
+    const one = access.failures?.take(error) ?? error
+    if (!access.failures && !isAboutOne(one)) throw one
+    return refuse(listed, 'missing', (one as RegistryError).message)
   }
 }
 

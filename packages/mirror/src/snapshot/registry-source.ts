@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { KnownReleases, Refusal, SnapshotSource } from '../types.ts'
-import { askJson } from './ask.ts'
+import { Failures, askJson } from './ask.ts'
 import { readListPage, type ListPage, type ListedSkill } from './registry-page.ts'
 import { readListedSkill, requestsASkill, toApiBase, type Reading, type RegistryAccess } from './registry-reader.ts'
 
@@ -76,6 +76,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
       const { complete } = cursor
       const isBrief = complete !== null && options.now() - complete.at < wholeEveryMs && cursor.page === 1
       const pass = new Pass(cursor)
+      const failures = new Failures()
       for (let number = cursor.page; ; number++) {
         const page = await readPage(number, isBrief && number === 1 ? complete.etag : undefined)
         if (!page) return
@@ -86,7 +87,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
           break
         }
         const chosen = await choose(page.skills, known, options, complete?.newest ?? -1)
-        const access = { base, http, apiKey, ...(options.isPrivate && { isPrivate: true }) }
+        const access = { base, http, apiKey, failures, ...(options.isPrivate && { isPrivate: true }) }
         yield* readAll(access, chosen, pass, { number, page })
         if (number >= page.totalPages) break
         if (isBrief && isOrdered(page.skills) && chosen.changed.length === 0 && reaches(page.skills, complete.newest))

@@ -28,6 +28,8 @@ export interface Release {
 /** A skill that came from an upstream, as it is here. */
 export interface KnownSkill {
   isPrivate: boolean
+  /** Its source took it out of public sight. */
+  isWithdrawn: boolean
   deprecated: boolean
   /** By number. */
   versions: ReadonlyMap<string, KnownVersion>

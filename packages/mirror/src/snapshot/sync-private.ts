@@ -1,43 +1,81 @@
-import { RegistryError, isUsername, reservedOwners } from '@skillstead/protocol'
-import type { Run } from '../run.ts'
+import { RegistryError, isUsername, reservedOwners, type ErrorCode } from '@skillstead/protocol'
+import { updateOwn, type Run } from '../run.ts'
 import type { SnapshotSource } from '../types.ts'
-import { askJson } from './ask.ts'
+import { askJson, isAboutOne } from './ask.ts'
 import { createPrivateSkills } from './private-skills.ts'
 import { openAccount } from '../writing/accounts.ts'
 import { toApiBase } from './registry-reader.ts'
 import { createRegistrySource } from './registry-source.ts'
 import { drain, readPlace, recordRefusals, type Place } from './drain.ts'
+import { createKnown } from './known.ts'
 import { wantsName } from './wanted.ts'
 
 /** A key of an account at the upstream. */
 interface Account {
   readonly apiKey: string
-  /** What its user said to be called there; undefined for the key that the operator gave. */
-  readonly username?: string
+  /** The user of this node who linked it; undefined for the key that the operator gave. */
+  readonly user?: string
+  /** What the upstream said its user is called there; undefined where it was not asked yet. */
+  readonly username?: string | undefined
 }
 
 const meBytesMax = 1024 * 1024
 
 /**
- * Brings the private skills of the accounts whose keys are here: the operator's for this upstream, and those that users
- * linked. They arrive private, under the name of their owner, and no log tells of them.
+ * Brings the private skills of the accounts whose keys are here: those that users linked, and the operator's for this
+ * upstream. They arrive private, under the name of their owner, and no log tells of them. An upstream that lies about
+ * names must not get into the namespace of a user of this node: that is open only to the account which he linked.
  */
 export async function syncPrivate(run: Run, place: Place = readPlace(run.upstream.cursor)): Promise<void> {
-  for (const account of await listAccounts(run)) {
-    const username = await readUsername(run, account).catch(async (error: unknown) => {
-      // One user's old key is no reason for the others' sync to fail.
-      if (account.username === undefined || !(error instanceof RegistryError) || error.code !== 'unauthorized')
-        throw error
-      await recordRefusals(run, [{ subject: account.username, reason: 'missing', detail: error.message }])
-      return undefined
-    })
-    if (username === undefined) continue
-    const ownNamespaces = account.username === undefined ? [username] : []
-    await drain(run, openPrivate(run, account.apiKey, username), { place, part: { username }, ownNamespaces })
+  const linked = await listLinked(run)
+  for (const account of linked) {
+    // One user's old key is no reason for the others' sync to fail.
+    const username = await readUsername(run, account).catch(refuseFor(run, account.user, ['unauthorized', 'conflict']))
+    // Under another name than his own here the user would not see them, and somebody else might.
+    if (username === account.user) await drainPrivate(run, place, { ...account, username })
+  }
+  await syncOperators(run, place, linked)
+}
+
+/** The operator's key comes last, since the sync fails where it is no longer good. */
+async function syncOperators(run: Run, place: Place, linked: readonly Account[]): Promise<void> {
+  const { parts, upstream } = run
+  const apiKey = parts.readCredential(upstream)
+  // Somebody's own link says more of him than the key of the operator.
+  if (apiKey === undefined || linked.some((link) => link.apiKey === apiKey)) return
+  const known = { apiKey, username: upstream.account ?? undefined }
+  const username = await readUsername(run, known).catch(refuseFor(run, upstream.name, ['conflict']))
+  if (username === undefined) return
+  if (upstream.account === null) await bindAccount(run, username)
+  if (linked.some((link) => link.user === username && link.username === username)) return
+  const [claimed] = await createKnown(parts.registry, upstream.name).findClaimed([username])
+  if (claimed === undefined) return drainPrivate(run, place, { apiKey, username })
+  const detail = `${username} is a user of this node, whose namespace only a key that is linked to him opens: mirror link ${upstream.name} --user ${username}`
+  await recordRefusals(run, [{ subject: username, reason: 'owned_locally', detail }])
+}
+
+/** Keeps errors with these codes as a refusal, and throws the others. */
+function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
+  return async (error: unknown): Promise<undefined> => {
+    if (!(error instanceof RegistryError) || !codes.includes(error.code)) throw error
+    await recordRefusals(run, [{ subject, reason: 'missing', detail: error.message }])
   }
 }
 
-async function listAccounts(run: Run): Promise<Account[]> {
+/** Held to from here on: the same key cannot become that of another user. */
+async function bindAccount(run: Run, username: string): Promise<void> {
+  await run.parts.registry.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
+}
+
+async function drainPrivate(
+  run: Run,
+  place: Place,
+  { apiKey, username }: { apiKey: string; username: string },
+): Promise<void> {
+  await drain(run, openPrivate(run, apiKey, username), { place, part: { username } })
+}
+
+async function listLinked(run: Run): Promise<(Account & { readonly user: string })[]> {
   const { parts, upstream } = run
   const links = await parts.registry.database.read
     .selectFrom('upstream_links')
@@ -46,14 +84,12 @@ async function listAccounts(run: Run): Promise<Account[]> {
     .where('upstream', '=', upstream.name)
     .orderBy('users.username')
     .execute()
-  const linked: Required<Account>[] = []
+  const linked: (Account & { readonly user: string })[] = []
   for (const link of links) {
     const account = await openLinked(run, link)
-    if (account) linked.push(account)
+    if (account) linked.push({ ...account, user: link.username })
   }
-  const apiKey = parts.readCredential(upstream)
-  // Somebody's own link says more of him than the key of the operator.
-  return apiKey === undefined || linked.some((link) => link.apiKey === apiKey) ? linked : [{ apiKey }, ...linked]
+  return linked
 }
 
 /**
@@ -63,38 +99,36 @@ async function listAccounts(run: Run): Promise<Account[]> {
 async function openLinked(
   run: Run,
   { username: user, user_id: userId }: { username: string; user_id: string },
-): Promise<Required<Account> | undefined> {
+): Promise<Account | undefined> {
   const { parts, upstream, http } = run
   try {
     const account = await openAccount({ registry: parts.registry, httpOf: () => http }, upstream, userId)
     return account && account.username !== null ? { apiKey: account.key, username: account.username } : undefined
   } catch (error) {
-    const isOwn = error instanceof RegistryError && (error.code === 'conflict' || error.code === 'invalid_request')
-    if (!isOwn) throw error
-    await recordRefusals(run, [{ subject: user, reason: 'missing', detail: error.message }])
-    return undefined
+    return refuseFor(run, user, ['conflict', 'invalid_request'])(error)
   }
 }
 
-/** Throws `unauthorized` for a key that is none, or is another one's. */
-async function readUsername({ upstream, http }: Run, { apiKey, username }: Account): Promise<string> {
+/** Throws `unauthorized` for a key that is none, or is said to be another one's than before, `conflict` where nobody says. */
+async function readUsername({ upstream, http }: Run, { apiKey, user, username }: Account): Promise<string> {
   const base = toApiBase(upstream.location)
+  const whose = user === undefined ? 'given with --api-key' : `that ${user} linked`
   const answer = await askJson(http, { url: new URL(`${base}/users/me`), apiKey, bytesMax: meBytesMax }).catch(
     (error: unknown) => {
-      if (!(error instanceof RegistryError) || error.code !== 'unauthorized') throw error
-      const whose = username === undefined ? 'given with --api-key' : `that ${username} linked`
+      if (!(error instanceof RegistryError) || !isAboutOne(error)) throw error
+      if (error.code !== 'unauthorized') return undefined
       throw new RegistryError('unauthorized', `'${upstream.name}' does not take the key ${whose}; give another one.`)
     },
   )
-  const said = (answer!.value as { username?: unknown } | null)?.username
+  const said = (answer?.value as { username?: unknown } | null | undefined)?.username
   if (typeof said !== 'string' || !isUsername(said) || reservedOwners.has(said)) {
-    throw new RegistryError('upstream_failed', `'${upstream.name}' does not say whose key it was given.`)
+    const detail = `'${upstream.name}' gives no name that a user can have here for the key ${whose}: no private skills come with it.`
+    throw new RegistryError('conflict', detail)
   }
   if (username === undefined || username === said) return said
-  throw new RegistryError(
-    'unauthorized',
-    `The key that ${username} linked to '${upstream.name}' is the one of ${said}.`,
-  )
+  const again = user === undefined ? `give it again (mirror set ${upstream.name} --api-key -)` : 'link it again'
+  const detail = `'${upstream.name}' says that the key ${whose} is the one of ${said}, and said ${username} before. No private skills come with it; ${again} if that is right.`
+  throw new RegistryError('unauthorized', detail)
 }
 
 function openPrivate(run: Run, apiKey: string, username: string): SnapshotSource {

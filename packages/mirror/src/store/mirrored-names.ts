@@ -12,3 +12,12 @@ export async function readMirroredNames(
     .execute()
   return new Set(rows.map(({ full_name }) => full_name))
 }
+
+/** The slugs of all packs that came from an upstream. */
+export async function readMirroredPacks(
+  { database }: Pick<Registry, 'database'>,
+  upstream: string,
+): Promise<Set<string>> {
+  const rows = await database.read.selectFrom('packs').select('slug').where('origin_upstream', '=', upstream).execute()
+  return new Set(rows.map(({ slug }) => slug))
+}

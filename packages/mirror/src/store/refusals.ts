@@ -1,9 +1,12 @@
 import { toStoredSubject, type EntryOutcome, type Registry, type WriteTransaction } from '@skillstead/core'
 import type { Run } from '../run.ts'
+import type { StoredRefusal } from '../types.ts'
 
 /** What did not come in of an upstream, and why: kept up to date in the transactions of a run. */
 export interface Refusals {
   record(trx: WriteTransaction, subject: string, outcome: EntryOutcome): Promise<void>
+  /** Takes back what matters no more. */
+  forget(trx: WriteTransaction, subject: string): Promise<void>
 }
 
 /** Loads which subjects were refused before, so that what comes in needs to take back only those. */
@@ -22,21 +25,42 @@ export async function createRefusals({ parts, upstream }: Pick<Run, 'parts' | 'u
         const { reason, detail } = outcome
         await trx
           .insertInto('upstream_refusals')
-          .values({ upstream: upstream.name, subject, reason, detail, at: clock.now() })
+          .values({ upstream: upstream.name, subject, reason, detail, at: clock.now(), tries: 0 })
           .onConflict((conflict) =>
-            conflict.columns(['upstream', 'subject']).doUpdateSet({ reason, detail, at: clock.now() }),
+            conflict
+              .columns(['upstream', 'subject'])
+              .doUpdateSet((eb) => ({ reason, detail, at: clock.now(), tries: eb('upstream_refusals.tries', '+', 1) })),
           )
           .execute()
         refused.add(subject)
-      } else if (outcome.result === 'applied' && refused.has(subject)) {
-        await trx
-          .deleteFrom('upstream_refusals')
-          .where('upstream', '=', upstream.name)
-          .where('subject', '=', subject)
-          .execute()
-      }
+      } else if (outcome.result === 'applied' && refused.has(subject)) await forget(trx, subject)
     },
+    forget,
   }
+
+  async function forget(trx: WriteTransaction, subject: string): Promise<void> {
+    await trx
+      .deleteFrom('upstream_refusals')
+      .where('upstream', '=', upstream.name)
+      .where('subject', '=', subject)
+      .execute()
+  }
+}
+
+/** What did not come in of an upstream and why, the newest first. */
+export async function listRefusals(
+  read: Registry['database']['read'],
+  upstream: string,
+  limit: number,
+): Promise<StoredRefusal[]> {
+  return read
+    .selectFrom('upstream_refusals')
+    .select(['subject', 'reason', 'detail', 'at'])
+    .where('upstream', '=', upstream)
+    .orderBy('at', 'desc')
+    .orderBy('subject')
+    .limit(limit)
+    .execute()
 }
 
 /** How many things of each upstream did not come in. */

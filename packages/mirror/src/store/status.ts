@@ -45,12 +45,14 @@ export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Met
 
 function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: boolean): UpstreamStatus {
   const { name, kind, location, settings, alarm, logOrigin, logEpoch, keys, staged, verified, applied } = upstream
-  const { checkpoint, checkpointAt, triedAt, syncedAt, report, error } = upstream
+  const { checkpoint, checkpointAt, triedAt, syncedAt, report, error, credential, account } = upstream
   return {
     name,
     kind,
     location: kind === 'git' ? hidePassword(location) : location,
     settings,
+    hasApiKey: credential !== null,
+    account,
     alarm,
     logOrigin,
     logEpoch,

@@ -57,6 +57,7 @@ export async function insertUpstream(
       credential,
       settings: JSON.stringify(given.settings),
       keys: JSON.stringify(given.keys),
+      account: null,
       log_origin: null,
       log_epoch: null,
       staged: 0,
@@ -75,6 +76,27 @@ export async function insertUpstream(
       created_at: given.at,
     })
     .execute()
+}
+
+/** Changes what an operator set, in a transaction. */
+export async function changeUpstream(
+  trx: WriteTransaction,
+  name: string,
+  { settings, location, keys, credential }: ChangedUpstream,
+): Promise<void> {
+  const changes = {
+    settings: JSON.stringify(settings),
+    location,
+    ...(keys !== undefined && { keys: JSON.stringify(keys) }),
+    // Whose key the new one is, is yet to be asked.
+    ...(credential !== undefined && { credential, account: null }),
+  }
+  await trx.updateTable('upstreams').set(changes).where('name', '=', name).execute()
+}
+
+interface ChangedUpstream extends Pick<Upstream, 'settings' | 'location'> {
+  readonly keys?: readonly string[]
+  readonly credential?: Uint8Array
 }
 
 /** Forgets an upstream and all that is known of its log; what came from it stays. Throws `conflict` while writes wait. */
@@ -96,12 +118,13 @@ export async function deleteUpstream(trx: WriteTransaction, name: string): Promi
 }
 
 function toUpstream(row: UpstreamRow): Upstream {
-  const { name, kind, location, credential, staged, frontier, verified, checkpoint, applied } = row
+  const { name, kind, location, credential, account, staged, frontier, verified, checkpoint, applied } = row
   return {
     name,
     kind,
     location,
     credential,
+    account,
     staged,
     frontier,
     verified,

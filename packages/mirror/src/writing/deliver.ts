@@ -13,6 +13,7 @@ import { openAccount, openKey, type AccountParts, type OpenAccount } from './acc
 import { WriteConflict, toProblem } from './problems.ts'
 import { beginWrite, endWrite, findNext, listSubjects, markProblem, sweepOpinions, type StoredWrite } from './rows.ts'
 import { sendWrite } from './send.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** Brings what waits to its upstreams. */
 export interface Delivery {
@@ -38,7 +39,8 @@ const minuteMs = 60 * secondMs
 const retryDelaysMs = [5 * secondMs, 15 * secondMs, minuteMs, 2 * minuteMs, ...Array<number>(12).fill(5 * minuteMs)]
 /** Skills of one upstream whose attempts are brought forward at once. */
 const wokenMax = 1000
-const lanesMax = 4
+/** So many skills are written to an upstream at a time. */
+const skillsMax = 4
 
 /**
  * Delivers writes in their order, skill by skill: what fails for a while holds up its own skill alone, and what only
@@ -49,6 +51,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const { database, outbox, clock } = registry
   const running = new Map<string, Promise<void>>()
   const breakers = new Map<string, Breaker>()
+  const turns = new Map<string, Turns>()
   /** Upstreams that were away when they were last written to. */
   const away = new Set<string>()
   let isStopped = false
@@ -58,7 +61,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const key = `${job.upstream} ${job.subject}`
     const work = (running.get(key) ?? Promise.resolve())
       .catch(() => undefined)
-      .then(() => deliverSkill(job))
+      .then(() => turnsOf(job.upstream)(() => deliverSkill(job)))
       .finally(() => {
         if (running.get(key) === work) running.delete(key)
       })
@@ -121,6 +124,12 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     return breaker
   }
 
+  function turnsOf(name: string): Turns {
+    const found = turns.get(name) ?? createTurns(skillsMax)
+    turns.set(name, found)
+    return found
+  }
+
   /** What was written while the job came to its end has another one, and what failed too often in a row begins anew. */
   async function followUp(trx: WriteTransaction, job: UpstreamWriteJob, state: 'done' | 'failed'): Promise<void> {
     const next = await findNext(trx, job.upstream, job.subject)
@@ -163,11 +172,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     async deliverAll(name) {
       const subjects = await listSubjects(database.read, name)
       for (const { upstream } of subjects) breakers.delete(upstream)
-      const work = subjects.values()
-      const take = async () => {
-        for (const job of work) await deliver(job).catch((error: unknown) => tell(error, onError))
-      }
-      await Promise.all(Array.from({ length: lanesMax }, take))
+      await Promise.all(subjects.map((job) => deliver(job).catch((error: unknown) => tell(error, onError))))
     },
     async stop() {
       isStopped = true

@@ -4,6 +4,7 @@ import type { StoredWrite } from './rows.ts'
 import { findNameThere, findRename } from './names.ts'
 import { readPackage, requirePublic } from './package.ts'
 import { WriteConflict } from './problems.ts'
+import { findPathName, isSameThere } from './there.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './send.ts'
 
 /** How soon a fork is looked at again whose source is not there yet. */
@@ -26,15 +27,24 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
   const content = await readPackage(registry, { skillId, version, digest, renamedTo })
   const { skillMd, files } = content
   const changelog = await readChangelog(registry, { skillId, version })
-  const answer: Partial<Awaited<ReturnType<RegistryApi['publishSkill']>>> = await openApi(sending).publishSkill({
-    ...told,
-    version,
-    skillMd,
-    ...(files.length > 0 && { files }),
-    ...(changelog !== '' && { changelog }),
-  })
-  requireSame(sending, answer.version, { version, digest: content.digest })
-  if (!answer.held) return undefined
+  const api = openApi(sending)
+  try {
+    const answer: Partial<Awaited<ReturnType<RegistryApi['publishSkill']>>> | null | undefined = await api.publishSkill(
+      {
+        ...told,
+        version,
+        skillMd,
+        ...(files.length > 0 && { files }),
+        ...(changelog !== '' && { changelog }),
+      },
+    )
+    requireSame(sending, answer?.version, { version, digest: content.digest })
+    if (!answer?.held) return undefined
+  } catch (error) {
+    if (isTaken(error) && (await isSameThere(api, sending, toFullName(sending, name), { version, ...content })))
+      return undefined
+    throw error
+  }
   return { code: 'held', message: `${upstream.name} keeps it back until an administrator there has looked at it.` }
 }
 
@@ -48,22 +58,28 @@ export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
   const renamedTo = await findRename(read, upstream.name, write.subject)
   const name = await findNameThere(read, upstream.name, source)
   const newName = renamedTo ?? shortNameOf(write.subject)
-  const wanted = { version, digest: (await readPackage(registry, { skillId, version, digest, renamedTo })).digest }
+  const wanted = { version, ...(await readPackage(registry, { skillId, version, digest, renamedTo })) }
   const api = openApi(sending)
-  if ((await api.getSkill({ name })).latestVersion !== version) {
-    if (await isThere(api, sending, newName, wanted)) return
+  const isMade = () => isSameThere(api, sending, toFullName(sending, newName), wanted)
+  const path = await findPathName(api, sending, name)
+  if ((await api.getSkill({ name: path })).latestVersion !== version) {
+    if (await isMade()) return
     const message = `${name} has another latest version at ${upstream.name} than the ${version} that was forked here.`
     throw new WriteConflict('changed', `${message} Drop the write, and fork the newer one.`)
   }
   try {
-    const fork: Partial<SkillDetails> = await api.forkSkill({ name, newName })
-    requireSame(sending, { version: fork.latestVersion ?? undefined, digest: fork.digest ?? undefined }, wanted)
+    const fork: Partial<SkillDetails> | null | undefined = await api.forkSkill({ name: path, newName })
+    requireSame(sending, { version: fork?.latestVersion ?? undefined, digest: fork?.digest ?? undefined }, wanted)
   } catch (error) {
-    // It was made by an attempt of which nobody heard, longer ago than answers are kept.
-    const isMaybeOurs = error instanceof RegistryError && error.code === 'name_taken'
-    if (!isMaybeOurs || !(await isThere(api, sending, newName, wanted))) throw error
+    if (!isTaken(error) || !(await isMade())) throw error
   }
   return undefined
+}
+
+/** What is there may be ours: made by an attempt of which nobody heard, and whose answer the upstream does not keep. */
+function isTaken(error: unknown): boolean {
+  if (!(error instanceof RegistryError) || error.retryAfterSeconds !== undefined) return false
+  return error.code === 'version_exists' || error.code === 'name_taken' || error.code === 'conflict'
 }
 
 /** The short name in the user's own namespace there, else the full one. */
@@ -85,23 +101,9 @@ function requireSame(
   throw new WriteConflict('altered', `${message} Look at it there before anything more is sent.`)
 }
 
-async function isThere(
-  api: RegistryApi,
-  { account, write }: Sending,
-  newName: string,
-  wanted: { version: string; digest: string },
-): Promise<boolean> {
-  const name = `${account?.username ?? ownerOf(write.subject)}/${newName}`
-  try {
-    const skill = await api.getSkill({ name, version: wanted.version })
-    return (
-      skill.forkedFrom !== null &&
-      skill.versions.some((one) => one.version === wanted.version && one.digest === wanted.digest)
-    )
-  } catch (error) {
-    if (error instanceof RegistryError && error.code === 'not_found') return false
-    throw error
-  }
+/** Of a name as it is sent. */
+function toFullName({ account, write }: Sending, name: string): string {
+  return name.includes('/') ? name : `${account?.username ?? ownerOf(write.subject)}/${name}`
 }
 
 /** A source that waits itself goes first, and holds up nothing else. */

@@ -1,6 +1,6 @@
 import { createClient } from '@skillstead/client'
 import type { Registry, WriteKind } from '@skillstead/core'
-import { RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, errorTable, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import type { Upstream } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
 import type { OpenAccount } from './accounts.ts'
@@ -8,6 +8,7 @@ import { findNameNow } from './names.ts'
 import { WriteConflict } from './problems.ts'
 import { setPayload, type StoredWrite } from './rows.ts'
 import { sendFork, sendPublish } from './send-content.ts'
+import { findPathName } from './there.ts'
 
 /** One attempt at a write. */
 export interface Sending<Write extends StoredWrite = StoredWrite> {
@@ -74,6 +75,7 @@ export function openApi({ upstream, http, account, write }: Sending, part = ''):
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = { ...(init.headers as Record<string, string>), 'idempotency-key': key }
     const response = await http.fetch(input, { ...init, headers })
+    if (response.status > 399) await requireCode(upstream, response.clone())
     if (response.status < 300 || response.status > 399) return response
     const place = response.headers.get('location') ?? 'another place'
     throw new RegistryError('conflict', `What this is written to has moved at ${upstream.name}, to ${place}.`)
@@ -82,8 +84,35 @@ export function openApi({ upstream, http, account, write }: Sending, part = ''):
   return createClient({ ...options, ...(account && { apiKey: account.key }) })
 }
 
-async function getName({ registry, write }: Sending): Promise<string> {
+/** Statuses of refusals that say by themselves what they mean, or pass. */
+const toldStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
+const refusalCodes: Readonly<Record<number, ErrorCode>> = { 409: 'conflict', 413: 'payload_too_large' }
+const refusalBytesMax = 64 * 1024
+
+/** A refusal in words of its own, as the specification leaves them open, comes no other way the next time. */
+async function requireCode({ name }: Upstream, response: Response): Promise<void> {
+  const { status, headers } = response
+  const isPage = headers.get('content-type')?.startsWith('text/html')
+  if (status > 499 || toldStatuses.has(status) || isPage) return
+  const said = readRefusal((await response.text()).slice(0, refusalBytesMax))
+  if (typeof said.code === 'string' && Object.hasOwn(errorTable, said.code)) return
+  const words =
+    [said.detail, said.message, said.error].find((text) => typeof text === 'string') ?? 'it does not say why'
+  throw new RegistryError(refusalCodes[status] ?? 'invalid_request', `${name} answered ${status}: ${words}`)
+}
+
+function readRefusal(text: string): Record<string, unknown> {
+  try {
+    const value = parseForeignJson(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+async function getName(sending: Sending): Promise<string> {
+  const { registry, write } = sending
   const name = await findNameNow(registry.database.read, write.payload.skillId)
-  if (name !== undefined) return name
+  if (name !== undefined) return findPathName(openApi(sending), sending, name)
   throw new WriteConflict('changed', `${write.subject} is no longer here. Drop the write.`)
 }

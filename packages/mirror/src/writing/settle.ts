@@ -72,7 +72,8 @@ export async function dropWrite(registry: Registry, id: string): Promise<OutboxP
 
 /**
  * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
- * `invalid_request`, `conflict` for what is settled, or may have arrived under the old name already.
+ * `invalid_request`, `conflict` for what is settled, or may have arrived under the old name already, `name_taken` for the
+ * name of another skill there.
  */
 export async function renameWrite(registry: Registry, id: string, newName: string): Promise<OutboxPlace> {
   if (!isSkillName(newName)) {
@@ -92,8 +93,34 @@ export async function renameWrite(registry: Registry, id: string, newName: strin
       const detail = 'It may have arrived already, though no answer came. Wait for one, or drop it.'
       throw new RegistryError('conflict', detail)
     }
+    await refuseTaken(trx, write, newName)
     await reopen(trx, write, { renamedTo: newName })
   })
+}
+
+/** Its versions would be mixed with those of the other one, which is the same user's. */
+async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredWrite, newName: string): Promise<void> {
+  const there = await findNameThere(trx, upstream, subject)
+  const wanted = `${there.slice(0, there.indexOf('/'))}/${newName}`
+  const mirrored = await trx
+    .selectFrom('skills')
+    .select('full_name')
+    .where('full_name', '=', wanted)
+    .where('origin_upstream', '=', upstream)
+    .executeTakeFirst()
+  const others = await trx
+    .selectFrom('upstream_writes')
+    .select('subject')
+    .distinct()
+    .where('upstream', '=', upstream)
+    .where('state', 'in', ['pending', 'conflict', 'delivered'])
+    .where('kind', 'in', ['publish', 'fork'])
+    .where('subject', '!=', subject)
+    .where((eb) => eb.or([eb('subject', 'like', `%/${newName}`), eb('payload', 'like', `%"renamedTo":"${newName}"%`)]))
+    .execute()
+  const names = await Promise.all(others.map((other) => findNameThere(trx, upstream, other.subject)))
+  if (!mirrored && !names.includes(wanted)) return
+  throw new RegistryError('name_taken', `${wanted} is another skill at ${upstream}; choose a name that is free there.`)
 }
 
 async function settle(

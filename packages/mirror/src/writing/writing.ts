@@ -25,7 +25,7 @@ export interface MirrorOutbox {
   drop(id: string): Promise<void>
   /**
    * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
-   * `invalid_request`, `conflict` for what is settled or may have arrived already.
+   * `invalid_request`, `conflict` for what is settled or may have arrived already, `name_taken`.
    */
   rename(id: string, newName: string): Promise<void>
   /**

@@ -4,11 +4,12 @@ import { RegistryError } from '@skillstead/protocol'
 import { callOf, type Call } from '../call.ts'
 import { toContentHeaders } from '../content.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
-import { handle, spendGuess, type NodeParts } from '../gate.ts'
+import { handle, spendOne, type NodeParts } from '../gate.ts'
 import type { NodeOptions } from '../options.ts'
 import { isKnownToCaller, reply, type Header } from '../replies.ts'
 import { findSkills } from './find-skills.ts'
 import { folder, renameScope, scopePaths, toRootPath } from './scope-paths.ts'
+import { readPageFreshness, throughUpstreams, toPageRead } from './through-upstreams.ts'
 
 type Params = Readonly<Record<string, string>>
 type Work = (call: Call, params: Params) => Promise<Response>
@@ -51,28 +52,30 @@ export function mountDiscovery(
 const sharedEndpoint = 'discoverShared'
 
 async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): Promise<Response> {
-  const index = await readDiscoveryIndex(node.registry, scope, call.caller)
+  const read = toPageRead(scope)
+  const index = await throughUpstreams(node, call, read, () => readDiscoveryIndex(node.registry, scope, call.caller))
   return reply(call, {
     status: 200,
     contentType: 'application/json; charset=utf-8',
     body: Buffer.from(JSON.stringify(index)),
     cacheControl: toCacheControl(call),
-    headers: ownHeaders(scope),
+    headers: [...ownHeaders(scope), ...(await readPageFreshness(node, read))],
   })
 }
 
 /** A download, unless the caller has the file already or only looks for news of it. */
 async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace): Promise<Response> {
-  const artifact = await findArtifact(node.registry, place, call.caller)
+  const read = toPageRead(place.scope, place.file)
+  const artifact = await throughUpstreams(node, call, read, () => findArtifact(node.registry, place, call.caller))
   const isKnown = isKnownToCaller(call, artifact.etag)
   const counts = !isKnown && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
   const { etag } = artifact
   const content = isKnown ? undefined : await artifact.read({ counts, client: toClientName(call) })
   const cacheControl = toCacheControl(call)
-  if (!content) return reply(call, { status: 200, body: null, etag, cacheControl, headers: ownHeaders(place.scope) })
+  const own = [...ownHeaders(place.scope), ...(await readPageFreshness(node, read))]
+  if (!content) return reply(call, { status: 200, body: null, etag, cacheControl, headers: own })
   const { headers, ...rest } = toContentHeaders(content)
-  const all = [...headers, ...ownHeaders(place.scope)]
-  return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: all })
+  return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: [...headers, ...own] })
 }
 
 /**
@@ -98,7 +101,7 @@ async function guarding(node: NodeParts, call: Call, work: () => Promise<Respons
     return await work()
   } catch (error) {
     const isGuess = call.endpoint === sharedEndpoint && error instanceof RegistryError && error.status === 404
-    if (isGuess) await spendGuess(node, call)
+    if (isGuess) await spendOne(node, call)
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Migration } from '../migrations.ts'
 import { columnsOf, primary, required, to, zero } from './columns.ts'
 
@@ -20,6 +21,7 @@ export const mirror: Migration = {
       .addColumn('location', 'text', required)
       .addColumn('settings', 'text', required)
       .addColumn('credential', bytes)
+      .addColumn('account', 'text')
       .addColumn('log_origin', 'text')
       .addColumn('log_epoch', whole)
       .addColumn('keys', 'text', required)
@@ -54,6 +56,13 @@ export const mirror: Migration = {
       .on('upstream_log')
       .columns(['subject', 'upstream', 'seq'])
       .execute()
+    // There are few, and they are looked through whenever a skill comes in.
+    await db.schema
+      .createIndex('upstream_log_packs')
+      .on('upstream_log')
+      .columns(['upstream', 'subject', 'seq'])
+      .where(sql.ref('type'), '=', sql.lit('pack'))
+      .execute()
     await table('upstream_tiles')
       .addColumn('upstream', 'text', to('upstreams.name'))
       .addColumn('level', whole, required)
@@ -70,6 +79,7 @@ export const mirror: Migration = {
       .addColumn('reason', 'text', required)
       .addColumn('detail', 'text', required)
       .addColumn('at', whole, required)
+      .addColumn('tries', whole, zero)
       .addPrimaryKeyConstraint('upstream_refusals_key', ['upstream', 'subject'])
       .execute()
 

@@ -1,0 +1,157 @@
+import { applyEntries, completePacks } from '@skillstead/core'
+import { parseForeignJson } from '@skillstead/protocol'
+import { isPrivateName, requireGoing, updateOwn, type Run } from '../run.ts'
+import { createRefusals, type Refusals } from '../store/refusals.ts'
+import type { FeedEntry, LogSource } from '../types.ts'
+import { explainScore } from './apply-log.ts'
+import { fetchBlobs } from './fetch-blobs.ts'
+import { findUnverified } from './find-unverified.ts'
+import type { Known } from './judge-page.ts'
+import { createWanted, toFullName, type Wanted } from './wanted.ts'
+
+/** So many versions are tried again in one run. */
+const retriedMax = 20
+/** How long after one try the next may follow, the last of these from then on. */
+const pausesMinutes = [0, 5, 30, 120, 720, 1440]
+/** Of what follows on a version so many entries are read. */
+const followersMax = 100
+
+/**
+ * What comes after its place in the log: versions whose content was not to be had when it was their turn, as `due` names
+ * them, and what of packs was not here yet. `applied` is the position that the run reached.
+ */
+export async function applyLate(
+  run: Run,
+  source: LogSource,
+  { known, applied, due }: { known: Known; applied: number; due: readonly string[] },
+): Promise<void> {
+  if (known.origin === null || known.epoch === null) return
+  const late: Late = { run, source, applied, refusals: await createRefusals(run), known }
+  await retryMissing(late, due)
+  if (await hasNews(run)) await fillPacks(late)
+}
+
+interface Late {
+  readonly run: Run
+  readonly source: LogSource
+  readonly known: Known
+  readonly applied: number
+  readonly refusals: Refusals
+}
+
+async function retryMissing(late: Late, due: readonly string[]): Promise<void> {
+  if (due.length === 0) return
+  const wanted = await createWanted(late.run, new Map())
+  for (const subject of due) {
+    requireGoing(late.run)
+    await retry(late, wanted, subject)
+  }
+}
+
+/** The versions whose content is to be asked for again by a run that begins, the longest waiting first. */
+export async function readDue({ parts, upstream, options }: Run): Promise<string[]> {
+  // It looks at everything anew.
+  if (options.full) return []
+  const { database, clock } = parts.registry
+  const now = clock.now()
+  const rows = await database.read
+    .selectFrom('upstream_refusals')
+    .select('subject')
+    .where('upstream', '=', upstream.name)
+    .where('reason', 'in', ['missing', 'not_in_bundle'])
+    .where((eb) =>
+      eb.or(
+        pausesMinutes.map((minutes, tries) =>
+          eb.and([
+            eb('tries', tries === pausesMinutes.length - 1 ? '>=' : '=', tries),
+            eb('at', '<=', now - minutes * 60_000),
+          ]),
+        ),
+      ),
+    )
+    .orderBy('at')
+    .limit(retriedMax)
+    .execute()
+  return rows.map(({ subject }) => subject)
+}
+
+/** One version, and what the log says of it after that: it was passed over with the version. */
+async function retry({ run, source, known, applied, refusals }: Late, wanted: Wanted, subject: string): Promise<void> {
+  const { registry } = run.parts
+  const [version, ...followers] = await readStory(run, subject, applied)
+  const isGone = followers.some(({ type }) => type === 'withdrawn' || type === 'takedown')
+  if (!version || isGone || !wanted.wants(version)) {
+    await registry.database.writer.write(async (trx) => {
+      await updateOwn(trx, run, {})
+      await refusals.forget(trx, subject)
+    })
+    return
+  }
+  const reason = wanted.refuse(version) ?? (await findUnverified(run, source, [version])).get(version)
+  const entries = [version, ...followers]
+  const outcomes = await applyEntries(registry, {
+    upstream: { name: run.upstream.name, origin: known.origin!, epoch: known.epoch! },
+    entries,
+    contents: await fetchBlobs(run, source, reason === undefined ? [version] : [], new Map()),
+    accepts: (entry) => (entry === version ? reason : undefined),
+    isReread: true,
+    acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
+    async also(trx, entry, outcome) {
+      // The position stands: these lie before it.
+      await updateOwn(trx, run, {})
+      await refusals.record(trx, entry.subject, outcome)
+    },
+  })
+  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
+}
+
+/** The newest entry of a version, and what comes after it about that version and its skill. */
+async function readStory({ parts, upstream }: Run, subject: string, applied: number): Promise<FeedEntry[]> {
+  const query = parts.registry.database.read
+    .selectFrom('upstream_log')
+    .select(['seq', 'entry'])
+    .where('upstream', '=', upstream.name)
+    .where('seq', '<=', applied)
+  const version = await query
+    .where('subject', '=', subject)
+    .where('type', '=', 'version')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (!version) return []
+  const followers = await query
+    .where('subject', 'in', [subject, toFullName({ subject })])
+    .where('type', 'in', ['yank', 'skill', 'withdrawn', 'takedown'])
+    .where('seq', '>', version.seq)
+    .orderBy('seq')
+    .limit(followersMax)
+    .execute()
+  return [version, ...followers].map(({ entry }) => parseForeignJson(entry) as FeedEntry)
+}
+
+/** Whether anything came in since the last run that ended well, in whatever way. */
+async function hasNews({ parts, upstream, tally, options }: Run): Promise<boolean> {
+  if (tally.applied > 0 || options.full || upstream.syncedAt === null) return true
+  const row = await parts.registry.database.read
+    .selectFrom('skills')
+    .select('id')
+    .where('origin_upstream', '=', upstream.name)
+    .where('origin_synced_at', '>=', upstream.syncedAt)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function fillPacks({ run, known, applied, refusals }: Late): Promise<void> {
+  const { parts, upstream, tally } = run
+  await completePacks(parts.registry, {
+    upstream: { name: upstream.name, origin: known.origin!, epoch: known.epoch! },
+    applied,
+    accepts: (slug) => !isPrivateName(parts, slug),
+    async also(trx, slug, outcome) {
+      await updateOwn(trx, run, {})
+      await refusals.record(trx, slug, outcome)
+      tally.add(slug, outcome)
+    },
+  })
+}

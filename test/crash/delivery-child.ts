@@ -1,0 +1,20 @@
+import { openRegistry, type RegistryOptions } from '@skillstead/core'
+import { createMirror } from '@skillstead/mirror'
+
+/** A process that is killed: it brings what waits on a mirror to its upstream, and ends when nothing waits. */
+export interface DeliveryChildOptions {
+  readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
+  /** Base64. */
+  readonly secretKey: string
+}
+
+const { location, secretKey } = JSON.parse(process.argv[2]!) as DeliveryChildOptions
+// Whoever looks after this process is gone.
+process.once('disconnect', () => process.exit(1))
+const registry = await openRegistry({ ...location, works: false, secretKey: Buffer.from(secretKey, 'base64') })
+const mirror = createMirror(registry, { onError: (error) => process.send!(String(error)) })
+const { waiting, inConflict } = await mirror.outbox.deliver()
+if (waiting + inConflict > 0) process.send!(JSON.stringify(await mirror.outbox.list()))
+await mirror.close()
+await registry.close()
+process.exit(0)
