@@ -1,59 +1,16 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, readVerifierKeys } from '@skillstead/core'
+import { openRegistry, readVerifierKeys } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { skillMd } from './answers.ts'
-import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
+import { makeFolder, skillstead, skillsteadJson } from './cli-harness.ts'
+import { makeMirror, type Status } from './cli-mirror-acts.ts'
 import { makePlace } from './places.ts'
 import { startNode } from './server-harness.ts'
 
 // A test runs several commands, each in a process of its own, and machines may be busy.
 vi.setConfig({ testTimeout: 180_000 })
-
-interface Status {
-  name: string
-  kind: string
-  location: string
-  state: string
-  keys: string[]
-  skills: number
-  settings: Record<string, unknown>
-  alarm: { code: string; message: string; at: string } | null
-  problem: string | null
-}
-
-const waiting = { timeout: 60_000 }
-
-/** A folder for a registry that follows others. */
-async function makeMirror() {
-  const data = join(await makeFolder(), 'data')
-  return {
-    data,
-    run: (...args: string[]) => skillstead(['mirror', ...args, '--data', data]),
-    json: <T>(...args: string[]) => skillsteadJson<T>(['mirror', ...args, '--data', data]),
-  }
-}
-
-/** A command that goes on until it is told to stop, and what it printed. */
-function startCommand(args: readonly string[]) {
-  const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--conditions=source', main, ...args], { env: { PATH: process.env.PATH } })
-  const said = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk))
-  child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk))
-  const ended = once(child, 'exit')
-  async function stop(): Promise<number> {
-    child.kill('SIGTERM')
-    return (await ended)[0] as number
-  }
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return { said, stop }
-}
 
 describe('skillstead mirror', () => {
   it('follows a node from its address alone, and brings in what it has', async () => {
@@ -208,30 +165,6 @@ describe('skillstead mirror', () => {
     })
   })
 
-  it('prints what comes as it comes, until it is interrupted', async () => {
-    const { node, api } = await startNode()
-    const { data, json } = await makeMirror()
-    await json('add', 'main', node.url, '--every', '1s')
-    await json('sync', 'main')
-    const watch = startCommand(['mirror', 'watch', '--data', data, '--json'])
-    const people = startCommand(['mirror', 'watch', '--data', data])
-    await expect.poll(() => people.said.stderr, waiting).toBe('Watching main; interrupt to end.\n')
-    await expect.poll(() => watch.said.stdout, waiting).toBe('{"event":"watching","upstreams":["main"]}\n')
-    await api.publishSkill({ skillMd: skillMd('tea'), version: '1.2.0' })
-    await expect.poll(() => watch.said.stdout, waiting).toContain('"event":"change"')
-    await expect.poll(() => people.said.stdout, waiting).toMatch(/^\S+Z {2}main {2}version {2}alice\/tea@1\.2\.0\n$/)
-    const events = watch.said.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { event: string })
-    expect(events.filter(({ event }) => event === 'change')).toEqual([
-      expect.objectContaining({ upstream: 'main', type: 'version', subject: 'alice/tea@1.2.0', version: '1.2.0' }),
-    ])
-    expect(await watch.stop()).toBe(0)
-    expect(await people.stop()).toBe(0)
-    expect(watch.said.stderr).toBe('')
-  })
-
   it.each([
     [['add', 'main'], 'URL|PATH is missing'],
     [['add', 'main', 'http://localhost', '--kind', 'ftp'], "'ftp' is no kind of upstream; there are node,"],
@@ -278,82 +211,5 @@ describe.skipIf(isMissing)(`on PostgreSQL${isMissing ? ': skipped, for it could 
     expect(await skillsteadJson(['mirror', 'sync', 'main', ...place], { env })).toMatchObject({ applied: 1, head: 1 })
     const { upstreams } = await skillsteadJson<{ upstreams: Status[] }>(['mirror', 'status', ...place])
     expect(upstreams).toMatchObject([{ name: 'main', state: 'current', skills: 1 }])
-  })
-})
-
-describe('skillstead serve', () => {
-  it('syncs what it follows when it is due, tells of it in /metrics, and ends in order', async () => {
-    const { node, api } = await startNode()
-    const { data, json } = await makeMirror()
-    await json('add', 'main', node.url, '--every', '1s')
-    const server = await startServer(['serve', '--port', '0', '--data', data])
-    const here = createClient({ baseUrl: server.url })
-    const find = (name: string) =>
-      here.getSkill({ name }).then(
-        ({ origin }) => origin.upstream,
-        ({ code }: { code: string }) => code,
-      )
-    await expect.poll(() => find('alice/pdf'), waiting).toBe('main')
-    await api.publishSkill({ skillMd: skillMd('tea') })
-    await expect.poll(() => find('alice/tea'), waiting).toBe('main')
-    expect(await (await fetch(`${server.url}/metrics`)).text()).toContain(
-      'skillstead_mirror_alarm{upstream="main",code="none"} 0',
-    )
-    expect(await server.stop()).toBe(0)
-  })
-
-  it('asks nobody in offline mode, and says what is no mode', async () => {
-    const { node, get } = await startNode()
-    const { data, json } = await makeMirror()
-    await json('add', 'main', node.url, '--every', '1s', '--network', 'offline')
-    const server = await startServer([
-      'serve',
-      '--port',
-      '0',
-      '--data',
-      data,
-      '--network',
-      'offline',
-      '--private-names',
-      'acme/*',
-    ])
-    const { status } = await fetch(`${server.url}/api/v1/skills/alice%2Fpdf`)
-    expect(status).toBe(503)
-    expect(await server.stop()).toBe(0)
-    expect((await json<{ upstreams: object[] }>('status')).upstreams).toMatchObject([{ syncedAt: null, skills: 0 }])
-    expect((await get('/skills')).status, 'it was there to be asked').toBe(200)
-    const wrong = await skillstead(['serve', '--data', data, '--network', 'sometimes'])
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("'sometimes' is no network mode") })
-  })
-})
-
-describe('skillstead mirror outbox', () => {
-  it('shows what waits for upstream, and sends it with the key of whoever did it', async () => {
-    const { node, key, registry } = await startNode()
-    const { data, run, json } = await makeMirror()
-    await json('add', 'main', node.url)
-    await json('sync', 'main')
-    expect((await run('outbox', 'list')).stdout).toBe('Nothing waits.\n')
-    await skillsteadJson(['users', 'create', 'anna', '--data', data])
-    const linked = await run('link', 'main', '--user', 'anna', '--upstream-key', key)
-    expect(linked).toMatchObject({ code: 0, stdout: 'anna is alice at main.\n', stderr: '' })
-    const own = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
-    const anna = localApi(own, await own.getCaller('anna'))
-    await anna.starSkill({ name: 'alice/pdf' })
-    await own.close()
-    const { writes, total } = await json<{ writes: { id: string; kind: string }[]; total: number }>('outbox', 'list')
-    expect({ writes, total }).toMatchObject({
-      total: 1,
-      writes: [{ upstream: 'main', subject: 'alice/pdf', kind: 'star', user: 'anna', state: 'pending', attempts: 0 }],
-    })
-    expect((await run('outbox', 'list')).stdout).toMatch(
-      /^\S+ {2}waits {2}star alice\/pdf at main\n {2}by anna, 2\S+Z\n$/,
-    )
-    const sent = await run('outbox', 'retry')
-    expect(sent).toMatchObject({ code: 0, stdout: '1 delivered, 0 waiting.\n', stderr: '' })
-    expect((await localApi(registry).getSkill({ name: 'alice/pdf' })).stars).toBe(1)
-    expect(await json('unlink', 'main', '--user', 'anna')).toEqual({ user: 'anna', upstream: 'main' })
-    const settled = await run('outbox', 'drop', writes[0]!.id)
-    expect(settled).toMatchObject({ code: 1, stderr: 'This write is delivered; there is nothing to settle.\n' })
   })
 })

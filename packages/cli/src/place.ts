@@ -51,7 +51,7 @@ export function toLocation(given: Arguments, { make = false } = {}): Pick<Regist
   return { path }
 }
 
-interface OpenOptions extends Pick<RegistryOptions, 'outgoing' | 'scanPolicy' | 'secretKey'> {
+interface OpenOptions extends Pick<RegistryOptions, 'origin' | 'outgoing' | 'scanPolicy' | 'secretKey'> {
   /** Whether a folder that is not there is made. */
   readonly make?: boolean
 }

@@ -4,6 +4,7 @@ import { UsageError, toParseOptions, type Arguments, type Command } from './comm
 import { commands } from './commands.ts'
 import { listVerbs, showCommandHelp, showHelp, showVerbs } from './help.ts'
 import { createOutput, toJsonLine, toOneLine, toPlainText } from './output.ts'
+import { findStorageSentence } from './storage-sentence.ts'
 import { readVersion } from './version.ts'
 
 /** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
@@ -87,7 +88,7 @@ function toSentence(error: unknown): string {
 
 function fail(error: unknown, json: boolean): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
-  const detail = error instanceof Error ? error.message : String(error)
+  const detail = findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))
   // What a node says may be a stranger's word.
   const shown = error instanceof RegistryError ? toOneLine(detail) : toPlainText(detail)
   console.error(json ? toJsonLine({ error: { code, detail } }) : shown)

@@ -4,9 +4,11 @@ import { toReportLines } from '../mirror/lines.ts'
 import { networkOptions, toPrivateNames } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { onInterruption } from '../mirror/with-mirror.ts'
+import { originOption, toOrigin } from '../origin-option.ts'
 import { storeOptions, withRegistry } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
+import { limitYoungMemory } from '../young-memory.ts'
 import { alarmCodes } from './mirror-sync.ts'
 
 /** `skillstead bundle import FILE`. */
@@ -19,15 +21,20 @@ export const importFile: Command<ImportedBundle> = {
       value: 'NAME',
       help: 'how the registry that it comes from is called here; made of its origin unless it is said',
     },
-    key: { value: 'VKEY', help: 'the public key of that registry, or a file of it: no other is believed from now on' },
+    key: {
+      value: 'VKEY',
+      help: 'the public key of that registry, or a file of it: no other is believed from now on. Of a bundle that a mirror made, that of the registry which the mirror follows',
+    },
     full: { help: 'from the beginning again: what is here is compared, and what an earlier bundle lacked comes in' },
     'allow-removals': { help: 'goes on though it hides more than one skill in a hundred' },
     accept: { value: 'ALARM', help: 'goes on from an alarm that you have looked into; `mirror status` names it' },
     'private-names': networkOptions['private-names']!,
     ...scanPolicyOption,
+    ...originOption,
     ...storeOptions,
   },
   async run(given, output) {
+    limitYoungMemory()
     const [file] = given.words as [string]
     const key = text(given, 'key')
     const options = {
@@ -43,7 +50,7 @@ export const importFile: Command<ImportedBundle> = {
     const work = (registry: Parameters<typeof importBundle>[0]) =>
       importBundle(registry, file, { ...options, signal, onProgress: line.tell })
     try {
-      return await withRegistry(given, work, { make: true, scanPolicy: toScanPolicy(given) })
+      return await withRegistry(given, work, { make: true, scanPolicy: toScanPolicy(given), origin: toOrigin(given) })
     } finally {
       line.end()
     }
@@ -56,6 +63,6 @@ export const importFile: Command<ImportedBundle> = {
           ...report.keys.map((key) => `  ${key}`),
         ]
       : []),
-    `The next bundle goes on with: skillstead bundle create FILE --since ${report.head}`,
+    `The next bundle goes on with: ${report.next}`,
   ],
 }

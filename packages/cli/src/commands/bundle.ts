@@ -1,4 +1,4 @@
-import { createBundle, inspectBundle, verifyBundle, type BundleHeader } from '@skillstead/mirror'
+import { createBundle, inspectBundle, toCreateCommand, verifyBundle, type BundleHeader } from '@skillstead/mirror'
 import { UsageError, flag, text, type Command } from '../command.ts'
 import { filterOptions, toFilters } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
@@ -13,6 +13,8 @@ interface Created extends BundleHeader {
   readonly size: number
   readonly digest: string
   readonly durationMs: number
+  /** The command for what comes after it. */
+  readonly next: string
 }
 
 /** `skillstead bundle create FILE`. */
@@ -23,6 +25,10 @@ export const create: Command<Created> = {
     since: {
       value: 'N',
       help: 'only what came after this position: where the other registry is; all unless it is said',
+    },
+    upstream: {
+      value: 'NAME',
+      help: "what this registry has of that upstream, with the upstream's own proof, instead of its own log",
     },
     force: { help: 'replace a file of that name' },
     ...filterOptions,
@@ -36,19 +42,21 @@ export const create: Command<Created> = {
       line.tell({ upstream: file, phase: 'listing', ...progress })
     try {
       return await withRegistry(given, async (registry) => {
-        const options = { since, filters, overwrite: flag(given, 'force'), signal, onProgress }
+        const upstream = text(given, 'upstream')
+        const options = { since, filters, upstream, overwrite: flag(given, 'force'), signal, onProgress }
         const { header, size, digest, durationMs } = await createBundle(registry, file, options)
-        return { file, ...header, size, digest, durationMs: Math.round(durationMs) }
+        const next = toCreateCommand({ since: header.until, upstream })
+        return { file, ...header, size, digest, durationMs: Math.round(durationMs), next }
       })
     } finally {
       line.end()
     }
   },
-  show: ({ file, size, digest, until, ...header }) => [
+  show: ({ file, size, digest, next, ...header }) => [
     `Wrote ${file}, ${toSize(size)}.`,
-    ...toBundleLines({ ...header, until }),
+    ...toBundleLines(header),
     `  file     ${digest}`,
-    `The next one goes on with: skillstead bundle create FILE --since ${until}`,
+    `The next one goes on with: ${next}`,
   ],
 }
 
@@ -67,9 +75,12 @@ export const inspect: Command<{ file: string; size: number } & BundleHeader> = {
 
 interface Verified extends BundleHeader {
   readonly file: string
-  /** The keys that signed it, and whether they are ones that were given. */
+  /** The keys of the node whose log it is, and whether they are ones that were given. */
   readonly signedBy: readonly string[]
   readonly trusted: boolean
+  /** Those of the mirror that wrote it, where the node itself did not. */
+  readonly madeBy: readonly string[]
+  readonly makerTrusted: boolean
   readonly signedAt: string | null
 }
 
@@ -77,7 +88,12 @@ interface Verified extends BundleHeader {
 export const verifyFile: Command<Verified> = {
   summary: 'Checks that a bundle is whole, and with --key who made it. Needs no registry and no network.',
   words: ['FILE'],
-  options: { key: { value: 'VKEY', help: 'the public key of the node that made it, or a file of it' } },
+  options: {
+    key: {
+      value: 'VKEY',
+      help: 'the public key of the node whose log it is, or a file of keys: that of the mirror that made it as well',
+    },
+  },
   async run(given, output) {
     const [file] = given.words as [string]
     const key = text(given, 'key')
@@ -86,19 +102,28 @@ export const verifyFile: Command<Verified> = {
       line.tell({ upstream: file, phase: 'listing', ...progress })
     try {
       const keys = key === undefined ? undefined : readGivenKeys(key)
-      const { header, signers, isTrusted, signedAt } = await verifyBundle(file, { keys, onProgress })
-      const signedBy = signers.map(({ name, hash }) => `${name}+${hash}`)
+      const { header, signers, isTrusted, makers, isMakerTrusted, signedAt } = await verifyBundle(file, {
+        keys,
+        onProgress,
+      })
+      const [signedBy, madeBy] = [signers, makers].map((all) => all.map(({ name, hash }) => `${name}+${hash}`)) as [
+        string[],
+        string[],
+      ]
       const at = signedAt === undefined ? null : new Date(signedAt).toISOString()
-      return { file, signedBy, trusted: isTrusted, signedAt: at, ...header }
+      return { file, signedBy, trusted: isTrusted, madeBy, makerTrusted: isMakerTrusted, signedAt: at, ...header }
     } finally {
       line.end()
     }
   },
-  show: ({ file, signedBy, trusted, signedAt, ...header }) => [
+  show: ({ file, signedBy, trusted, madeBy, makerTrusted, signedAt, ...header }) => [
     `${file} is whole: its ${header.until - header.since} entries lead to the root that ${header.origin} signed.`,
     trusted
       ? `Signed by ${signedBy.join(', ')}, as given.`
       : `Signed by ${signedBy.join(', ')}, which it names itself: give the key that you know with --key to be sure.`,
+    ...(madeBy.length > 0 && trusted && !makerTrusted
+      ? [`Made by ${madeBy.join(', ')}, whose key was not given: what it left out, it alone knows.`]
+      : []),
     ...toBundleLines(header),
     ...(signedAt === null ? [] : [`  newest   ${signedAt}`]),
   ],

@@ -16,7 +16,6 @@ export const linkUser: Command<Omit<LinkedAccount, 'createdAt'>> = {
     'upstream-key': {
       value: 'KEY',
       help: 'the API key of the user there; asked for, or read from standard input, unless it is said',
-      env: 'SKILLSTEAD_UPSTREAM_KEY',
     },
     ...askingOptions,
     ...storeOptions,
@@ -24,7 +23,9 @@ export const linkUser: Command<Omit<LinkedAccount, 'createdAt'>> = {
   async run(given) {
     const [name] = given.words as [string]
     const user = requireUser(given)
-    return withMirror(given, async (mirror) => {
+    return withMirror(given, async (mirror, registry) => {
+      // Nobody types a key for nothing.
+      await registry.getCaller(user)
       const [upstream] = await mirror.status(name)
       const key = text(given, 'upstream-key') ?? (await askKey(upstream!.location))
       const { createdAt: _, ...account } = await mirror.accounts.link(user, name, key)

@@ -16,11 +16,13 @@ type Outbox =
   | { readonly writes: ShownWrite[]; readonly total: number }
   | {
       readonly settled: string | null
+      /** Of the one that was to be settled, afterwards. */
+      readonly state?: OutboxWrite['state']
       readonly delivered: number
       readonly waiting: number
       readonly inConflict: number
     }
-  | { readonly settled: string }
+  | { readonly settled: string; readonly state: OutboxWrite['state'] }
 
 const verbs = ['list', 'retry', 'drop', 'rename'] as const
 const writesMax = 1000
@@ -39,19 +41,33 @@ export const settleOutbox: Command<Outbox> = {
   async run(given) {
     const { verb, id, newName } = readWords(given)
     return withMirror(given, async (mirror) => {
-      if (verb === 'list') return list(mirror, given)
       const upstream = text(given, 'upstream')
+      // Nothing waits for what is not followed: a slip would look like good news.
+      if (upstream !== undefined) await mirror.status(upstream)
+      if (verb === 'list') return list(mirror, upstream, flag(given, 'all'))
       if (id === undefined) return { settled: null, ...(await mirror.outbox.deliver(upstream)) }
-      const write = (await mirror.outbox.list({ limit: writesMax })).find((one) => one.id === id)
+      const write = await findOpen(mirror, id)
       if (verb === 'retry') await mirror.outbox.retry(id)
       if (verb === 'drop') await mirror.outbox.drop(id)
       if (newName !== undefined) await mirror.outbox.rename(id, newName)
-      if (mirror.mode === ('offline' satisfies NetworkMode)) return { settled: id }
+      const ended = verb === 'drop' ? 'dropped' : 'delivered'
       // No node may be running that would send it, or what waited behind it.
-      return { settled: id, ...(await mirror.outbox.deliver(write?.upstream)) }
+      const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
+      const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
+      return { settled: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
     })
   },
   show: showOutbox,
+  hasFailed(outbox) {
+    if (!('delivered' in outbox)) return false
+    if (outbox.state === undefined) return outbox.waiting + outbox.inConflict > 0
+    return outbox.state === 'pending' || outbox.state === 'conflict'
+  },
+}
+
+/** A write that is not settled. */
+async function findOpen(mirror: Mirror, id: string): Promise<OutboxWrite | undefined> {
+  return (await mirror.outbox.list({ limit: writesMax })).find((one) => one.id === id)
 }
 
 function readWords({ words }: Arguments) {
@@ -68,10 +84,13 @@ function readWords({ words }: Arguments) {
   return { verb, id, newName }
 }
 
-async function list(mirror: Mirror, given: Arguments): Promise<Outbox> {
-  const states = flag(given, 'all') ? (['pending', 'conflict', 'delivered', 'dropped'] as const) : undefined
-  const writes = await mirror.outbox.list({ upstream: text(given, 'upstream'), states, limit: writesMax })
-  return { writes: writes.map(toShown), total: writes.length }
+async function list(mirror: Mirror, upstream: string | undefined, isAll: boolean): Promise<Outbox> {
+  const states = isAll ? (['pending', 'conflict', 'delivered', 'dropped'] as const) : undefined
+  const writes = await mirror.outbox.list({ upstream, states, limit: writesMax })
+  const left = (await mirror.status(upstream)).map((one) => one.writesWaiting + one.writesInConflict)
+  // Of what ended, nobody keeps count.
+  const total = isAll ? writes.length : left.reduce((sum, count) => sum + count, 0)
+  return { writes: writes.map(toShown), total }
 }
 
 function toShown({ createdAt, endedAt, problem, ...write }: OutboxWrite): ShownWrite {
@@ -84,12 +103,34 @@ function toShown({ createdAt, endedAt, problem, ...write }: OutboxWrite): ShownW
 }
 
 function showOutbox(outbox: Outbox): string[] {
-  if ('writes' in outbox) return outbox.writes.length === 0 ? ['Nothing waits.'] : outbox.writes.flatMap(toLines)
-  const settled = outbox.settled === null ? [] : [`Settled ${outbox.settled}.`]
+  if ('writes' in outbox) return showWrites(outbox.writes, outbox.total)
+  const settled = toSettledLines(outbox)
   if (!('delivered' in outbox)) return settled
   const { delivered, waiting, inConflict } = outbox
-  const conflicts = inConflict === 0 ? '' : `, ${inConflict} in conflict: mirror outbox list`
-  return [...settled, `${delivered} delivered, ${waiting} waiting${conflicts}.`]
+  const conflicts = inConflict === 0 ? '' : `, ${inConflict} in conflict`
+  const why = waiting + inConflict === 0 ? '' : ' `mirror outbox list` says why.'
+  return [...settled, `${delivered} delivered, ${waiting} waiting${conflicts}.${why}`]
+}
+
+const became = {
+  delivered: 'Delivered',
+  dropped: 'Dropped',
+  pending: 'It waits',
+  conflict: 'It is in conflict',
+} as const
+
+function toSettledLines({ settled, state }: Exclude<Outbox, { writes: unknown }>): string[] {
+  return settled === null || state === undefined ? [] : [`${became[state]}: ${settled}.`]
+}
+
+function showWrites(writes: readonly ShownWrite[], total: number): string[] {
+  if (writes.length === 0) return ['Nothing waits.']
+  const hasConflict = writes.some(({ state }) => state === 'conflict')
+  return [
+    ...writes.flatMap(toLines),
+    ...(total > writes.length ? [`And ${total - writes.length} more.`] : []),
+    ...(hasConflict ? ['Settle what is in conflict: mirror outbox retry ID, drop ID, or rename ID NAME.'] : []),
+  ]
 }
 
 function toLines({
@@ -110,9 +151,14 @@ function toLines({
   const who = user === null ? '' : `by ${user}, `
   return [
     `${id}  ${state === 'pending' ? 'waits' : state}  ${kind} ${what} at ${upstream}${there}`,
-    `  ${who}${createdAt}${attempts > 0 ? `, tried ${attempts} times` : ''}`,
+    `  ${who}${createdAt}${toTries(attempts)}`,
     ...(problem ? [`  ${problem.code}, ${problem.at}: ${toOneLine(problem.message)}`] : []),
   ]
+}
+
+function toTries(attempts: number): string {
+  if (attempts === 0) return ''
+  return attempts === 1 ? ', tried once' : `, tried ${attempts} times`
 }
 
 function toTime(at: number): string {

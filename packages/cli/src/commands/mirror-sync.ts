@@ -6,8 +6,10 @@ import { toReportLines } from '../mirror/lines.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { onInterruption, withMirror } from '../mirror/with-mirror.ts'
+import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+import { limitYoungMemory } from '../young-memory.ts'
 
 /** What a sync may stand still for. */
 export const alarmCodes = [
@@ -24,6 +26,7 @@ export const syncUpstream: Command<SyncReport> = {
     accept: { value: 'ALARM', help: 'goes on from an alarm that you have looked into; `mirror status` names it' },
     ...scanPolicyOption,
     ...askingOptions,
+    ...originOption,
     ...storeOptions,
   },
   run(given, output) {
@@ -38,7 +41,7 @@ export const syncUpstream: Command<SyncReport> = {
 export const resumeUpstream: Command<SyncReport> = {
   summary: 'Goes on with a registry whose sync stands still for an alarm, whatever that is; look at it before.',
   words: ['NAME'],
-  options: { ...scanPolicyOption, ...askingOptions, ...storeOptions },
+  options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
   run: (given, output) =>
     sync(given, output, async (mirror) => {
       const [name] = given.words as [string]
@@ -56,6 +59,7 @@ async function sync(
   output: Output,
   choose: (mirror: Mirror) => Promise<SyncOptions>,
 ): Promise<SyncReport> {
+  limitYoungMemory()
   const [name] = given.words as [string]
   const signal = onInterruption()
   const line = createProgressLine(output)

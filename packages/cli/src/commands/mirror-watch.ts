@@ -7,8 +7,10 @@ import { toRefusalLines } from '../mirror/lines.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { onInterruption, withMirror } from '../mirror/with-mirror.ts'
 import { toOneLine, type Output } from '../output.ts'
+import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
+import { limitYoungMemory } from '../young-memory.ts'
 
 const pageMax = 1000
 const waitSeconds = 30
@@ -19,9 +21,10 @@ const pauseMs = 1000
 export const watchUpstreams: Command<undefined> = {
   summary: 'Syncs what is followed when it is due, and prints what comes in until it is interrupted.',
   words: [],
-  options: { ...scanPolicyOption, ...askingOptions, ...storeOptions },
+  options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
   printsItself: true,
   async run(given, output) {
+    limitYoungMemory()
     const signal = onInterruption()
     const { onBegin, ...told } = createTold(output)
     await withMirror(

@@ -1,8 +1,17 @@
-import { findUpstream } from '@skillstead/mirror'
+import { findUpstream, type Mirror } from '@skillstead/mirror'
 import type { Command } from '../command.ts'
 import { toListLine, toShown, toStatusLines, type ShownUpstream } from '../mirror/lines.ts'
-import { askingOptions, networkOptions, toAddOptions, upstreamOptions } from '../mirror/options.ts'
+import {
+  askingOptions,
+  changeOptions,
+  networkOptions,
+  toAddOptions,
+  toChangeOptions,
+  upstreamOptions,
+  withAskedKey,
+} from '../mirror/options.ts'
 import { toMirrorOptions, withMirror } from '../mirror/with-mirror.ts'
+import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 
 /** What was added, and why nobody could look at it. */
@@ -12,15 +21,16 @@ type Added = ShownUpstream & { readonly problem: string | null }
 export const addUpstream: Command<Added> = {
   summary: 'Follows another registry: a node, any that speaks the specification, a discovery index, git, or a folder.',
   words: ['NAME', 'URL|PATH'],
-  options: { ...upstreamOptions, ...askingOptions, ...storeOptions },
+  options: { ...upstreamOptions, ...askingOptions, ...originOption, ...storeOptions },
   async run(given) {
     const [name, location] = given.words as [string, string]
-    const options = toAddOptions(given)
+    const options = await withAskedKey(toAddOptions(given), location)
     const { mode, ca } = toMirrorOptions(given)
     return withMirror(
       given,
       async (mirror) => {
-        const asks = mode !== 'offline' && (options.kind === undefined || options.key === undefined)
+        const isLooked = options.kind === undefined || options.key === undefined
+        const asks = !/^https?:/i.test(location) || (mode !== 'offline' && isLooked)
         const found = asks ? await findUpstream(location, { ...options, ca }) : undefined
         const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
         return { ...toShown(await mirror.add(name, location, added)), problem: found?.problem ?? null }
@@ -29,6 +39,24 @@ export const addUpstream: Command<Added> = {
     )
   },
   show: (added) => [...toStatusLines(added), ...showNext(added)],
+}
+
+/** `skillstead mirror set NAME`. */
+export const changeUpstream: Command<ShownUpstream & { readonly next: string }> = {
+  summary: 'Changes how a registry is followed: what is given, and nothing else.',
+  words: ['NAME'],
+  options: { ...changeOptions, ...storeOptions },
+  async run(given) {
+    const [name] = given.words as [string]
+    const options = toChangeOptions(given)
+    return withMirror(given, async (mirror) => {
+      const [{ location }] = (await mirror.status(name)) as [ShownUpstream]
+      const changed = await mirror.change(name, await withAskedKey(options, options.location ?? location))
+      const isChosenAnew = (['mode', 'selected', 'filters'] as const).some((option) => options[option] !== undefined)
+      return { ...toShown(changed), next: `skillstead mirror sync ${name}${isChosenAnew ? ' --full' : ''}` }
+    })
+  },
+  show: ({ next, ...changed }) => [...toStatusLines(changed), `Go on with: ${next}`],
 }
 
 /** `skillstead mirror list`. */
@@ -49,7 +77,11 @@ export const showStatus: Command<{ upstreams: ShownUpstream[]; total: number }> 
   words: ['[NAME]'],
   options: storeOptions,
   async run(given) {
-    const upstreams = await withMirror(given, async (mirror) => (await mirror.status(given.words[0])).map(toShown))
+    const [name] = given.words
+    const upstreams = await withMirror(given, async (mirror) => {
+      const statuses = (await mirror.status(name)).map(toShown)
+      return name === undefined ? statuses : Promise.all(statuses.map((status) => withDetails(mirror, status)))
+    })
     return { upstreams, total: upstreams.length }
   },
   show: ({ upstreams }) => (upstreams.length === 0 ? ['Nothing is followed yet.'] : upstreams.flatMap(toStatusLines)),
@@ -67,6 +99,17 @@ export const removeUpstream: Command<{ removed: string }> = {
     return { removed: name }
   },
   show: ({ removed }) => [`${removed} is followed no more. What came from it stays.`],
+}
+
+/** What is told of one upstream only: who is linked, and what did not come in. */
+async function withDetails(mirror: Mirror, status: ShownUpstream): Promise<ShownUpstream> {
+  const { name } = status
+  const accounts = (await mirror.accounts.list()).filter(({ upstream }) => upstream === name)
+  return {
+    ...status,
+    linked: accounts.map(({ user, username }) => ({ user, username })),
+    refusals: (await mirror.refusals(name)).map((refusal) => ({ ...refusal, at: new Date(refusal.at).toISOString() })),
+  }
 }
 
 function showNext({ name, kind, keys, settings, problem }: Added): string[] {

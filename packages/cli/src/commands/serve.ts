@@ -1,27 +1,25 @@
 import { once } from 'node:events'
-import { setFlagsFromString } from 'node:v8'
-import { isNoteName, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import { toOneLine, type Output } from '../output.ts'
-import { networkOptions } from '../mirror/options.ts'
+import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { createNodeMirror } from '../node-mirror.ts'
+import { originOption, toOrigin } from '../origin-option.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { toSecretKey } from '../secret-key.ts'
+import { limitYoungMemory } from '../young-memory.ts'
 
 export const serveOptions: Record<string, Option> = {
   port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
   host: { value: 'HOST', help: 'the address to listen on: 127.0.0.1 unless it is said' },
   'rate-limits': { value: 'RATES', help: 'requests a minute, as anonymous=60,free=60,pro=300 (any subset), or off' },
   'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
-  origin: {
-    value: 'NAME',
-    help: 'the name of the log and its key, such as skills.example.com; it stays from the first entry on',
-  },
+  ...originOption,
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
   'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root: none unless it is said' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
@@ -62,8 +60,8 @@ export function toWorkOptions(
   given: Arguments,
 ): Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy'> {
   return {
-    origin: toOrigin(text(given, 'origin')),
-    outgoing: toOutgoing(given),
+    origin: toOrigin(given),
+    outgoing: { ...toOutgoing(given), offline: toNetworkMode(given) === 'offline' },
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
     scanPolicy: toScanPolicy(given),
   }
@@ -106,15 +104,6 @@ export async function untilStopped({ registry, mirror, node }: Running, output: 
   await registry.close()
 }
 
-/**
- * Short-lived objects are cleared out in small steps: V8 would otherwise let a busy server's young generation, and with
- * it the whole process, grow by tens of megabytes for no gain that could be measured.
- */
-export function limitYoungMemory(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--min-semi-space-size=4')
-}
-
 function toListenOptions(given: Arguments): ListenOptions {
   return {
     port: toPort(text(given, 'port')),
@@ -127,13 +116,6 @@ function toListenOptions(given: Arguments): ListenOptions {
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger() : undefined,
   }
-}
-
-function toOrigin(given: string | undefined): string | undefined {
-  if (given === undefined || isNoteName(given)) return given
-  throw new UsageError(
-    `'${toOneLine(given)}' is no name of a node: up to 255 characters without spaces and + are needed.`,
-  )
 }
 
 function toPack(given: string | undefined): string | undefined {

@@ -4,7 +4,8 @@ import type { Command } from '../command.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
 import { toSecretKey } from '../secret-key.ts'
-import { limitYoungMemory, listen, serveOptions, tellAddress, toWorkOptions, untilStopped } from './serve.ts'
+import { listen, serveOptions, tellAddress, toWorkOptions, untilStopped } from './serve.ts'
+import { limitYoungMemory } from '../young-memory.ts'
 
 const folder = '.skillstead'
 const keyFile = `${folder}/admin-key`

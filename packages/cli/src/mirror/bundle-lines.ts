@@ -3,7 +3,7 @@ import { toOneLine } from '../output.ts'
 
 /** What a bundle says of itself, for people. */
 export function toBundleLines(header: BundleHeader): string[] {
-  const { origin, epoch, since, until, keys, filters, createdAt, counts } = header
+  const { origin, epoch, since, until, keys, maker, filters, createdAt, counts } = header
   const facts: [label: string, fact: string][] = [
     ['log', `${origin}, epoch ${epoch}`],
     ['entries', since === until ? `none after ${since}` : `${since + 1} to ${until}`],
@@ -11,7 +11,7 @@ export function toBundleLines(header: BundleHeader): string[] {
     ...Object.entries(filters).map(
       ([filter, value]) => ['only', `${filter} ${[value].flat().join(', ')}`] as [string, string],
     ),
-    ['made', createdAt],
+    ['made', maker ? `${createdAt}, by ${maker.name}` : createdAt],
     ...keys.map((key) => ['key', key] as [string, string]),
   ]
   return facts.map(([label, fact]) => `  ${label.padEnd(9)}${toOneLine(fact)}`)

@@ -6,18 +6,22 @@ const refusalsShownMax = 20
 /** An upstream with its times as people and programs write them. */
 export type ShownUpstream = Omit<
   UpstreamStatus,
-  'checkpointAt' | 'triedAt' | 'syncedAt' | 'nextAt' | 'alarm' | 'lastError'
+  'checkpointAt' | 'triedAt' | 'syncedAt' | 'nextAt' | 'alarm' | 'lastError' | 'estimate'
 > & {
   readonly checkpointAt: string | null
   readonly triedAt: string | null
   readonly syncedAt: string | null
   readonly nextAt: string | null
+  readonly estimate: { left: number; secondsLeft: number; at: string } | null
   readonly alarm: { code: string; message: string; at: string } | null
   readonly lastError: { code: string; message: string; at: string } | null
+  /** Which users have an account there, and what did not come in: told of one upstream alone. */
+  readonly linked?: readonly { user: string; username: string | null }[]
+  readonly refusals?: readonly { subject: string; reason: string; detail: string; at: string }[]
 }
 
 export function toShown(status: UpstreamStatus): ShownUpstream {
-  const { checkpointAt, triedAt, syncedAt, nextAt, alarm, lastError } = status
+  const { checkpointAt, triedAt, syncedAt, nextAt, alarm, lastError, estimate } = status
   return {
     ...status,
     checkpointAt: toTime(checkpointAt),
@@ -25,6 +29,7 @@ export function toShown(status: UpstreamStatus): ShownUpstream {
     syncedAt: toTime(syncedAt),
     nextAt: toTime(nextAt),
     alarm: alarm && { ...alarm, at: toTime(alarm.at)! },
+    estimate: estimate && { ...estimate, at: toTime(estimate.at)! },
     lastError: lastError && { ...lastError, at: toTime(lastError.at)! },
   }
 }
@@ -45,14 +50,21 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     ],
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
     ['skills', `${toSkills(skills)} here${refused > 0 ? `, ${toCount(refused)} refused` : ''}`],
+    ['left', toLeft(upstream)],
     ['takes', toTaken(upstream)],
     ['log', toLog(upstream)],
     ...upstream.keys.map((key) => ['key', `${key} (${upstream.settings.pinned ? 'pinned' : 'taken on first use'})`]),
+    ['account', toAccount(upstream)],
+    ...(upstream.linked ?? []).map(({ user, username }) => [
+      'linked',
+      `${user} as ${username ?? 'whom it says later'}`,
+    ]),
     ['writes', toWrites(upstream)],
   ]
   return [
     `${name}  ${kind}  ${toOneLine(location)}`,
     ...facts.flatMap(([label, fact]) => (fact ? [`  ${String(label).padEnd(8)}${toOneLine(fact)}`] : [])),
+    ...toRefusalLines(upstream.refusals ?? [], upstream.refusals ? refused : 0),
   ]
 }
 
@@ -73,7 +85,7 @@ export function toReportLines(report: SyncReport): string[] {
 }
 
 /** What was refused, the first of it. */
-export function toRefusalLines(refused: SyncReport['refused'], total: number): string[] {
+export function toRefusalLines(refused: readonly SyncReport['refused'][number][], total: number): string[] {
   const shown = refused.slice(0, refusalsShownMax)
   const hidden = total - shown.length
   return [
@@ -98,11 +110,23 @@ function toTaken({ settings: { mode, selected, filters, priority } }: ShownUpstr
   return `${mode}${names}${chosen.join('')}${priority === 0 ? '' : `; priority ${priority}`}`
 }
 
+/** What a registry without a log says itself of how long it takes. */
+function toLeft({ estimate }: ShownUpstream): string {
+  if (estimate === null) return ''
+  const minutes = Math.ceil(estimate.secondsLeft / 60)
+  return `${toSkills(estimate.left)} to read, about ${toCount(minutes)} min from ${estimate.at} on`
+}
+
 function toLog({ logOrigin, verified, applied, checkpointAt, freezeChecked }: ShownUpstream): string {
   if (logOrigin === null) return ''
   const signed = checkpointAt === null ? 'it does not say when it signed' : `signed ${checkpointAt}`
   const frozen = freezeChecked ? '' : '; that it is not frozen cannot be seen'
   return `${logOrigin}, ${toCount(verified)} entries verified, ${toCount(applied)} in place, ${signed}${frozen}`
+}
+
+function toAccount({ hasApiKey, account }: ShownUpstream): string {
+  if (!hasApiKey) return ''
+  return account === null ? 'an API key is kept' : `the API key of ${account} is kept`
 }
 
 function toWrites({ name, writesWaiting, writesInConflict }: ShownUpstream): string {

@@ -1,4 +1,5 @@
-import type { AddOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
+import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
+import { askKey } from '../ask-key.ts'
 import { UsageError, choice, flag, text, type Arguments, type Option } from '../command.ts'
 import { outgoingOptions } from '../outgoing-options.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
@@ -39,15 +40,18 @@ export const filterOptions: Record<string, Option> = {
 /** What an operator sets for an upstream. */
 export const upstreamOptions: Record<string, Option> = {
   kind: { value: 'KIND', help: `${kinds.join(', ')}; found out unless it is said` },
-  mode: { value: 'MODE', help: 'full (unless it is said), selected, or pull-through: what somebody asks for' },
-  select: { value: 'NAME,...', help: 'what to take with --mode selected; * for anything' },
+  mode: {
+    value: 'MODE',
+    help: 'full (unless it is said), selected: what --select names, or pull-through: what somebody asks for',
+  },
+  select: { value: 'NAME,...', help: 'takes only these, full or short; * for anything' },
   every: { value: 'TIME', help: 'how often a node syncs it, as 30s, 15m (unless it is said), 6h; 0 for by hand' },
   priority: { value: 'N', help: 'the higher is synced first, and gets a name that two have; 0 unless it is said' },
   'max-age': { value: 'TIME', help: 'how old its newest checkpoint may be; 24h unless it is said, 0 for any age' },
   key: { value: 'VKEY', help: 'the public key that signs its log, or a FILE of it: no other is believed' },
   'api-key': {
     value: 'KEY',
-    help: 'your key there, for private skills; kept encrypted (or SKILLSTEAD_UPSTREAM_KEY)',
+    help: 'your key there, for private skills; - asks for it, or reads standard input; kept encrypted (or SKILLSTEAD_UPSTREAM_KEY)',
     env: 'SKILLSTEAD_UPSTREAM_KEY',
   },
   ...filterOptions,
@@ -81,6 +85,31 @@ export function toFilters(given: Arguments): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
+/** As {@link upstreamOptions}, for one that is followed already: what it is stays. */
+export const changeOptions: Record<string, Option> = {
+  location: { value: 'URL|PATH', help: 'where it is now' },
+  ...Object.fromEntries(Object.entries(upstreamOptions).filter(([name]) => name !== 'kind')),
+  // Not from the environment: what is set there for another command would replace the one that is kept.
+  'api-key': { value: 'KEY', help: 'another key there; - asks for it, or reads standard input' },
+  'no-filters': { help: 'takes what was filtered out as well; filters that are given stand for all there were' },
+}
+
+/** As {@link toAddOptions}, for one that is followed already. Throws {@link UsageError}. */
+export function toChangeOptions(given: Arguments): ChangeOptions {
+  const { kind: _, filters = {}, ...options } = toAddOptions(given)
+  const isFiltered = Object.keys(filters).length > 0
+  if (isFiltered && flag(given, 'no-filters')) throw new UsageError('Give filters or --no-filters, not both.')
+  const changes = { ...options, location: text(given, 'location') }
+  const changed = isFiltered || flag(given, 'no-filters') ? { ...changes, filters } : changes
+  if (Object.values(changed).some((value) => value !== undefined)) return changed
+  throw new UsageError('Say what is to change; `skillstead mirror set --help` lists what can.')
+}
+
+/** With the API key that is asked for, or read from standard input, where `-` stands for it. */
+export async function withAskedKey<T extends { apiKey?: string }>(options: T, location: string): Promise<T> {
+  return options.apiKey === '-' ? { ...options, apiKey: await askKey(location) } : options
+}
+
 /** What was said of an upstream, and nothing for what was not. Throws {@link UsageError}. */
 export function toAddOptions(given: Arguments): AddOptions {
   const priority = text(given, 'priority')
@@ -88,7 +117,8 @@ export function toAddOptions(given: Arguments): AddOptions {
     throw new UsageError(`'${priority}' is no priority: a whole number is needed.`)
   return {
     kind: choice(text(given, 'kind'), kinds, 'kind of upstream'),
-    mode: choice(text(given, 'mode'), modes, 'mode'),
+    // Who chooses wants what was chosen.
+    mode: choice(text(given, 'mode'), modes, 'mode') ?? (text(given, 'select') === undefined ? undefined : 'selected'),
     selected: toList(given, 'select'),
     everySeconds: toSeconds(given, 'every'),
     maxAgeSeconds: toSeconds(given, 'max-age'),
@@ -108,12 +138,15 @@ function toKey(given: string | undefined): string | undefined {
 }
 
 const secondsOf: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 }
+const secondsMax = 366 * 86_400
 const bytesOf: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
 
 function toSeconds(given: Arguments, option: string): number | undefined {
   const written = text(given, option)
   if (written === undefined) return undefined
   const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(written) ?? []
+  if (number !== undefined && Number(number) * secondsOf[unit]! > secondsMax)
+    throw new UsageError(`'${written}' is too long for --${option}: a year, 366d, is the most.`)
   if (number === undefined) throw new UsageError(`'${written}' is no time: write it as 30s, 15m, 6h or 2d, or 0.`)
   return Number(number) * secondsOf[unit]!
 }

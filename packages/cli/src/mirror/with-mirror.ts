@@ -1,9 +1,12 @@
 import type { Registry, ScanPolicy } from '@skillstead/core'
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
-import type { Arguments } from '../command.ts'
+import { flag, type Arguments } from '../command.ts'
 import { toOutgoing } from '../outgoing-options.ts'
+import { toOneLine } from '../output.ts'
+import { toOrigin } from '../origin-option.ts'
 import { toLocation, withRegistry } from '../place.ts'
 import { toSecretKey } from '../secret-key.ts'
+import { findStorageSentence } from '../storage-sentence.ts'
 import { toNetworkMode, toPrivateNames } from './options.ts'
 
 interface WithMirrorOptions {
@@ -18,7 +21,7 @@ export async function withMirror<T>(
   work: (mirror: Mirror, registry: Registry) => Promise<T>,
   { make = false, scanPolicy, ...options }: MirrorOptions & WithMirrorOptions = {},
 ): Promise<T> {
-  const parts = { ...toMirrorOptions(given), ...options }
+  const parts = { ...toMirrorOptions(given), onError: toTell(given), ...options }
   // Where there is no registry, nothing is made beside it.
   toLocation(given, { make })
   return withRegistry(
@@ -31,8 +34,15 @@ export async function withMirror<T>(
         await mirror.close()
       }
     },
-    { make, scanPolicy, secretKey: toSecretKey(given) },
+    { make, scanPolicy, origin: toOrigin(given), secretKey: toSecretKey(given) },
   )
+}
+
+/** What goes wrong beside a command, in a line; with --json there is only the one of the command itself. */
+function toTell(given: Arguments): (error: unknown) => void {
+  if (flag(given, 'json')) return () => undefined
+  return (error) =>
+    console.error(toOneLine(findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))))
 }
 
 /** How the options say that upstreams are asked. Throws a UsageError. */
