@@ -200,7 +200,8 @@ describeApi('reports of copies', (open) => {
         expect(await codeOf(test.admin.api.decideCopyReport({ id, status: again }))).toBe('invalid_transition')
       expect(await audit()).toEqual(before)
       const { copyReports } = await test.admin.api.listCopyReports({ status, limit: 100 })
-      expect(copyReports).toContainEqual(decided)
+      const names = { skill: { fullName: 'bob/copied' }, original: { fullName: 'alice/original' } }
+      expect(copyReports).toContainEqual({ ...decided, ...names })
     })
 
     it('to one of two states, of a report that there is', async () => {

@@ -206,7 +206,9 @@ describe('start', () => {
     const keyFile = join(cwd, '.skillstead', 'admin-key')
     expect((await stat(keyFile)).mode & 0o077).toBe(0)
     const key = (await readFile(keyFile, 'utf8')).trim()
-    expect(first.said()).not.toContain(key)
+    expect(first.said()).toContain(`The dashboard is at ${first.url}/`)
+    expect(first.said(), 'the first start shows the key').toContain(key)
+    expect(first.said()).not.toContain('No users yet')
 
     const second = await startServer(['start', '--port', '0'], cwd)
     const again = await skillsteadJson<Search>(['search', '', '--url', second.url])
@@ -222,6 +224,8 @@ describe('start', () => {
     expect(users.map(({ username }) => username)).toEqual(['operator', 'skillstead'])
     await second.stop()
     expect(second.said()).not.toContain('example skills')
+    expect(second.said(), 'and no later one').not.toContain(key)
+    expect(second.said()).toContain("Sign in there as 'operator' with the key in .skillstead/admin-key.")
     expect(existsSync(keyFile)).toBe(true)
   })
 

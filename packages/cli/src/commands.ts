@@ -83,6 +83,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'held release': async () => (await import('./commands/held.ts')).releaseHeld,
   'held refuse': async () => (await import('./commands/held.ts')).refuseHeld,
   rescan: async () => (await import('./commands/held.ts')).rescan,
+  backup: async () => (await import('./commands/backup.ts')).backup,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
 }
 
@@ -169,5 +170,6 @@ export const summaries: Record<keyof typeof commands, string> = {
   'held release': 'publish a version that waits',
   'held refuse': 'refuse a version that waits',
   rescan: 'scan everything in a registry again',
+  backup: 'copy a registry to a file, while it is in use',
   doctor: 'check a registry and the machine under it',
 }

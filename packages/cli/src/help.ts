@@ -10,7 +10,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   'Install them': ['install', 'update', 'outdated', 'list', 'remove', 'verify', 'heartbeat', 'mcp'],
   'Write and publish': ['init', 'lint', 'scan', 'publish', 'fork', 'webhooks'],
   'You and your keys': ['login', 'logout', 'keys', 'completion'],
-  'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'doctor', 'rescan'],
+  'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'backup', 'doctor', 'rescan'],
   'Follow other registries, and do without a network': ['mirror', 'bundle'],
   'Look after what is on it': ['held', 'reports', 'skills', 'verifications', 'dmca'],
 }

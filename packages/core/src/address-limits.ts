@@ -13,6 +13,9 @@ const perHour = {
   request: 30,
   takedown: 20,
   agent: 200,
+  /** Guesses at the code of the first user, and those of all addresses together. */
+  setup: 10,
+  setups: 500,
 } as const
 
 type AddressLimit = keyof typeof perHour

@@ -6,6 +6,8 @@ import type { CopyIndex } from './copies/copy-index.ts'
 import type { Counters } from './counters.ts'
 import type { Artifacts } from './discovery/artifacts.ts'
 import type { Upstreams } from './mirrored/upstream-port.ts'
+import type { ServingNode } from './operator/node-port.ts'
+import type { SetupCode } from './operator/setup-code.ts'
 import type { Outbox } from './outbox/outbox.ts'
 import type { Traffic } from './outbox/throttle.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
@@ -52,6 +54,12 @@ export interface Context {
   readonly scanPolicy: ScanPolicy
   /** The registries that are followed, once a mirror is attached. */
   readonly upstreams: Upstreams
+  /** What serves the registry to others, once it does. */
+  readonly node: ServingNode
+  /** What whoever makes the first user has to know. */
+  readonly setup: SetupCode
+  /** When the registry was opened, in milliseconds since 1970. */
+  readonly startedAt: number
   /** Seals what is to be shown to others and must not lie about. */
   readonly secrets: Secrets
   /** Aborted when the registry closes: nothing more is read. */

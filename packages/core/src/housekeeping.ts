@@ -1,6 +1,7 @@
 import { sweepSessions } from './accounts/sessions.ts'
 import type { Context } from './context.ts'
 import { sweepIdempotent } from './idempotency.ts'
+import { sweepDays } from './telemetry/days.ts'
 import { rollUpInstalls } from './telemetry/roll-up.ts'
 import { forgetRetiredKeys } from './transparency/keys.ts'
 
@@ -27,6 +28,7 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
       // Of nodes that ended before they counted, and did not start again.
       await context.telemetry.flush()
       await rollUpInstalls(context)
+      await sweepDays(context)
     },
     // Also after the last failure: tomorrow is another day.
     afterwards: (trx) => context.outbox.enqueue(trx, next()),

@@ -35,7 +35,8 @@ export {
   type StagedEntry,
 } from './mirrored/upstream-log.ts'
 export { lookThrough, toMirroredRead } from './mirrored/read-through.ts'
-export type { Freshness, UpstreamPort, Upstreams, WantedSkill } from './mirrored/upstream-port.ts'
+export type { Freshness, UpstreamOperator, UpstreamPort, Upstreams, WantedSkill } from './mirrored/upstream-port.ts'
+export type { NodePort } from './operator/node-port.ts'
 export type { Outbox, OutboxHandler, OutboxJob } from './outbox/outbox.ts'
 export type { NameResolver, OutgoingOptions } from './outgoing/outgoing.ts'
 export { isNetwork } from './outgoing/public-addresses.ts'
@@ -70,6 +71,7 @@ export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read
 export { checkPaths } from './archives/file-paths.ts'
 export { readZip } from './archives/read-zip.ts'
 export { checkRegistry, mendRegistry, type Finding } from './check-registry.ts'
+export { writeBackup } from './storage/backup.ts'
 export type { UpstreamRow } from './storage/rows-mirror.ts'
 export { toRegistryError } from './storage/storage-error.ts'
 export type { UpstreamWriteRow } from './storage/rows-mirror.ts'

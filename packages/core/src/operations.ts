@@ -1,7 +1,7 @@
 import type { Operations, endpoints } from '@skillstead/protocol'
 import { createApiKey, deleteApiKey, listApiKeys } from './accounts/api-keys.ts'
 import { listAudit } from './accounts/audit-list.ts'
-import { readAvatar, setFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
+import { getSession, readAvatar, setFollowing, showFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
 import { createSession, deleteSession } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { listAgents } from './agents/leaderboard.ts'
@@ -20,6 +20,7 @@ import { listCases, showCase } from './dmca/read.ts'
 import { submitDmca } from './dmca/submit.ts'
 import { appealModeration } from './moderation/appeal.ts'
 import { moderateSkill } from './moderation/moderate.ts'
+import { listModerated } from './moderation/list-moderated.ts'
 import { reportSkill } from './moderation/report.ts'
 import { decideReport, listReports } from './moderation/reports.ts'
 import { getModeration } from './moderation/show.ts'
@@ -28,6 +29,21 @@ import { listExternal } from './external/list.ts'
 import { scanExternal } from './external/scan-external.ts'
 import { heartbeat } from './heartbeat/heartbeat.ts'
 import { loadSkill } from './loading/load-skill.ts'
+import { createBackup, listBackups } from './operator/backups.ts'
+import {
+  addMirror,
+  listMirrors,
+  listMirrorWrites,
+  removeMirror,
+  settleMirrorWrite,
+  showMirror,
+  syncMirror,
+} from './operator/mirrors.ts'
+import { listOutbox, retryOutboxRow } from './operator/outbox.ts'
+import { showOverview } from './operator/overview.ts'
+import { showRateLimits } from './operator/rate-limits.ts'
+import { setUp, showSetup } from './operator/setup.ts'
+import { showStorage } from './operator/storage-use.ts'
 import { listPacks } from './packs/list.ts'
 import { getPack } from './packs/find-pack.ts'
 import { showPack } from './packs/pack-form.ts'
@@ -42,12 +58,15 @@ import { markAgentReviewHelpful } from './reviews/mark-helpful.ts'
 import { createReview, listReviews } from './reviews/reviews.ts'
 import { createRequest, getRequest, listRequests } from './requests/requests.ts'
 import { updateRequest } from './requests/update.ts'
-import { voteForRequest, withdrawRequestVote } from './requests/votes.ts'
+import { listVotes, voteForRequest, withdrawRequestVote } from './requests/votes.ts'
 import { deleteHeld, listHeld, readHeldFile, showHeld } from './security/held.ts'
 import { releaseHeld } from './security/release-held.ts'
 import { startRescan } from './security/rescan.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './skills/collaborators.ts'
 import { forkSkill } from './skills/fork.ts'
+import { listForks } from './skills/forks.ts'
+import { listStars, showStar } from './skills/list-stars.ts'
+import { listOwnSkills } from './skills/own-skills.ts'
 import { publishSkill } from './skills/publish.ts'
 import { listVersions, readArchiveOf, readFile, readSkillMd, showSkill, showVersion } from './skills/read.ts'
 import { listCategories, searchSkills, suggest } from './skills/search.ts'
@@ -57,6 +76,7 @@ import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './
 import { deleteSkill, setYanked } from './skills/withdraw.ts'
 import { readBlob, readBlobs } from './sync/blobs.ts'
 import { readFeed } from './sync/feed.ts'
+import { showDownloads } from './telemetry/show-downloads.ts'
 import { track } from './telemetry/track.ts'
 import { getTrending } from './telemetry/trending.ts'
 import { readCheckpoint } from './transparency/checkpoint.ts'
@@ -70,6 +90,7 @@ import { deleteWebhook } from './webhooks/delete-webhook.ts'
 import { listWebhooks, showWebhook } from './webhooks/read-webhooks.ts'
 import { pingWebhook } from './webhooks/ping-webhook.ts'
 import { retryDelivery } from './webhooks/retry-delivery.ts'
+import { showDelivery } from './webhooks/show-delivery.ts'
 import { updateWebhook } from './webhooks/update-webhook.ts'
 
 /** Every endpoint of the table, as a function of the registry's parts, the input and who asks. */
@@ -88,12 +109,17 @@ export const operations = {
   getVersion: showVersion,
   loadSkill,
   diffSkill,
+  listForks,
+  getDownloads: showDownloads,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
   getProvenance: showProvenance,
   forkSkill,
   starSkill: (context, input, caller) => setStarred(context, input, true, caller),
   unstarSkill: (context, input, caller) => setStarred(context, input, false, caller),
+  getStar: showStar,
+  listStars,
+  listOwnSkills,
   listCollaborators,
   putCollaborator,
   deleteCollaborator,
@@ -130,9 +156,11 @@ export const operations = {
   createSession,
   deleteSession,
   getMe: (context, _input, caller) => showMe(context, caller),
+  getSession,
   updateMe,
   getUser: showUser,
   getAvatar: readAvatar,
+  getFollow: showFollowing,
   followUser: (context, input, caller) => setFollowing(context, input, true, caller),
   unfollowUser: (context, input, caller) => setFollowing(context, input, false, caller),
   listUsers,
@@ -164,6 +192,7 @@ export const operations = {
   createRequest,
   getRequest,
   updateRequest,
+  listVotes,
   voteForRequest,
   withdrawRequestVote,
 
@@ -174,6 +203,7 @@ export const operations = {
   appealModeration,
   getModeration,
   moderateSkill,
+  listModerated,
   listReports,
   decideReport,
 
@@ -189,6 +219,7 @@ export const operations = {
   getWebhook: showWebhook,
   updateWebhook,
   deleteWebhook,
+  getDelivery: showDelivery,
   retryDelivery,
   pingWebhook,
 
@@ -198,4 +229,22 @@ export const operations = {
   getCheckpoint: (context) => readCheckpoint(context),
   getTile: readTile,
   getPublicKey: (context) => readPublicKeys(context),
+
+  getSetup: (context) => showSetup(context),
+  setUp,
+  getOverview: (context) => showOverview(context),
+  listOutbox,
+  retryOutboxRow,
+  getStorage: (context) => showStorage(context),
+  getRateLimits: (context) => showRateLimits(context),
+  listBackups: (context) => listBackups(context),
+  createBackup,
+
+  listMirrors: (context) => listMirrors(context),
+  getMirror: showMirror,
+  addMirror,
+  removeMirror,
+  syncMirror,
+  listMirrorWrites,
+  settleMirrorWrite,
 } satisfies Operations<typeof endpoints, Context, Caller>

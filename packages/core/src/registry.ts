@@ -18,6 +18,8 @@ import { scheduleHousekeeping } from './housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
 import { readIdentity, type Identity } from './identity.ts'
 import { createUpstreams } from './mirrored/upstream-port.ts'
+import { createServingNode } from './operator/node-port.ts'
+import { createSetupCode } from './operator/setup-code.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
@@ -153,6 +155,9 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     webhooks: options.webhooks ?? {},
     scanPolicy: options.scanPolicy ?? {},
     upstreams: createUpstreams(),
+    node: createServingNode(),
+    setup: createSetupCode(),
+    startedAt: clock.now(),
     secrets,
     closing: closing.signal,
     waits: waits.signal,

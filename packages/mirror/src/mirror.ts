@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { asksNetwork, engines } from './engines.ts'
+import { toOperator } from './operator/operator.ts'
 import { openReading } from './reading/open-reading.ts'
 import type { MirrorParts, Run } from './run.ts'
 import { runSync } from './run-sync.ts'
@@ -113,7 +114,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     }
   }
 
-  return {
+  const mirror: Mirror = {
     mode: parts.mode,
     outbox: writing.outbox,
     accounts: writing.accounts,
@@ -171,8 +172,11 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
         await setImmediate()
       }
       await reading.close()
+      registry.upstreams.attachOperator(undefined)
     },
   }
+  registry.upstreams.attachOperator(toOperator(registry, mirror, options))
+  return mirror
 }
 
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)

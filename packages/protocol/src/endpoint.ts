@@ -34,6 +34,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number
   /** Answers are made for the caller, or changed by time, and must not be kept by anyone. */
   readonly volatile?: true
+  /** Open to guests also on a node where everything else needs a key. */
+  readonly open?: true
   /** Over HTTP the output's field of this name travels in a cookie, not in the body; without it the cookie ends. */
   readonly cookie?: 'session'
 }

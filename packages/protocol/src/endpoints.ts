@@ -3,7 +3,9 @@ import { accountEndpoints } from './endpoints/accounts.ts'
 import { agentEndpoints } from './endpoints/agents.ts'
 import { dmcaEndpoints } from './endpoints/dmca.ts'
 import { externalEndpoints } from './endpoints/external.ts'
+import { mirrorEndpoints } from './endpoints/mirrors.ts'
 import { moderationEndpoints } from './endpoints/moderation.ts'
+import { operatorEndpoints } from './endpoints/operator.ts'
 import { ownershipEndpoints } from './endpoints/ownership.ts'
 import { packEndpoints } from './endpoints/packs.ts'
 import { reputationEndpoints } from './endpoints/reputation.ts'
@@ -30,6 +32,8 @@ export const endpoints = {
   ...externalEndpoints,
   ...webhookEndpoints,
   ...syncEndpoints,
+  ...operatorEndpoints,
+  ...mirrorEndpoints,
 } as const satisfies Endpoints
 
 export type EndpointName = keyof typeof endpoints

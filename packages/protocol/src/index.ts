@@ -39,15 +39,26 @@ export {
 } from './schemas/agent.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
 export type { ExternalSkill, Trending } from './schemas/external.ts'
+export {
+  alarmCodes,
+  mirrorModes,
+  remoteKinds,
+  type MirrorReport,
+  type MirrorStatus,
+  type MirrorWrite,
+} from './schemas/mirror.ts'
 export type { HeldDetails, HeldVersion } from './schemas/held.ts'
 export {
   moderationStates,
   reportKinds,
   reportStatuses,
   type CopyReport,
+  type ModeratedSkill,
   type Moderation,
+  type NamedCopyReport,
   type Report,
 } from './schemas/moderation.ts'
+export type { Backup, OutboxRow, Overview, RateLimits, StorageUse } from './schemas/operator.ts'
 export type { Pack } from './schemas/pack.ts'
 export {
   parseProvenance,
@@ -63,9 +74,18 @@ export {
   type Verification,
 } from './schemas/reputation.ts'
 export { requestStatuses, type Issue, type Review, type SkillRequest } from './schemas/review.ts'
-export type { SearchResult, Skill, SkillDetails, SkillVersion, Visibility, Warning } from './schemas/skill.ts'
+export type {
+  Downloads,
+  OwnSkill,
+  SearchResult,
+  Skill,
+  SkillDetails,
+  SkillVersion,
+  Visibility,
+  Warning,
+} from './schemas/skill.ts'
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'
-export { deliveryStatuses, type Delivery, type Webhook } from './schemas/webhook.ts'
+export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
 export { scopes } from './schemas/account.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
 export { fileRoles, polarities, risks, severities, signals, verdicts } from './schemas/security.ts'

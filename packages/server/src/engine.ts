@@ -21,7 +21,7 @@ export function mountEndpoints(app: H3, node: NodeParts): void {
       app.on(taken as 'GET', route.pattern, (event) => {
         const call = callOf(event)
         call.endpoint = route.name
-        return handle(node, call, 'api', () => answer(node, route, call))
+        return handle(node, call, route.endpoint.open ? 'guests' : 'api', () => answer(node, route, call))
       })
     }
     methodsOf.set(route.pattern, [...(methodsOf.get(route.pattern) ?? []), ...methods])

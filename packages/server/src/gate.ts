@@ -23,10 +23,10 @@ export interface NodeParts {
 }
 
 /**
- * How a request gets in: `api` looks at the key and spends, `keyed` looks at the key alone, never at a cookie, and `page`
- * only looks at a key where all need one.
+ * How a request gets in: `api` looks at the key and spends, `guests` too and lets guests in where others need a key,
+ * `keyed` looks at the key alone, never at a cookie, and `page` only looks at a key where all need one.
  */
-export type Admission = 'api' | 'keyed' | 'page' | 'open'
+export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
 
 /** An error that brings headers of its own, as 405 does. */
 export class ErrorWithHeaders extends RegistryError {
@@ -70,7 +70,8 @@ export async function handle(
 
 /** Nothing to wait for where there is no key to look up and nothing is limited. */
 function admit(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const looksAtKeys = admission === 'api' || admission === 'keyed' || (admission === 'page' && node.requireKey)
+  const spends = admission === 'api' || admission === 'guests'
+  const looksAtKeys = spends || admission === 'keyed' || (admission === 'page' && node.requireKey)
   const authorization = looksAtKeys ? call.header('authorization') : null
   if (authorization !== null) return admitWithKey(node, call, admission, authorization)
   const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
@@ -103,10 +104,11 @@ async function admitWithSession(node: NodeParts, call: Call, admission: Admissio
 }
 
 function count(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const spends = admission === 'api' && call.method !== 'OPTIONS'
+  const spends = (admission === 'api' || admission === 'guests') && call.method !== 'OPTIONS'
   const address = () => node.addresses.clientOf(call.request)
   const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
-  const isGuestRefused = node.requireKey && admission !== 'open' && call.caller.kind === 'guest'
+  const letsGuestsIn = admission === 'open' || admission === 'guests'
+  const isGuestRefused = node.requireKey && !letsGuestsIn && call.caller.kind === 'guest'
   const settle = (settled: typeof call.quota) => {
     call.quota = settled
     if (spends && settled!.exceeded) throw tooMany(node, settled!.resetSeconds)

@@ -1,5 +1,5 @@
 export { listenNode, type ListenOptions, type ListeningNode } from './listen.ts'
 export { createNode, type RegistryNode } from './node.ts'
 export { toOpenApi } from './openapi.ts'
-export type { NodeOptions, Rates } from './options.ts'
+export type { NodeOptions, Rates, StaticFiles } from './options.ts'
 export { createLogger } from './request-log.ts'

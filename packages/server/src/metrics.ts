@@ -8,6 +8,8 @@ export interface Metrics {
   begin(): void
   end(call: Call, status: number): void
   limited(): void
+  /** How many were refused because an allowance was used up. */
+  limitedTotal(): Promise<number>
   /** Prometheus text, with the registry's own numbers. */
   render(registry: Registry): Promise<string>
   readonly contentType: string
@@ -73,6 +75,7 @@ export function createMetrics(): Metrics {
       series.observe((performance.now() - call.startedAtMs) / 1000)
     },
     limited: () => limited.inc(),
+    limitedTotal: async () => (await limited.get()).values[0]?.value ?? 0,
     async render(registry) {
       inFlight.set(running)
       const [ours, theirs] = await Promise.all([own.metrics(), renderRegistryMetrics(registry)])

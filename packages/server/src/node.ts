@@ -12,6 +12,7 @@ import { createMetrics } from './metrics.ts'
 import type { NodeOptions } from './options.ts'
 import { mountPages, nothingHere } from './pages.ts'
 import { replyOptions } from './replies.ts'
+import { toNodePort } from './node-port.ts'
 import { createQuotas } from './quotas.ts'
 import { createRequestLog } from './request-log.ts'
 import { apiBase } from './routes.ts'
@@ -47,6 +48,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     requireKey: options.requireKey ?? false,
     draining: false,
   }
+  registry.node.attach(toNodePort(node))
   // Malformed escapes are refused here, with every header, and not by h3 before anything of ours runs.
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)

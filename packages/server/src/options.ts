@@ -4,6 +4,9 @@ import type { PlanName } from '@skillstead/protocol'
 /** Requests a minute: for callers without a key by address, for the others by user at their plan's rate. */
 export type Rates = Readonly<Record<'anonymous' | PlanName, number>>
 
+/** Files by their path below the folder that they are served from, each read when it is first asked for. */
+export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
+
 export interface NodeOptions {
   /** The plans' rates where it is not said; `off` limits nobody. */
   readonly rates?: Partial<Rates> | 'off'
@@ -19,6 +22,8 @@ export interface NodeOptions {
   readonly metricsToken?: string
   /** One line a request, and every unexpected error. Silent where it is not said. */
   readonly logger?: Logger
+  /** The built app of `@skillstead/dashboard`, with `index.html` in it. A plain welcome stands at `/` where it is not given. */
+  readonly dashboard?: StaticFiles
   /** How many addresses have an allowance of their own at a time; those above it share some. */
   readonly addressesMax?: number
 }

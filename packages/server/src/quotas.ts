@@ -21,6 +21,8 @@ export interface Quota {
 }
 
 export interface Quotas {
+  /** Requests a minute; undefined where nothing is limited. */
+  readonly rates: Rates | undefined
   /** Takes one request from the allowance of the caller, or of the address for a guest; at once where nothing is limited. */
   spend(caller: Caller, address: () => string): Quota | Promise<Quota>
   /** What is left, taking nothing. */
@@ -37,7 +39,7 @@ const unlimited: Quota = {
 
 /** Requests a minute, in fixed windows that start with the first request, kept in memory. */
 export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'>): Quotas {
-  if (options.rates === 'off') return { spend: () => unlimited, peek: () => unlimited }
+  if (options.rates === 'off') return { rates: undefined, spend: () => unlimited, peek: () => unlimited }
   const rates: Rates = { ...defaultRates(), ...options.rates }
   const limiters = Object.fromEntries(
     Object.entries(rates).map(([name, points]) => [name, new RateLimiterMemory({ points, duration: windowSeconds })]),
@@ -48,6 +50,7 @@ export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'
     caller.kind === 'user' ? caller.userId : keyOfAddress(toLimitKey(address()))
 
   return {
+    rates,
     async spend(caller, address) {
       const policy = policyOf(caller)
       const state = await limiters[policy].consume(await keyOf(caller, address)).catch(toState)
@@ -65,7 +68,8 @@ function policyOf(caller: Caller): keyof Rates {
   return caller.kind === 'user' ? caller.plan : 'anonymous'
 }
 
-function defaultRates(): Rates {
+/** The plans' rates as they are where nothing else is said. */
+export function defaultRates(): Rates {
   const byPlan = Object.fromEntries(planNames.map((name) => [name, plans[name].requestsPerMinute]))
   return { anonymous: plans.free.requestsPerMinute, ...byPlan } as Rates
 }

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { guest, localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import type { Command } from '../command.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
@@ -41,7 +41,8 @@ async function furnish(registry: Registry): Promise<string[]> {
   writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
   const examples = total === 0 ? await publishExamples(registry) : []
   return [
-    `The administrator is '${administrator}'; the key is in ${keyFile}.`,
+    `The administrator is '${administrator}'; the key, which is also in ${keyFile}:`,
+    `  ${key}`,
     ...(examples.length > 0 ? [`Published ${examples.length} example skills.`] : []),
   ]
 }
@@ -53,22 +54,15 @@ async function furnish(registry: Registry): Promise<string[]> {
 async function makeKey(registry: Registry): Promise<string | undefined> {
   const operator = await registry.getCaller(administrator).catch(() => undefined)
   if (operator) return (await localApi(registry, operator).createApiKey({ name: 'start' })).key
-  if (await hasUsers(registry)) return undefined
+  if (!(await localApi(registry, guest).getSetup()).needed) return undefined
   return (await localApi(registry, systemCaller).createUser({ username: administrator })).key
 }
 
-/** Whether anybody can sign in; the authors of imported skills cannot. */
-async function hasUsers(registry: Registry): Promise<boolean> {
-  const api = localApi(registry, systemCaller)
-  for (let page = 1; ; page++) {
-    const { users, totalPages } = await api.listUsers({ limit: 100, page })
-    if (users.some(({ claimed }) => claimed)) return true
-    if (page >= totalPages) return false
-  }
-}
-
 function showWays(url: string): string[] {
-  const lines = [`  Search   curl '${url}/api/v1/skills?q=changelog'`, `  Read     ${url}/docs`]
-  if (!existsSync(keyFile)) return lines
-  return [...lines, `  Sign in  curl -H "Authorization: Bearer $(cat ${keyFile})" ${url}/api/v1/users/me`]
+  const ways = [
+    ...(existsSync(keyFile) ? [`Sign in there as '${administrator}' with the key in ${keyFile}.`] : []),
+    `  Search   curl '${url}/api/v1/skills?q=changelog'`,
+    `  Read     ${url}/docs`,
+  ]
+  return [`The dashboard is at ${url}/`, ...ways]
 }

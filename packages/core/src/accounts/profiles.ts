@@ -1,7 +1,7 @@
 import { RegistryError, limits, type Content, type Me, type Profile } from '@skillstead/protocol'
 import type { Insertable } from 'kysely'
 import { toAvatarUrl } from '../avatar-url.ts'
-import { guest, requireAccount, type Caller } from '../caller.ts'
+import { guest, requireAccount, systemCaller, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toDigest } from '../blobs.ts'
@@ -25,6 +25,11 @@ export async function showMe(context: Context, caller: Caller): Promise<Me> {
   const webhooks = await countWebhooks(context.database.read, user.id)
   const verified = await readVerified(context, user)
   return { ...toPublicFields(user), plan: user.plan, role: user.role, verified, counts: { ...counts, webhooks } }
+}
+
+/** GET /session: who asks, or nobody; a page may ask before it knows, and nothing is refused. */
+export async function getSession(context: Context, _input: object, caller: Caller): Promise<{ user: Me | null }> {
+  return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
 }
 
 /** PATCH /users/me: the name that is shown, and the picture; null takes the picture away. */
@@ -106,6 +111,16 @@ export async function setFollowing(context: Context, input: { username: string }
     }
     return { following, followers }
   })
+}
+
+/** GET /users/<username>/follow: whether the caller follows the user. */
+export async function showFollowing(context: Context, input: { username: string }, caller: Caller) {
+  const { userId } = requireAccount(caller)
+  const followed = await getUserByName(context, input.username)
+  const follows = context.database.read.selectFrom('follows').where('followed_id', '=', followed.id)
+  const mine = await follows.select('follower_id').where('follower_id', '=', userId).executeTakeFirst()
+  const followers = await count(follows.select((eb) => eb.fn.countAll<number>().as('count')))
+  return { following: mine !== undefined, followers }
 }
 
 /** Answers whether the one did not follow the other before. */

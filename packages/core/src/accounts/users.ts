@@ -1,4 +1,5 @@
 import { RegistryError, reservedOwners, type PlanName, type User } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
@@ -7,7 +8,7 @@ import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
 import { toAvatarUrl } from '../avatar-url.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
-import type { UserRow } from '../storage/tables.ts'
+import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { insertKey } from './api-keys.ts'
 import { getUserByName } from './find-user.ts'
@@ -19,11 +20,16 @@ interface NewUser {
 }
 
 /** GET /users, for administrators: by name. */
-export async function listUsers(context: Context, input: { q: string; page: number; limit: number }) {
+export async function listUsers(
+  context: Context,
+  input: { q: string; claimed?: boolean; page: number; limit: number },
+) {
+  const { claimed } = input
   const typed = input.q.trim().toLowerCase()
   const matching = context.database.read
     .selectFrom('users')
     .$if(typed !== '', (select) => select.where('username', '>=', typed).where('username', '<', `${typed}\u{10FFFF}`))
+    .$if(claimed !== undefined, (select) => select.where('claimed', '=', Number(claimed)))
   const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await matching
     .selectAll()
@@ -39,22 +45,39 @@ export async function listUsers(context: Context, input: { q: string; page: numb
  * of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
  */
 export async function createUser(context: Context, input: NewUser, caller: Caller) {
-  if (reservedOwners.has(input.username)) {
-    throw new RegistryError(
-      'name_taken',
-      `'${input.username}' is an address of the node itself. Choose another username.`,
-    )
-  }
-  const now = context.clock.now()
+  requireFreeName(input.username)
+  return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
+}
+
+/** POST /setup: as {@link createUser}, while nobody else is there. Throws `conflict` otherwise. */
+export async function createFirstUser(context: Context, username: string, caller: Caller) {
+  requireFreeName(username)
   return context.database.writer.write(async (trx) => {
-    const first = await isFirstUser(trx)
-    const plan = input.plan ?? (first ? 'enterprise' : 'free')
-    const role = input.role ?? (first ? 'admin' : 'user')
-    const user = await claimUser(trx, { username: input.username, plan, role, now })
-    const { key } = await insertKey(trx, { userId: user.id, name: 'first key', now })
-    await recordAudit(trx, { caller, action: 'user.create', subject: user.username, at: now, data: { plan, role } })
-    return { ...toUser(user), key }
+    // On PostgreSQL two could be the first at the same moment.
+    await trx
+      .updateTable('heads')
+      .set((eb) => ({ change_seq: eb.ref('change_seq') }))
+      .where('id', '=', 1)
+      .execute()
+    if (!(await isWithoutUsers(trx))) throw toSetUpError()
+    return insertCreated(context, trx, { username }, caller)
   })
+}
+
+/** Why nobody is made by POST /setup any more. */
+export function toSetUpError(): RegistryError {
+  return new RegistryError('conflict', 'This node is set up already. Sign in with an API key.')
+}
+
+async function insertCreated(context: Context, trx: WriteTransaction, input: NewUser, caller: Caller) {
+  const now = context.clock.now()
+  const first = await isWithoutUsers(trx)
+  const plan = input.plan ?? (first ? 'enterprise' : 'free')
+  const role = input.role ?? (first ? 'admin' : 'user')
+  const user = await claimUser(trx, { username: input.username, plan, role, now })
+  const { key } = await insertKey(trx, { userId: user.id, name: 'first key', now })
+  await recordAudit(trx, { caller, action: 'user.create', subject: user.username, at: now, data: { plan, role } })
+  return { ...toUser(user), key }
 }
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be taken away. */
@@ -127,8 +150,14 @@ async function insertUser(
   return row
 }
 
-async function isFirstUser(trx: WriteTransaction): Promise<boolean> {
-  const someone = await trx.selectFrom('users').select('id').where('claimed', '=', 1).limit(1).executeTakeFirst()
+function requireFreeName(username: string): void {
+  if (!reservedOwners.has(username)) return
+  throw new RegistryError('name_taken', `'${username}' is an address of the node itself. Choose another username.`)
+}
+
+/** Whether nobody can sign in; the authors of imported skills cannot. */
+export async function isWithoutUsers(db: Pick<Kysely<Tables>, 'selectFrom'>): Promise<boolean> {
+  const someone = await db.selectFrom('users').select('id').where('claimed', '=', 1).limit(1).executeTakeFirst()
   return someone === undefined
 }
 

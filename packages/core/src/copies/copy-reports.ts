@@ -3,7 +3,9 @@ import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
+import type { Kysely } from 'kysely'
 import type { CopyReportRow } from '../storage/rows-trust.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCopyReport } from './copy-report-form.ts'
 
@@ -13,12 +15,19 @@ export async function listCopyReports(
   input: { status?: CopyReportRow['status']; page: number; limit: number },
 ) {
   const { status, page, limit } = input
-  const matching = context.database.read
+  const db = context.database.read
+  const { count } = await db
     .selectFrom('copy_reports')
     .$if(status !== undefined, (select) => select.where('status', '=', status!))
-  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await matching.selectAll().orderBy('id').limit(limit).offset(toOffset(page, limit)).execute()
-  return { copyReports: rows.map(toCopyReport), ...toPage(count, page, limit) }
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const rows = await selectNamed(db)
+    .$if(status !== undefined, (select) => select.where('copy_reports.status', '=', status!))
+    .orderBy('copy_reports.id')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { copyReports: rows.map(toNamedCopyReport), ...toPage(count, page, limit) }
 }
 
 /** PATCH /copy-reports/<id>, for administrators: once. What becomes of the skill they decide apart from it. */
@@ -40,14 +49,25 @@ export async function decideCopyReport(
 }
 
 async function getNamedReport(trx: WriteTransaction, id: string) {
-  const report = await trx
+  const report = await selectNamed(trx).where('copy_reports.id', '=', id).executeTakeFirst()
+  if (!report) throw new RegistryError('not_found', 'There is no report of a copy with this id.')
+  return report
+}
+
+/** Reports with the full names of both skills. */
+function selectNamed(db: Pick<Kysely<Tables>, 'selectFrom'>) {
+  return db
     .selectFrom('copy_reports')
     .innerJoin('skills', 'skills.id', 'copy_reports.skill_id')
     .innerJoin('skills as originals', 'originals.id', 'copy_reports.original_skill_id')
     .selectAll('copy_reports')
     .select(['skills.full_name', 'originals.full_name as original'])
-    .where('copy_reports.id', '=', id)
-    .executeTakeFirst()
-  if (!report) throw new RegistryError('not_found', 'There is no report of a copy with this id.')
-  return report
+}
+
+function toNamedCopyReport({
+  full_name,
+  original,
+  ...report
+}: CopyReportRow & { full_name: string; original: string }) {
+  return { ...toCopyReport(report), skill: { fullName: full_name }, original: { fullName: original } }
 }

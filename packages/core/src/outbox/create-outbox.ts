@@ -4,8 +4,9 @@ import { newId } from '../ids.ts'
 import type { Database } from '../storage/database.ts'
 import { toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { browseRows, countTopics } from './browse-rows.ts'
 import type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
-import { listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
+import { findRow, listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
 
 /** Jobs of one statement, which on SQLite nothing else runs beside; it takes some 15 µs a job. */
@@ -41,6 +42,7 @@ export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
     },
     enqueue,
     list: (lane, limit) => listRows(database, lane, limit),
+    find: (lane, id) => findRow(database, lane, id),
     retry(trx, lane, id) {
       isWanted = true
       return retryRow(trx, { lane, id, now: clock.now() })
@@ -49,6 +51,8 @@ export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
     sweep: (before) => sweepRows(database, before),
     start: worker.start,
     stop: worker.stop,
+    browse: (wanted) => browseRows(database, wanted),
+    countTopics: () => countTopics(database),
     figures: async () => ({ ...(await readFigures(database)), ...worker.counts }),
   }
 }

@@ -64,6 +64,28 @@ export interface JobView {
   readonly createdAt: number
 }
 
+/** A row as operators list it. */
+export interface JobSummary extends Omit<JobView, 'payload'> {
+  readonly topic: string
+  readonly lane: string
+  /** Of the attempts only the newest are kept; how many there were in all. */
+  readonly attemptsMade: number
+}
+
+/** Which rows are listed: of these states, one after the other. */
+export interface JobBrowse {
+  readonly states: readonly JobState[]
+  readonly topic?: string | undefined
+  readonly page: number
+  readonly limit: number
+}
+
+export interface TopicCounts {
+  readonly kind: string
+  readonly pending: number
+  readonly failed: number
+}
+
 export interface OutboxHandler {
   /**
    * Does the work; what it throws is kept with the row. A row may be handled more than once: by a process that was
@@ -96,6 +118,8 @@ export interface Outbox {
   enqueue(trx: WriteTransaction, ...jobs: OutboxJob[]): Promise<void>
   /** The newest rows of a lane, newest first. */
   list(lane: string, limit: number): Promise<JobView[]>
+  /** One of them; undefined where the lane has no such row. */
+  find(lane: string, id: string): Promise<JobView | undefined>
   /**
    * Makes a row due now: one that waits, or once more one that failed; one that is done stays so. Answers it as it is
    * then, or undefined where the lane has no such row.
@@ -110,4 +134,8 @@ export interface Outbox {
   /** Lets what is running end, gives back what was claimed and not begun, and claims no more. */
   stop(): Promise<void>
   figures(): Promise<OutboxFigures>
+  /** A page of rows for an operator: what waits by its turn, what ended the last first. */
+  browse(wanted: JobBrowse): Promise<{ rows: JobSummary[]; total: number }>
+  /** How much waits and failed of each topic. */
+  countTopics(): Promise<TopicCounts[]>
 }

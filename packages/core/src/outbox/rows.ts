@@ -15,6 +15,12 @@ export async function listRows({ read }: Database, lane: string, limit: number):
   return rows.map(toView)
 }
 
+/** A row of a lane. */
+export async function findRow({ read }: Database, lane: string, id: string): Promise<JobView | undefined> {
+  const row = await ofLane(read, lane).where('id', '=', id).executeTakeFirst()
+  return row && toView(row)
+}
+
 /** Makes a row due now, unless an attempt is being made already; see {@link Outbox.retry}. */
 export async function retryRow(
   trx: WriteTransaction,

@@ -4,11 +4,17 @@ import { toOffset, toPage } from '../paging.ts'
 import { showPack } from './pack-form.ts'
 
 /** GET /packs: those the caller may see whose name, slug or description holds every word of `q`, newest first. */
-export async function listPacks(context: Context, input: { q: string; page: number; limit: number }, caller: Caller) {
+export async function listPacks(
+  context: Context,
+  input: { q: string; curator?: string; page: number; limit: number },
+  caller: Caller,
+) {
+  const { curator } = input
   const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
   const visible = context.database.read
     .selectFrom('packs')
     .where('state', '=', 'live')
+    .$if(curator !== undefined, (select) => select.where('curator', '=', curator!))
     .where((eb) => {
       const open = eb('visibility', 'in', caller.kind === 'user' ? ['public', 'internal'] : ['public'])
       const id = callerId(caller)

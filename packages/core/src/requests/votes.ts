@@ -2,7 +2,8 @@ import { RegistryError, type SkillRequest } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { getRequestRow, showRequest } from './request-form.ts'
+import { toOffset, toPage } from '../paging.ts'
+import { getRequestRow, selectRequests, showRequest, showRequests } from './request-form.ts'
 import { votableStatuses } from './transitions.ts'
 
 /** POST /requests/<id>/vote: one a user, while the request waits. The same answer however often it is asked. */
@@ -40,6 +41,30 @@ export async function withdrawRequestVote(
     await addVotes(trx, id, -gone.length)
   })
   return showRequest(context, id, caller)
+}
+
+/** GET /votes: the requests that the caller voted for, the last first. */
+export async function listVotes(
+  context: Context,
+  { page, limit }: { page: number; limit: number },
+  caller: Caller,
+): Promise<{ requests: SkillRequest[] } & ReturnType<typeof toPage>> {
+  const { userId } = requireAccount(caller)
+  const db = context.database.read
+  const { count } = await db
+    .selectFrom('request_votes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const rows = await selectRequests(db)
+    .innerJoin('request_votes', 'request_votes.request_id', 'requests.id')
+    .where('request_votes.user_id', '=', userId)
+    .orderBy('request_votes.created_at', 'desc')
+    .orderBy('requests.id', 'desc')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { requests: await showRequests(context, rows, caller), ...toPage(count, page, limit) }
 }
 
 async function addVotes(trx: WriteTransaction, id: string, step: number): Promise<void> {

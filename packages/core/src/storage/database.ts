@@ -31,6 +31,8 @@ export interface Database {
   readonly dialect: Dialect
   readonly read: Kysely<Tables>
   readonly writer: Writer
+  /** The SQLite file; undefined for what is in memory alone, and on PostgreSQL. */
+  readonly path?: string
   close(): Promise<void>
 }
 
@@ -54,6 +56,7 @@ async function openOnce(location: DatabaseLocation): Promise<Database> {
     dialect: connections.dialect,
     read: connections.read,
     writer,
+    ...(location.path !== undefined && location.path !== ':memory:' && { path: location.path }),
     async close() {
       await writer.settle()
       await connections.close()

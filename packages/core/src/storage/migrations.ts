@@ -11,6 +11,7 @@ import { access } from './migrations/0008-access.ts'
 import { transparency } from './migrations/0009-transparency.ts'
 import { provenance } from './migrations/0010-provenance.ts'
 import { mirror } from './migrations/0011-mirror.ts'
+import { dashboard } from './migrations/0012-dashboard.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema; it runs in a transaction of its own and is never changed once released. */
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   transparency,
   provenance,
   mirror,
+  dashboard,
 ]
 
 /**

@@ -6,6 +6,8 @@ export interface UsageTables {
   install_hours: { skill_id: string; hour: number; installs: number }
   /** What is older than any period needs, rolled up. */
   install_days: { skill_id: string; day: number; installs: number }
+  /** Downloads, installs among them, by the whole day since 1970. */
+  download_days: { skill_id: string; day: number; downloads: number }
   trends: TrendRow
   external_skills: ExternalSkillRow
 }

@@ -6,6 +6,7 @@ import { toCountTable } from '../storage/list-query.ts'
 import type { Dialect } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWatched, takeUses, toDownloadDeliveries } from '../webhooks/downloads.ts'
+import { addToDays } from './days.ts'
 import { sumSkills, type UseCounts } from './uses.ts'
 
 /** What one transaction counted, by the ids of the skills, and what it left for the next. */
@@ -29,6 +30,7 @@ export async function countDownloads(
   const counts = sumSkills(taken)
   await sql`update skills set downloads = downloads + c.n from ${toCountTable(dialect, counts)} as c
     where skills.id = c.id`.execute(trx)
+  await addToDays(trx, dialect, counts, at)
   await creditDownloads(trx, dialect, counts, at)
   await appendChange(trx, { kind: 'counters', subject: [...counts.keys()].join(','), at, entries: [] })
   const deliveries = toDownloadDeliveries(taken, watched, at)

@@ -34,13 +34,14 @@ export interface ListWritesOptions {
   readonly states?: readonly StoredWrite['state'][]
   /** 100 unless it is said. */
   readonly limit?: number
+  readonly offset?: number
 }
 
 const limitDefault = 100
 
 /** What is to be written to upstreams, in the order in which it was done here. */
 export async function listWrites({ database }: Registry, options: ListWritesOptions = {}): Promise<OutboxWrite[]> {
-  const { upstream, states = ['pending', 'conflict'], limit = limitDefault } = options
+  const { upstream, states = ['pending', 'conflict'], limit = limitDefault, offset = 0 } = options
   const rows = await database.read
     .selectFrom('upstream_writes')
     .leftJoin('users', 'users.id', 'upstream_writes.user_id')
@@ -51,6 +52,7 @@ export async function listWrites({ database }: Registry, options: ListWritesOpti
     .orderBy('position')
     .orderBy('upstream_writes.id')
     .limit(limit)
+    .offset(offset)
     .execute()
   return Promise.all(rows.map(({ username, ...row }) => toShown(database.read, parseWrite(row), username)))
 }
@@ -148,7 +150,8 @@ async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamed
   await trx.updateTable('upstream_writes').set({ state: 'pending', error: null }).where('id', '=', write.id).execute()
 }
 
-async function toShown(
+/** A write as the operator sees it. */
+export async function toShown(
   db: Registry['database']['read'],
   write: StoredWrite,
   user: string | null,

@@ -5,6 +5,7 @@ import { ApiKey, AuditEntry, Me, NewApiKey, Plan, Profile, Role, Scope, User } f
 import {
   ContentBody,
   Count,
+  Flag,
   NoContent,
   Term,
   Timestamp,
@@ -100,6 +101,16 @@ export const accountEndpoints = {
       session: v.optional(v.string()),
     }),
   },
+  getSession: {
+    method: 'GET',
+    path: '/session',
+    auth: 'none',
+    open: true,
+    tag: 'Account',
+    summary: 'Show who is signed in, if anybody',
+    input: v.object({}),
+    output: v.object({ user: v.nullable(Me) }),
+  },
   deleteSession: {
     method: 'DELETE',
     path: '/session',
@@ -130,6 +141,15 @@ export const accountEndpoints = {
     input: v.object(username),
     output: ContentBody,
   },
+  getFollow: {
+    method: 'GET',
+    path: '/users/:username/follow',
+    auth: 'key',
+    tag: 'Users',
+    summary: 'Tell whether you follow a user',
+    input: v.object(username),
+    output: v.object({ following: v.boolean(), followers: Count }),
+  },
   followUser: {
     method: 'PUT',
     path: '/users/:username/follow',
@@ -157,7 +177,13 @@ export const accountEndpoints = {
     scope: 'manage',
     tag: 'Administration',
     summary: 'List the users of the node',
-    input: v.object({ q: v.optional(text(100, 0), ''), page, limit: limit() }),
+    input: v.object({
+      q: v.optional(text(100, 0), ''),
+      /** Those who can sign in, or the authors that an import brought in; both unless it is said. */
+      claimed: v.optional(Flag),
+      page,
+      limit: limit(),
+    }),
     output: v.object({ users: v.array(User), ...pageFields }),
   },
   createUser: {

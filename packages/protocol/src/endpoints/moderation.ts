@@ -3,7 +3,9 @@ import type { Endpoints } from '../endpoint.ts'
 import { Id, SkillRef, Term, Timestamp, limit, page, pageFields, text } from '../schemas/fields.ts'
 import {
   CopyReport,
+  ModeratedSkill,
   Moderation,
+  NamedCopyReport,
   Report,
   copyReportStatuses,
   moderationStates,
@@ -67,6 +69,16 @@ export const moderationEndpoints = {
     input: v.strictObject({ ...name, state: v.picklist(moderationStates), reason: text(4000, 0) }),
     output: Moderation,
   },
+  listModerated: {
+    method: 'GET',
+    path: '/moderation',
+    auth: 'admin',
+    scope: 'manage',
+    tag: 'Moderation',
+    summary: 'List the skills that administrators flagged or hid, the last decided first',
+    input: v.object({ state: v.optional(v.picklist(['flagged', 'hidden'])), page, limit: limit() }),
+    output: v.object({ skills: v.array(ModeratedSkill), ...pageFields }),
+  },
   listReports: {
     method: 'GET',
     path: '/reports',
@@ -104,7 +116,7 @@ export const moderationEndpoints = {
     tag: 'Moderation',
     summary: 'List the reports of copies, the oldest first',
     input: v.object({ status: v.optional(v.picklist(copyReportStatuses)), page, limit: limit() }),
-    output: v.object({ copyReports: v.array(CopyReport), ...pageFields }),
+    output: v.object({ copyReports: v.array(NamedCopyReport), ...pageFields }),
   },
   decideCopyReport: {
     method: 'PATCH',

@@ -1,7 +1,20 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { Count, Id, NoContent, SkillName, SkillRef, Term, Timestamp, Username, wholeNumber } from '../schemas/fields.ts'
-import { SkillDetails } from '../schemas/skill.ts'
+import {
+  Count,
+  Id,
+  NoContent,
+  SkillName,
+  SkillRef,
+  Term,
+  Timestamp,
+  Username,
+  limit,
+  page,
+  pageFields,
+  wholeNumber,
+} from '../schemas/fields.ts'
+import { OwnSkill, Skill, SkillDetails } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
@@ -64,6 +77,33 @@ export const ownershipEndpoints = {
     summary: 'Take back a star',
     input: nameInput,
     output: v.object({ starred: v.boolean(), stars: Count }),
+  },
+  getStar: {
+    method: 'GET',
+    path: '/skills/:name/star',
+    auth: 'key',
+    tag: 'Skills',
+    summary: 'Tell whether you starred a skill',
+    input: v.object(name),
+    output: v.object({ starred: v.boolean(), stars: Count }),
+  },
+  listStars: {
+    method: 'GET',
+    path: '/stars',
+    auth: 'key',
+    tag: 'Skills',
+    summary: 'List the skills that you starred, the last first',
+    input: v.object({ page, limit: limit() }),
+    output: v.object({ skills: v.array(Skill), ...pageFields }),
+  },
+  listOwnSkills: {
+    method: 'GET',
+    path: '/users/me/skills',
+    auth: 'key',
+    tag: 'Skills',
+    summary: 'List your own skills, also those that others do not see, the last changed first',
+    input: v.object({ page, limit: limit() }),
+    output: v.object({ skills: v.array(OwnSkill), ...pageFields }),
   },
   listCollaborators: {
     method: 'GET',

@@ -16,7 +16,7 @@ export const packEndpoints = {
     auth: 'none',
     tag: 'Packs',
     summary: 'List packs',
-    input: v.object({ q: v.optional(text(1000, 0), ''), page, limit: limit() }),
+    input: v.object({ q: v.optional(text(1000, 0), ''), curator: v.optional(Term), page, limit: limit() }),
     output: v.object({ packs: v.array(Pack), ...pageFields }),
   },
   getPack: {

@@ -49,6 +49,15 @@ export const requestEndpoints = {
     input: v.strictObject({ id: Term, status: v.picklist(requestStatuses), fulfilledBy: v.optional(SkillRef) }),
     output: SkillRequest,
   },
+  listVotes: {
+    method: 'GET',
+    path: '/votes',
+    auth: 'key',
+    tag: 'Requests',
+    summary: 'List the requests that you voted for, the last first',
+    input: v.object({ page, limit: limit() }),
+    output: v.object({ requests: v.array(SkillRequest), ...pageFields }),
+  },
   voteForRequest: {
     method: 'POST',
     path: '/requests/:id/vote',

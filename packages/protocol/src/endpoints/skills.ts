@@ -24,7 +24,16 @@ import { Provenance } from '../schemas/provenance.ts'
 import { HeldVersion } from '../schemas/held.ts'
 import { Similarity } from '../schemas/similarity.ts'
 import { loadedSkill } from '../schemas/loading.ts'
-import { SearchResult, SkillDetails, SkillVersion, Visibility, Warning, skillSorts } from '../schemas/skill.ts'
+import {
+  Downloads,
+  SearchResult,
+  Skill,
+  SkillDetails,
+  SkillVersion,
+  Visibility,
+  Warning,
+  skillSorts,
+} from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
@@ -233,6 +242,25 @@ export const skillEndpoints = {
     summary: 'Compare two versions of a skill',
     input: v.object({ ...name, from: Version, to: Version }),
     output: SkillDiff,
+  },
+  listForks: {
+    method: 'GET',
+    path: '/skills/:name/forks',
+    auth: 'none',
+    tag: 'Skills',
+    summary: 'List the forks of a skill, newest first',
+    input: v.object({ ...name, page, limit: limit() }),
+    output: v.object({ skills: v.array(Skill), ...pageFields }),
+  },
+  getDownloads: {
+    method: 'GET',
+    path: '/skills/:name/downloads',
+    auth: 'none',
+    tag: 'Skills',
+    summary: 'Show how often a skill was downloaded on each of the last days (UTC), today last',
+    volatile: true,
+    input: v.object({ ...name, days: v.optional(wholeNumber(1, 365), 30) }),
+    output: Downloads,
   },
   getSimilarity: {
     method: 'GET',

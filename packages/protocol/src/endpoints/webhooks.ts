@@ -1,7 +1,15 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { NoContent, Term, limit, page, pageFields } from '../schemas/fields.ts'
-import { Delivery, Webhook, WebhookEvents, WebhookSecret, WebhookSkills, WebhookUrl } from '../schemas/webhook.ts'
+import {
+  Delivery,
+  DeliveryDetails,
+  Webhook,
+  WebhookEvents,
+  WebhookSecret,
+  WebhookSkills,
+  WebhookUrl,
+} from '../schemas/webhook.ts'
 
 const id = { id: Term }
 const settings = {
@@ -78,6 +86,17 @@ export const webhookEndpoints = {
     summary: 'Delete a webhook',
     input: v.strictObject(id),
     output: NoContent,
+  },
+  getDelivery: {
+    method: 'GET',
+    path: '/webhooks/:id/deliveries/:deliveryId',
+    auth: 'key',
+    scope: 'manage',
+    plan: 'pro',
+    tag: 'Webhooks',
+    summary: 'Show a delivery with what is sent',
+    input: v.object({ ...id, deliveryId: Term }),
+    output: DeliveryDetails,
   },
   retryDelivery: {
     method: 'POST',

@@ -44,3 +44,20 @@ export const CopyReport = v.object({
   createdAt: Timestamp,
 })
 export type CopyReport = v.InferOutput<typeof CopyReport>
+
+/** A report of a copy with the full names of both skills. */
+export const NamedCopyReport = v.object({
+  ...CopyReport.entries,
+  skill: v.object({ fullName: v.string() }),
+  original: v.object({ fullName: v.string() }),
+})
+export type NamedCopyReport = v.InferOutput<typeof NamedCopyReport>
+
+/** A skill that administrators flagged or hid. */
+export const ModeratedSkill = v.object({
+  fullName: v.string(),
+  state: v.picklist(['flagged', 'hidden']),
+  reason: v.string(),
+  decidedAt: v.nullable(Timestamp),
+})
+export type ModeratedSkill = v.InferOutput<typeof ModeratedSkill>

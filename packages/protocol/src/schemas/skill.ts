@@ -104,6 +104,31 @@ export const SkillDetails = v.object({
 })
 export type SkillDetails = v.InferOutput<typeof SkillDetails>
 
+/** What a skill was used on each of some days, the oldest first, each once; `total` is the downloads of all of them. */
+export const Downloads = v.object({
+  days: v.array(
+    v.object({
+      day: v.pipe(v.string(), v.isoDate()),
+      /** Installs among them. */
+      downloads: Count,
+      installs: Count,
+    }),
+  ),
+  total: Count,
+})
+export type Downloads = v.InferOutput<typeof Downloads>
+
+/** A skill as its owner lists it, whatever became of it. */
+export const OwnSkill = v.object({
+  ...Skill.entries,
+  visibility: Visibility,
+  state: v.picklist(['published', 'yanked', 'hidden', 'taken_down']),
+  /** Whether administrators warn of it. */
+  flagged: v.boolean(),
+  updatedAt: Timestamp,
+})
+export type OwnSkill = v.InferOutput<typeof OwnSkill>
+
 export const Warning = v.object({
   code: v.string(),
   message: v.string(),

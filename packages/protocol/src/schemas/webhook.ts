@@ -65,6 +65,10 @@ export const Delivery = v.object({
 })
 export type Delivery = v.InferOutput<typeof Delivery>
 
+/** A delivery with what is sent: the JSON text that the signatures are about, to the byte. */
+export const DeliveryDetails = v.object({ ...Delivery.entries, body: v.string() })
+export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>
+
 function isSkillPattern(pattern: string): boolean {
   const [owner = '', name = '', ...rest] = pattern.split('/')
   return rest.length === 0 && namePattern.test(owner) && (name === '*' || namePattern.test(name))

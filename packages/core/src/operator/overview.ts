@@ -1,0 +1,58 @@
+import { sql, type SqlBool } from 'kysely'
+import type { Overview } from '@skillstead/protocol'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { countUnscanned } from '../security/rescan.ts'
+
+/** GET /operator/overview. */
+export async function showOverview(context: Context): Promise<Overview> {
+  const { node, upstreams, origin, database, search } = context
+  return {
+    version: node.port?.version ?? null,
+    startedAt: toTimestamp(context.startedAt),
+    origin,
+    database: database.dialect,
+    network: upstreams.operator?.mode ?? null,
+    counts: await readCounts(context),
+    outbox: await readOutbox(context),
+    search: { documents: search.size, ready: search.warm },
+    log: await readLog(context),
+    scans: { pending: await countUnscanned(context) },
+    alarms: await readAlarms(context),
+  }
+}
+
+async function readCounts({ database: { read } }: Context): Promise<Overview['counts']> {
+  const { users } = await read
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('users'))
+    .where('claimed', '=', 1)
+    .executeTakeFirstOrThrow()
+  const count = async (table: 'skills' | 'versions' | 'packs') => {
+    const counted = read.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'))
+    return (await counted.executeTakeFirstOrThrow()).count
+  }
+  return { skills: await count('skills'), versions: await count('versions'), users, packs: await count('packs') }
+}
+
+async function readOutbox({ outbox, database, clock }: Context): Promise<Overview['outbox']> {
+  const { pending, failed, oldestDueAt } = await outbox.figures()
+  const { due } = await database.read
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll<number>().as('due'))
+    // As the index says it, so that it is taken.
+    .where(sql<SqlBool>`state = 'pending'`)
+    .where('due_at', '<=', clock.now())
+    .executeTakeFirstOrThrow()
+  return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
+}
+
+async function readLog({ database }: Context): Promise<Overview['log']> {
+  const last = await database.read.selectFrom('log').select(['seq', 'at']).orderBy('seq', 'desc').limit(1).execute()
+  return { size: last[0]?.seq ?? 0, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null }
+}
+
+async function readAlarms({ upstreams }: Context): Promise<Overview['alarms']> {
+  const followed = (await upstreams.operator?.list()) ?? []
+  return followed.flatMap(({ name, alarm }) => (alarm ? [{ upstream: name, ...alarm }] : []))
+}

@@ -1,0 +1,63 @@
+import { sql, type SqlBool } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import { toAttempts } from './attempts.ts'
+import type { JobBrowse, JobState, JobSummary, TopicCounts } from './outbox.ts'
+
+/** Counting by topic reads each row, and nobody is helped by a larger number. */
+const countedMax = 100_000
+
+/** A page of rows of some states, one state after the other: what waits by its turn, what ended the last first. */
+export async function browseRows(
+  { read }: Database,
+  { states, topic, page, limit }: JobBrowse,
+): Promise<{ rows: JobSummary[]; total: number }> {
+  const rows: JobSummary[] = []
+  let total = 0
+  for (const state of states) {
+    const chosen = ofState(read, state).$if(topic !== undefined, (select) => select.where('topic', '=', topic!))
+    const { count } = await chosen.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    const offset = Math.max(0, (page - 1) * limit - total)
+    total += count
+    if (rows.length === limit || offset >= count) continue
+    const found = await chosen
+      .select(['id', 'topic', 'lane', 'state', 'attempts', 'attempt_log', 'due_at', 'created_at'])
+      .orderBy(state === 'pending' ? 'claimable_at' : 'due_at', state === 'pending' ? 'asc' : 'desc')
+      .orderBy('id')
+      .limit(limit - rows.length)
+      .offset(offset)
+      .execute()
+    rows.push(
+      ...found.map(({ attempt_log, attempts, due_at, created_at, ...row }) => ({
+        ...row,
+        attempts: toAttempts(attempt_log),
+        attemptsMade: attempts,
+        dueAt: due_at,
+        createdAt: created_at,
+      })),
+    )
+  }
+  return { rows, total }
+}
+
+/** How much waits and failed of each topic, by its name. */
+export async function countTopics({ read }: Database): Promise<TopicCounts[]> {
+  const counts = new Map<string, { pending: number; failed: number }>()
+  for (const state of ['pending', 'failed'] as const) {
+    const some = ofState(read, state).select('topic').limit(countedMax)
+    const rows = await read
+      .selectFrom(some.as('some'))
+      .select((eb) => ['topic', eb.fn.countAll<number>().as('count')])
+      .groupBy('topic')
+      .execute()
+    for (const { topic, count } of rows) {
+      counts.set(topic, { pending: 0, failed: 0, ...counts.get(topic), [state]: count })
+    }
+  }
+  return [...counts].map(([kind, count]) => ({ kind, ...count })).toSorted((a, b) => (a.kind < b.kind ? -1 : 1))
+}
+
+/** As the indexes say it, so that they are taken. */
+function ofState(read: Database['read'], state: JobState) {
+  const isOfState = state === 'pending' ? sql<SqlBool>`state = 'pending'` : sql<SqlBool>`state <> 'pending'`
+  return read.selectFrom('outbox').where(isOfState).where('state', '=', state)
+}

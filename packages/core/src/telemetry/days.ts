@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import type { Dialect } from '../storage/database.ts'
+import { toCountTable } from '../storage/list-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+/** A year and the day that is not over yet: nobody can ask for more. */
+const keptDays = 366
+
+/** A whole day since 1970, in UTC. */
+export function toDay(epochMs: number): number {
+  return Math.floor(epochMs / dayMs)
+}
+
+/** Counts downloads, by the ids of the skills, for the day in which they were. */
+export async function addToDays(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  counts: ReadonlyMap<string, number>,
+  at: number,
+): Promise<void> {
+  await sql`insert into download_days (skill_id, day, downloads)
+    select c.id, ${toDay(at)}, c.n from ${toCountTable(dialect, counts)} as c where true
+    on conflict (day, skill_id) do update set downloads = download_days.downloads + excluded.downloads`.execute(trx)
+}
+
+/** Forgets days that nobody can ask for any more. */
+export async function sweepDays({ database, clock }: Pick<Context, 'database' | 'clock'>): Promise<void> {
+  await database.writer.write(async (trx) => {
+    await trx
+      .deleteFrom('download_days')
+      .where('day', '<', toDay(clock.now()) - keptDays)
+      .execute()
+  })
+}

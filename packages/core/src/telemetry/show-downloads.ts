@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Downloads } from '@skillstead/protocol'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import { getSkill } from '../skills/find-skill.ts'
+import type { Database, Dialect } from '../storage/database.ts'
+import { toDay } from './days.ts'
+
+const hoursOfDay = 24
+const dayMs = 24 * 60 * 60 * 1000
+
+/** GET /skills/<name>/downloads: each of the last days in UTC, also those without any, and today last. */
+export async function showDownloads(
+  context: Context,
+  { name, days }: { name: string; days: number },
+  caller: Caller,
+): Promise<Downloads> {
+  const { id } = await getSkill(context, name, caller)
+  const today = toDay(context.clock.now())
+  const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)
+  const downloads = await readDays(context.database, 'downloads', id, wanted)
+  const installs = await readDays(context.database, 'installs', id, wanted)
+  const hours = wanted.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
+  for (const [hour, count] of await readHours(context.database, id, hours)) {
+    const day = Math.floor(hour / hoursOfDay)
+    installs.set(day, (installs.get(day) ?? 0) + count)
+  }
+  const shown = wanted.map((day) => ({
+    day: new Date(day * dayMs).toISOString().slice(0, 10),
+    // Installs are downloads; those of before they were counted by the day are known as installs alone.
+    downloads: Math.max(downloads.get(day) ?? 0, installs.get(day) ?? 0),
+    installs: installs.get(day) ?? 0,
+  }))
+  return { days: shown, total: shown.reduce((sum, day) => sum + day.downloads, 0) }
+}
+
+async function readDays(
+  { dialect, read }: Database,
+  count: 'downloads' | 'installs',
+  skillId: string,
+  days: readonly number[],
+): Promise<Map<number, number>> {
+  const table = sql.table(count === 'downloads' ? 'download_days' : 'install_days')
+  const { rows } = await sql<{ day: number; n: number }>`select day, ${sql.ref(count)} as n from ${table}
+    where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}`.execute(read)
+  return new Map(rows.map(({ day, n }) => [day, n]))
+}
+
+async function readHours({ dialect, read }: Database, skillId: string, hours: readonly number[]) {
+  const { rows } = await sql<{ hour: number; installs: number }>`select hour, installs from install_hours
+    where skill_id = ${skillId} and ${isOneOf(dialect, 'hour', hours)}`.execute(read)
+  return rows.map(({ hour, installs }) => [hour, installs] as const)
+}
+
+/** Each number by itself: the key begins with the time, so that a range would read what all skills have in it. */
+function isOneOf(dialect: Dialect, column: string, numbers: readonly number[]) {
+  const json = JSON.stringify(numbers)
+  return dialect === 'sqlite'
+    ? sql`${sql.ref(column)} in (select value from json_each(${json}))`
+    : sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)::bigint))`
+}

@@ -1,0 +1,18 @@
+import { RegistryError, type DeliveryDetails } from '@skillstead/protocol'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { DeliveryPayload } from './events.ts'
+import { getOwnWebhook } from './find-webhook.ts'
+import { toDelivery } from './webhook-form.ts'
+
+/** GET /webhooks/<id>/deliveries/<deliveryId>: with the text that was or will be sent, to the byte. */
+export async function showDelivery(
+  { database, outbox }: Context,
+  input: { id: string; deliveryId: string },
+  caller: Caller,
+): Promise<DeliveryDetails> {
+  const webhook = await getOwnWebhook(database.read, input.id, caller)
+  const job = await outbox.find(webhook.id, input.deliveryId)
+  if (!job) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
+  return { ...toDelivery(job), body: (job.payload as DeliveryPayload).body }
+}

@@ -1,0 +1,82 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Registry, UpstreamOperator } from '@skillstead/core'
+import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
+import { findUpstream } from '../find-upstream.ts'
+import type { AddOptions, Mirror, MirrorOptions } from '../types.ts'
+import { listWrites } from '../writing/settle.ts'
+import { countWritesOf, getWriteOf } from '../writing/writes-of.ts'
+import { toShownStatus, toShownWrite } from './forms.ts'
+
+type AddInput = Parsed<(typeof endpoints)['addMirror']>
+
+/** What fails at once is told to whoever asked for a sync; for the rest nobody waits. */
+const beginsMs = 250
+
+/** What administrators see of a mirror, and do with it, through the interface of its registry. */
+export function toOperator(
+  registry: Registry,
+  mirror: Mirror,
+  { ca, fetch, onError = (error) => console.error(error) }: MirrorOptions,
+): UpstreamOperator {
+  async function get(name: string): Promise<MirrorStatus> {
+    const [status] = await mirror.status(name)
+    return toShownStatus(status!)
+  }
+
+  return {
+    mode: mirror.mode,
+    list: async () => (await mirror.list()).map(toShownStatus),
+    get,
+    async add(input) {
+      const { name, url } = input
+      requireAddress(url)
+      const options = toAddOptions(input)
+      const looks = mirror.mode !== 'offline' && (options.kind === undefined || options.key === undefined)
+      const found = looks ? await findUpstream(url, { ...options, ca, fetch, clock: registry.clock }) : undefined
+      const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
+      return { ...toShownStatus(await mirror.add(name, url, added)), problem: found?.problem ?? null }
+    },
+    remove: (name) => mirror.remove(name),
+    async sync(name, options) {
+      await mirror.status(name)
+      const running = mirror.sync(name, options)
+      const isOver = running.then(
+        () => true,
+        (error: unknown) => ({ error }),
+      )
+      const ended = await Promise.race([isOver, setTimeout(beginsMs, false)])
+      if (typeof ended === 'object') throw ended.error
+      // The run keeps why it failed, where it got so far; the rest is for the log of the node.
+      if (!ended) void isOver.then((end) => typeof end === 'object' && tell(end.error))
+      return get(name)
+    },
+    async listWrites(name, { states, offset, limit }) {
+      await mirror.status(name)
+      const writes = await listWrites(registry, { upstream: name, states, offset, limit })
+      return { writes: writes.map(toShownWrite), total: await countWritesOf(registry, name, states) }
+    },
+    async settleWrite(name, id, settlement) {
+      await getWriteOf(registry, name, id)
+      if (settlement.action === 'rename') await mirror.outbox.rename(id, settlement.newName)
+      else await mirror.outbox[settlement.action](id)
+      return toShownWrite(await getWriteOf(registry, name, id))
+    },
+  }
+
+  function tell(error: unknown): void {
+    if (!(error instanceof RegistryError)) onError(error)
+  }
+}
+
+/** Whoever may use the interface need not be let into the files of the machine, nor to programs on it. */
+function requireAddress(url: string): void {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    const message =
+      'must be an http or https address; folders and bundles are added at the machine: skillstead mirror add'
+    throw new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
+  }
+}
+
+function toAddOptions({ name: _name, url: _url, ...options }: AddInput): AddOptions {
+  return options
+}

@@ -1,0 +1,34 @@
+import type { Registry } from '@skillstead/core'
+import { RegistryError } from '@skillstead/protocol'
+import { parseWrite, type StoredWrite } from './rows.ts'
+import { toShown, type OutboxWrite } from './settle.ts'
+
+/** How many writes of some states there are for an upstream. */
+export async function countWritesOf(
+  { database }: Registry,
+  upstream: string,
+  states: readonly StoredWrite['state'][],
+): Promise<number> {
+  const { count } = await database.read
+    .selectFrom('upstream_writes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('upstream', '=', upstream)
+    .where('state', 'in', states)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** A write for an upstream as the operator sees it. Throws `not_found`, also for one of another upstream. */
+export async function getWriteOf({ database }: Registry, upstream: string, id: string): Promise<OutboxWrite> {
+  const row = await database.read
+    .selectFrom('upstream_writes')
+    .leftJoin('users', 'users.id', 'upstream_writes.user_id')
+    .selectAll('upstream_writes')
+    .select('users.username')
+    .where('upstream_writes.id', '=', id)
+    .where('upstream_writes.upstream', '=', upstream)
+    .executeTakeFirst()
+  if (!row) throw new RegistryError('not_found', `There is no write '${id}' for '${upstream}'.`)
+  const { username, ...write } = row
+  return toShown(database.read, parseWrite(write), username)
+}

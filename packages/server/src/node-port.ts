@@ -1,0 +1,19 @@
+import type { NodePort } from '@skillstead/core'
+import { planNames } from '@skillstead/protocol'
+import type { NodeParts } from './gate.ts'
+import { defaultRates } from './quotas.ts'
+import { readVersion } from './version.ts'
+
+/** What administrators are told of the node that serves their registry. */
+export function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {
+  const rates = quotas.rates ?? defaultRates()
+  return {
+    version: readVersion(),
+    rates: {
+      on: quotas.rates !== undefined,
+      anonymous: rates.anonymous,
+      plans: planNames.map((plan) => ({ plan, requestsPerMinute: rates[plan] })),
+    },
+    limited: () => metrics.limitedTotal(),
+  }
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClient } from '@skillstead/client'
+import { describe, expect, it } from 'vitest'
+import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
+
+describe('the first user of a node', () => {
+  it('is made with the code that `serve` prints as long as there is none', async () => {
+    const data = join(await makeFolder(), 'data')
+    const first = await startServer(['serve', '--port', '0', '--data', data])
+    await expect.poll(first.said).toContain(`No users yet. Set up at ${first.url}/setup with the code `)
+    const code = /with the code (\S+)/.exec(first.said())![1]!
+    const { key } = await createClient({ baseUrl: first.url }).setUp({ code, username: 'ada' })
+    expect(await createClient({ baseUrl: first.url, apiKey: key }).getMe()).toMatchObject({
+      username: 'ada',
+      role: 'admin',
+    })
+    await first.stop()
+    const second = await startServer(['serve', '--port', '0', '--data', data])
+    await createClient({ baseUrl: second.url }).getSetup()
+    await second.stop()
+    expect(second.said()).not.toContain('No users yet')
+  })
+})
+
+describe('backup', () => {
+  it('copies a registry to a file that opens like the first, also while a node serves it', async () => {
+    const folder = await makeFolder()
+    const [data, copied] = [join(folder, 'data'), join(folder, 'copied')]
+    await mkdir(copied)
+    await skillsteadJson(['users', 'create', 'ada', '--data', data])
+    const server = await startServer(['serve', '--port', '0', '--data', data])
+    const file = join(copied, 'skillstead.db')
+    const made = await skillsteadJson(['backup', file, '--data', data])
+    await server.stop()
+    const { size, mode } = await stat(file)
+    expect(made).toEqual({ file, bytes: size, verified: true })
+    expect(mode & 0o777).toBe(0o600)
+    const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--data', copied])
+    expect(users).toMatchObject([{ username: 'ada' }])
+  })
+
+  it('says what is the matter with a file that it cannot write, and with a place that has no file', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    await skillsteadJson(['users', 'create', 'ada', '--data', data])
+    const cases = [
+      [['backup', data, '--data', data], 'is a folder'],
+      [['backup', join(data, 'skillstead.db'), '--data', data], 'is there already'],
+      [['backup', join(folder, 'no', 'x.db'), '--data', data], 'There is no folder'],
+      [['backup', join(folder, 'x.db'), '--data', join(folder, 'none')], 'There is no registry'],
+      [['backup', join(folder, 'x.db'), '--database-url', 'postgres://127.0.0.1:9/x'], 'pg_dump'],
+    ] as const
+    for (const [args, sentence] of cases) {
+      const { code, stderr } = await skillstead(args)
+      expect(code, sentence).not.toBe(0)
+      expect(stderr).toContain(sentence)
+    }
+    expect(existsSync(join(folder, 'x.db'))).toBe(false)
+  })
+})
