@@ -96,7 +96,7 @@ describe.each(folders)('the packed package of %s', (folder) => {
   it('brings its code, its types, the licence and a README that names its entries, and nothing that is only of use here', async () => {
     const files = await listFiles(await installed(folder))
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
-    const others = files.filter((path) => !/^dist\/.*\.(?:js|d\.ts)$|^examples\/skills\//.test(path))
+    const others = files.filter((path) => !/^dist\/.*\.(?:js|d\.ts)$|^(?:examples\/skills|dashboard)\//.test(path))
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
     expect(files.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(4)
 
@@ -107,7 +107,7 @@ describe.each(folders)('the packed package of %s', (folder) => {
 })
 
 describe('the packed packages together', { timeout: 120_000 }, () => {
-  it('bring their workers and the example skills along', async () => {
+  it('bring their workers, the dashboard and the example skills along', async () => {
     const core = await listFiles(await installed('core'))
     const sources = await listFiles(join(import.meta.dirname, '../packages/core/src'))
     const workers = sources.filter((path) => path.endsWith('-worker.ts'))
@@ -115,6 +115,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
     expect(core).toEqual(expect.arrayContaining(workers.map((path) => `dist/${path.replace(/ts$/, 'js')}`)))
     const cli = await listFiles(await installed('cli'))
     expect(cli.filter((path) => path.endsWith('/SKILL.md')).length).toBeGreaterThan(8)
+    expect(cli).toEqual(expect.arrayContaining(['dashboard/index.html', 'dashboard/licenses.md']))
     const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
     expect(main.startsWith('#!/usr/bin/env node\n')).toBe(true)
   })

@@ -40,6 +40,7 @@ export async function packAll(scratch: string): Promise<string[]> {
   )
   await symlink(join(root, 'node_modules'), join(workspace, 'node_modules'))
   for (const folder of folders) await copyPackage(folder, workspace)
+  await copyDashboard(workspace)
   await mkdir(tarballs)
   const { stdout } = await run(
     'npm',
@@ -54,6 +55,15 @@ async function copyPackage(folder: string, workspace: string): Promise<void> {
   const from = join(root, 'packages', folder)
   const to = join(workspace, 'packages', folder)
   await Promise.all(['src', 'package.json', 'tsconfig.build.json', 'README.md', 'LICENSE'].map(copy(from, to)))
+  await linkDependencies(from, to, (name) => join(workspace, 'packages', toFolder(name)))
+}
+
+/** What the pages are built from: they are packed along with the commands. */
+async function copyDashboard(workspace: string): Promise<void> {
+  const from = join(root, 'packages/dashboard')
+  const to = join(workspace, 'packages/dashboard')
+  const sources = ['src', 'building', 'index.html', 'vite.config.ts', 'package.json']
+  await Promise.all([...sources.map(copy(from, to)), copy(root, workspace)('pnpm-lock.yaml')])
   await linkDependencies(from, to, (name) => join(workspace, 'packages', toFolder(name)))
 }
 

@@ -24,7 +24,7 @@ export const skillMd = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF
 export async function startNode(
   options: ListenOptions = {},
   change?: (registry: Registry) => Registry,
-  opening: Pick<RegistryOptions, 'outgoing'> = {},
+  opening: Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy'> = {},
 ): Promise<Fixture> {
   const registry = await openRegistry({ path: ':memory:', ...opening })
   const key = await createUser(registry, 'alice', 'enterprise')

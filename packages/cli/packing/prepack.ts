@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildDashboard } from '../../dashboard/building/build.ts'
 import { copiedFolders, keptManifest } from './pack-paths.ts'
 
 interface Manifest {
@@ -26,6 +27,7 @@ const manifest = readManifest('package.json')
 rmSync('dist', { recursive: true, force: true })
 // Standard output belongs to `npm pack --json`.
 execFileSync('tsc', ['-b', 'tsconfig.build.json'], { stdio: ['ignore', 2, 2] })
+if (manifest.name === 'skillstead') await buildDashboard()
 for (const [from, to] of copiedFolders[manifest.name] ?? []) cpSync(join(root, from), to, { recursive: true })
 
 const text = `${JSON.stringify(toPublished(manifest, readVersions()), null, 2)}\n`

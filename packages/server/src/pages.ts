@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { H3 } from 'h3'
 import { RegistryError } from '@skillstead/protocol'
 import { callOf, type Call } from './call.ts'
+import { mountDashboard } from './dashboard.ts'
 import { toDocsPage, toWelcomePage } from './docs.ts'
 import { refuseMethod } from './engine.ts'
 import { handle, type Admission, type NodeParts } from './gate.ts'
@@ -13,7 +14,11 @@ import { reply } from './replies.ts'
 type Work = (call: Call) => Response | Promise<Response>
 
 /** Mounts what lies outside the interface: the reference, the checks of an operator, the metrics. */
-export function mountPages(app: H3, node: NodeParts, options: Pick<NodeOptions, 'publicUrl' | 'metricsToken'>): void {
+export function mountPages(
+  app: H3,
+  node: NodeParts,
+  options: Pick<NodeOptions, 'publicUrl' | 'metricsToken' | 'dashboard'>,
+): void {
   const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
   const mount = (path: string, endpoint: string, admission: Admission, work: Work) => {
     app.all(path, (event) => {
@@ -28,7 +33,8 @@ export function mountPages(app: H3, node: NodeParts, options: Pick<NodeOptions, 
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))
   const welcome = toWelcomePage()
 
-  mount('/', 'welcome', 'page', (call) => replyPage(call, welcome))
+  if (options.dashboard) mountDashboard(app, node, options.dashboard)
+  else mount('/', 'welcome', 'page', (call) => replyPage(call, welcome))
   mount('/docs', 'docs', 'page', (call) => replyPage(call, docs(originOf(call))))
   mount('/openapi.json', 'openapi', 'page', (call) => {
     const contentType = 'application/json; charset=utf-8'

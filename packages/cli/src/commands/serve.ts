@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { guest, localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import { toOneLine, type Output } from '../output.ts'
+import { findDashboard } from '../dashboard-files.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { createNodeMirror } from '../node-mirror.ts'
 import { originOption, toOrigin } from '../origin-option.ts'
@@ -49,6 +50,7 @@ export const serve: Command<undefined> = {
     })
     const running = await listen(registry, given)
     tellAddress(running.node, output)
+    for (const line of await showSetup(running)) output.say(line)
     await untilStopped(running, output)
     return undefined
   },
@@ -94,6 +96,12 @@ export function tellAddress(node: ListeningNode, output: Output): void {
   console.log(output.json ? JSON.stringify({ url: node.url, port: node.port }) : `Skillstead listens on ${node.url}`)
 }
 
+/** Where nobody can sign in yet: how the first user is made, by whoever reads this. */
+async function showSetup({ registry, node }: Running): Promise<string[]> {
+  const { needed } = await localApi(registry, guest).getSetup()
+  return needed ? [`No users yet. Set up at ${node.url}/account/setup with the code ${registry.setup.code}`] : []
+}
+
 /** Waits for an interruption, then ends in order. A second interruption ends at once. */
 export async function untilStopped({ registry, mirror, node }: Running, output: Output): Promise<void> {
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
@@ -115,6 +123,7 @@ function toListenOptions(given: Arguments): ListenOptions {
     metricsToken: text(given, 'metrics-token'),
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger() : undefined,
+    dashboard: findDashboard(),
   }
 }
 

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'vite'
+
+const packageFolder = join(import.meta.dirname, '..')
+const built = join(packageFolder, 'dist/index.html')
+const stamp = join(packageFolder, 'node_modules/.built-from')
+
+/** Builds the pages, unless they were built from the very same sources already. */
+export async function buildDashboard(): Promise<void> {
+  const digest = toSourcesDigest()
+  if (existsSync(built) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return
+  await build({ configFile: join(packageFolder, 'vite.config.ts') })
+  writeFileSync(stamp, digest)
+}
+
+/** Of everything that goes into the pages: their own files, the packages they take along, and the lock file. */
+function toSourcesDigest(): string {
+  const hash = createHash('sha256')
+  const sources = ['{client,protocol}/src/**/*.ts', 'dashboard/{src,building}/**/*.*', 'dashboard/*.{ts,html,json}']
+  const cwd = join(packageFolder, '..')
+  for (const path of globSync([...sources, '../pnpm-lock.yaml'], { cwd }).toSorted()) {
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(cwd, path)))
+      .update('\0')
+  }
+  return hash.digest('hex')
+}
+
+if (import.meta.main) await buildDashboard()

@@ -1,0 +1,10 @@
+/** Where things are shown. Names from elsewhere are encoded here and nowhere else. */
+export const addresses = {
+  skill: (fullName: string, tab = '') =>
+    `/skills/${fullName.split('/').map(encodeURIComponent).join('/')}${tab && `/${tab}`}`,
+  pack: (slug: string) => `/packs/${encodeURIComponent(slug)}`,
+  user: (username: string) => `/users/${encodeURIComponent(username)}`,
+  agent: (agentKey: string) => `/agents/${encodeURIComponent(agentKey)}`,
+  webhook: (id: string) => `/account/webhooks/${encodeURIComponent(id)}`,
+  mirror: (upstream: string) => `/admin/mirrors/${encodeURIComponent(upstream)}`,
+}

@@ -1,0 +1,87 @@
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
+import { Boundary } from './boundary.tsx'
+import { useIsClosed } from './data/session.ts'
+import { Footer, Header } from './frame.tsx'
+import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
+import { ClosedNode } from './pages/closed-node.tsx'
+import { NotHere } from './pages/not-here.tsx'
+import { latePage } from './ui/late.tsx'
+
+const SkillPage = latePage(() => import('./pages/skill/skill-page.tsx'))
+const PacksPage = latePage(() => import('./pages/packs/packs-page.tsx'))
+const PackPage = latePage(() => import('./pages/packs/pack-page.tsx'))
+const TrendingPage = latePage(() => import('./pages/trending/trending-page.tsx'))
+const AgentsPage = latePage(() => import('./pages/agents/agents-page.tsx'))
+const AgentPage = latePage(() => import('./pages/agents/agent-page.tsx'))
+const UsersPage = latePage(() => import('./pages/users/users-page.tsx'))
+const UserPage = latePage(() => import('./pages/users/user-page.tsx'))
+const RequestsPage = latePage(() => import('./pages/requests/requests-page.tsx'))
+const ExternalPage = latePage(() => import('./pages/external/external-page.tsx'))
+const AccountPages = latePage(() => import('./pages/account/account-pages.tsx'))
+const AdminPages = latePage(() => import('./pages/admin/admin-pages.tsx'))
+
+/** What the node serves that is no page of ours: those links leave the app. */
+const ownPages = /^\/(?!(?:api|docs|openapi\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))/
+
+export function App() {
+  return (
+    <LocationProvider scope={ownPages}>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <Pages />
+      </main>
+      <Footer />
+    </LocationProvider>
+  )
+}
+
+/** Where one gets in; open where all else is closed. */
+const entrances = ['/account/sign-in', '/account/setup']
+
+function Pages() {
+  const { url, path } = useLocation()
+  const isClosed = useIsClosed()
+  if (!isReadable(path)) return <NotHere />
+  if (isClosed && !entrances.includes(path)) return <ClosedNode />
+  return (
+    <Boundary place={url}>
+      <Router onRouteChange={focusContent}>
+        <Route path="/" component={CataloguePage} />
+        <Route path="/skills/:owner/:name/:tab?" component={SkillPage} />
+        <Route path="/packs" component={PacksPage} />
+        <Route path="/packs/:slug" component={PackPage} />
+        <Route path="/trending" component={TrendingPage} />
+        <Route path="/agents" component={AgentsPage} />
+        <Route path="/agents/:agentKey" component={AgentPage} />
+        <Route path="/users" component={UsersPage} />
+        <Route path="/users/:username" component={UserPage} />
+        <Route path="/requests" component={RequestsPage} />
+        <Route path="/external" component={ExternalPage} />
+        <Route path="/account" component={AccountPages} />
+        <Route path="/account/*" component={AccountPages} />
+        <Route path="/admin" component={AdminPages} />
+        <Route path="/admin/*" component={AdminPages} />
+        <Route default component={NotHere} />
+      </Router>
+    </Boundary>
+  )
+}
+
+/** The router takes addresses apart, and ends at the first that no browser would write. */
+function isReadable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whoever follows a link by keyboard or hears the page is taken to what is new; not while he types into a field. */
+function focusContent(): void {
+  if (document.activeElement instanceof HTMLInputElement) return
+  document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
+}

@@ -1,0 +1,2 @@
+/** What the bundler takes along that is no TypeScript. */
+declare module '*.css'

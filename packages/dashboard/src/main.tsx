@@ -1,0 +1,15 @@
+import './styles/base.css'
+import './styles/parts.css'
+import { QueryClientProvider } from '@tanstack/preact-query'
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { queries } from './data/queries.ts'
+import { keepFocus } from './keep-focus.ts'
+
+render(
+  <QueryClientProvider client={queries}>
+    <App />
+  </QueryClientProvider>,
+  document.querySelector('#app')!,
+)
+keepFocus()

@@ -1,0 +1,82 @@
+import '../../styles/account.css'
+import type { FunctionComponent } from 'preact'
+import { Route, Router, useLocation } from 'preact-iso'
+import { useMe } from '../../data/session.ts'
+import { Page } from '../../ui/page.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { WaitingForSession } from '../waiting-for-session.tsx'
+import { NotHere } from '../not-here.tsx'
+import { KeysPage } from './keys-page.tsx'
+import { OverviewPage } from './overview-page.tsx'
+import { OwnSkillsPage } from './own-skills-page.tsx'
+import { PublishPage } from './publish/publish-page.tsx'
+import { SetupPage } from './setup-page.tsx'
+import { SignInPage } from './sign-in-page.tsx'
+import { StarsPage } from './stars-page.tsx'
+import { VerificationPage } from './verification-page.tsx'
+import { WebhookPage } from './webhooks/webhook-page.tsx'
+import { WebhooksPage } from './webhooks/webhooks-page.tsx'
+
+const parts = [
+  ['/account', 'You'],
+  ['/account/skills', 'Skills'],
+  ['/account/publish', 'Publish'],
+  ['/account/keys', 'API keys'],
+  ['/account/webhooks', 'Webhooks'],
+  ['/account/stars', 'Stars'],
+  ['/account/verification', 'Verification'],
+] as const
+
+const Overview = asOwn(OverviewPage)
+const OwnSkills = asOwn(OwnSkillsPage)
+const Publish = asOwn(PublishPage)
+const Keys = asOwn(KeysPage)
+const Webhooks = asOwn(WebhooksPage)
+const Webhook = asOwn(WebhookPage)
+const Stars = asOwn(StarsPage)
+const Verification = asOwn(VerificationPage)
+
+/** What belongs to one user. */
+export default function AccountPages() {
+  return (
+    <Router>
+      <Route path="/" component={Overview} />
+      <Route path="/sign-in" component={SignInPage} />
+      <Route path="/setup" component={SetupPage} />
+      <Route path="/skills" component={OwnSkills} />
+      <Route path="/publish" component={Publish} />
+      <Route path="/keys" component={Keys} />
+      <Route path="/webhooks" component={Webhooks} />
+      <Route path="/webhooks/:id" component={Webhook} />
+      <Route path="/stars" component={Stars} />
+      <Route path="/verification" component={Verification} />
+      <Route default component={NotHere} />
+    </Router>
+  )
+}
+
+/** The page with its neighbours above it; whoever is not signed in is told to. */
+function asOwn(Content: FunctionComponent): FunctionComponent {
+  return function OwnPage() {
+    const me = useMe()
+    const { path } = useLocation()
+    if (me === undefined) return <WaitingForSession title="Account" />
+    if (me === null) {
+      return (
+        <Page title="Sign in first">
+          <p>
+            This page is about your own account. <SignInLink>Sign in</SignInLink> with an API key of this node.
+          </p>
+        </Page>
+      )
+    }
+    const isHere = (place: string) => (place === '/account' ? path === place : path.startsWith(place))
+    return (
+      <>
+        <Tabs label="Account" tabs={parts.map(([href, title]) => ({ href, title, current: isHere(href) }))} />
+        <Content />
+      </>
+    )
+  }
+}

@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { ConfirmButton } from '../../ui/confirm.tsx'
+import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Copyable, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+
+const scopes = [
+  ['read', 'Read', 'what you may see'],
+  ['publish', 'Publish', 'skills and packs in your name'],
+  ['manage', 'Manage', 'keys, webhooks and settings'],
+] as const
+type Scope = (typeof scopes)[number][0]
+
+/** API keys: made here, shown once, taken back at any time. */
+export function KeysPage() {
+  const { fields } = useAddress()
+  const page = toPageNumber(fields.page)
+  const keys = useData(['keys', page], () => api.listApiKeys({ page }))
+  return (
+    <Page title="API keys">
+      <p class="faint">A key acts in your name. Give each program one of its own, and take back what is not used.</p>
+      <NewKey />
+      <Shown of={keys}>
+        {({ apiKeys, totalPages }) => (
+          <>
+            <div class="wide">
+              <table>
+                <thead>
+                  <tr>
+                    {['Name', 'Begins with', 'May', 'Made', 'Last used', 'Ends'].map((title) => (
+                      <th scope="col" key={title}>
+                        {title}
+                      </th>
+                    ))}
+                    <th scope="col">
+                      <span class="unseen">Take back</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {apiKeys.map((key) => (
+                    <tr key={key.id}>
+                      <th scope="row">
+                        <bdi>{key.name}</bdi>
+                      </th>
+                      <td>
+                        <code>{key.prefix}</code>
+                      </td>
+                      <td>{key.scopes.join(', ')}</td>
+                      <td>
+                        <Time at={key.createdAt} />
+                      </td>
+                      <td>{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'never'}</td>
+                      <td>{key.expiresAt ? <Time at={key.expiresAt} /> : 'never'}</td>
+                      <td>
+                        <ConfirmButton
+                          action="Revoke"
+                          title={`Revoke ${key.name}?`}
+                          work={async () => {
+                            await api.deleteApiKey({ id: key.id })
+                            await refresh('keys')
+                          }}
+                        >
+                          <p>Whatever uses this key stops working at once, and sessions that it opened end.</p>
+                        </ConfirmButton>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <Pager page={page} totalPages={totalPages} />
+          </>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+function NewKey() {
+  const [secret, setSecret] = useState<string>()
+  const action = useAction(async (fields: Record<string, string>) => {
+    const { key } = await api.createApiKey({
+      name: fields.name!,
+      expiresInDays: fields.days ? Number(fields.days) : undefined,
+      scopes: scopes.map(([scope]) => scope).filter((scope): scope is Scope => fields[scope] === 'on'),
+    })
+    setSecret(key)
+    await refresh('keys')
+  })
+  if (secret !== undefined) {
+    return (
+      <section class="card secret" aria-label="The new key">
+        <p role="status">Copy the key now: it is shown this once, and the node keeps only its digest.</p>
+        <Copyable text={secret} />
+        <button type="button" onClick={() => setSecret(undefined)}>
+          I have it
+        </button>
+      </section>
+    )
+  }
+  return (
+    <details class="card">
+      <summary>Make a key</summary>
+      <Form action={action} submit="Make the key">
+        <Field
+          label="Name"
+          name="name"
+          required
+          maxLength={100}
+          hint="Who will use it, such as the name of a machine."
+        />
+        <Field
+          label="Ends after, in days"
+          name="days"
+          type="number"
+          min={1}
+          max={3650}
+          hint="Never where it is empty."
+        />
+        <fieldset>
+          <legend>It may</legend>
+          {scopes.map(([scope, title, what]) => (
+            <label class="check" key={scope}>
+              <input type="checkbox" name={scope} defaultChecked /> {title}: {what}
+            </label>
+          ))}
+        </fieldset>
+      </Form>
+    </details>
+  )
+}

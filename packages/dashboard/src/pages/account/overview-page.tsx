@@ -1,0 +1,86 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { refresh } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Badge } from '../../ui/parts.tsx'
+
+/** Who is signed in, on which plan, and how the others see him. */
+export function OverviewPage() {
+  const me = useMe()!
+  const action = useAction(async ({ displayName }: Record<string, string>) => {
+    await api.updateMe({ displayName })
+    await refresh('session')
+  })
+  const { skills, packs, webhooks, followers, following } = me.counts
+  return (
+    <Page title={me.displayName || me.username}>
+      <p class="facts">
+        <a href={addresses.user(me.username)}>
+          <bdi>{me.username}</bdi>
+        </a>
+        <Badge>{me.plan} plan</Badge>
+        {me.role === 'admin' && <Badge tone="good">administrator</Badge>}
+        {me.verified.map((method) => (
+          <Badge key={method} tone="good">
+            verified by {method}
+          </Badge>
+        ))}
+      </p>
+      <p class="facts">
+        <a href="/account/skills">{skills} skills</a>
+        <span>{packs} packs</span>
+        <a href="/account/webhooks">{webhooks} webhooks</a>
+        <span>{followers} followers</span>
+        <span>{following} followed</span>
+      </p>
+      <h2>How you are shown</h2>
+      <Form action={action} submit="Save" done="Saved.">
+        <Field label="Displayed name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
+      </Form>
+      <Picture />
+    </Page>
+  )
+}
+
+const pictureBytesMax = 256 * 1024
+type PictureType = 'image/png' | 'image/jpeg' | 'image/webp'
+
+function Picture() {
+  const me = useMe()!
+  const change = useAction(async (file: File | null) => {
+    await api.updateMe({ avatar: file && { contentType: file.type as PictureType, content: await toBase64(file) } })
+    await refresh('session')
+  })
+  return (
+    <>
+      <h2>Picture</h2>
+      <img class="avatar" src={me.avatarUrl} alt="Your picture" width={64} height={64} />
+      <div class="row">
+        <label class="button">
+          Choose a picture
+          <input
+            class="unseen"
+            type="file"
+            accept="image/png,image/jpeg,image/webp"
+            onChange={(event) => {
+              const file = event.currentTarget.files?.[0]
+              if (file) change.run(file)
+            }}
+          />
+        </label>
+        <button type="button" {...unlessBusy({ busy: change.busy, run: () => change.run(null) })}>
+          Take it away
+        </button>
+      </div>
+      <p class="faint">PNG, JPEG or WebP, at most {pictureBytesMax / 1024} KiB.</p>
+      <Outcome of={change} />
+    </>
+  )
+}
+
+async function toBase64(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}

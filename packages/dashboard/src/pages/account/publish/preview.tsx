@@ -1,0 +1,67 @@
+import type { api } from '../../../api.ts'
+import { Findings, Verdict } from '../../../ui/findings.tsx'
+import { Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
+import { toBytesText } from '../../../ui/parts.tsx'
+import type { Wishes } from './settings.tsx'
+
+/** What a dry run came to, and with which wishes. */
+export interface Outline {
+  readonly wishes: Wishes
+  readonly result: Awaited<ReturnType<typeof api.publishSkill>>
+}
+
+/** What would be published, and the button that does it. */
+export function Preview({ outline, publish }: { outline: Outline; publish: Action }) {
+  const { skill, version, held, created } = outline.result
+  // What the scan found stands below, with its place.
+  const warnings = outline.result.warnings.filter(({ code }) => code !== 'scan')
+  return (
+    <section class="card" aria-label="What would be published">
+      <h2>
+        <bdi>{skill.fullName}</bdi> {version.version}
+      </h2>
+      <p dir="auto">{skill.description}</p>
+      <p class="facts">
+        <span>{created ? 'a new skill or version' : 'nothing new: this very content is published already'}</span>
+        <span>{skill.visibility}</span>
+        <span>{version.files.length} files</span>
+        <span>{toBytesText(version.size)}</span>
+      </p>
+      {warnings.length > 0 && (
+        <>
+          <h3>To look at</h3>
+          <ul>
+            {warnings.map(({ code, message, line }) => (
+              <li key={`${code} ${message}`}>
+                {message}
+                {line !== undefined && ` (line ${line})`}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <details>
+        <summary>Files</summary>
+        <ul>
+          {version.files.map(({ path, size }) => (
+            <li key={path}>
+              <bdi>{path}</bdi> <span class="faint">{toBytesText(size)}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+      {version.security && (
+        <>
+          <h3>What the scan found</h3>
+          <Verdict of={version.security} />
+          <Findings findings={version.security.findings} />
+        </>
+      )}
+      {held && <p class="fair">The policy of this node keeps it back until an administrator releases it.</p>}
+      <button type="button" class="main" {...unlessBusy(publish)}>
+        {publish.busy ? 'One moment…' : `Publish ${version.version}`}
+      </button>
+      <Outcome of={publish} />
+    </section>
+  )
+}

@@ -1,0 +1,71 @@
+import { zipSync, type Zippable } from 'fflate'
+import { fromEvent, type FileWithPath } from 'file-selector'
+
+/** A package as the interface takes it. */
+export interface Upload {
+  readonly contentType: 'application/zip' | 'application/gzip'
+  readonly body: Uint8Array<ArrayBuffer>
+  /** What the user sees of it: the name of the folder or file, and how many files there are where that is known. */
+  readonly title: string
+  readonly files: readonly string[]
+}
+
+/** What no skill needs, and what programs leave lying around. */
+const litter = /(^|\/)(\.git|\.svn|node_modules|__MACOSX)\/|(^|\/)\.DS_Store$/
+const bytesMax = 50 * 1024 * 1024
+
+/**
+ * What was dropped or chosen, as one archive: a zip or tar.gz as it is, a folder or single files packed into a zip.
+ * Throws an Error with a sentence for the user where there is no skill in it.
+ */
+export async function readDrop(event: Event): Promise<Upload> {
+  const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
+  const files = found.filter((file) => !litter.test(toPath(file)))
+  if (files.length === 0) throw new Error('There was no file in what you dropped.')
+  const total = files.reduce((sum, { size }) => sum + size, 0)
+  if (total > bytesMax) throw new Error(`These are ${Math.ceil(total / 2 ** 20)} MiB; a skill has at most 50.`)
+  return files.length === 1 && isArchive(files[0]!) ? readArchive(files[0]!) : packFolder(files)
+}
+
+function isArchive({ name }: File): boolean {
+  return /\.(zip|skill|tgz|tar\.gz)$/i.test(name)
+}
+
+async function readArchive(file: File): Promise<Upload> {
+  const body = new Uint8Array(await file.arrayBuffer())
+  const contentType = /\.(zip|skill)$/i.test(file.name) ? 'application/zip' : 'application/gzip'
+  return { contentType, body, title: file.name, files: [] }
+}
+
+async function packFolder(files: readonly FileWithPath[]): Promise<Upload> {
+  const paths = files.map(toPath)
+  const root = toRoot(paths)
+  const entries: Zippable = {}
+  for (const [place, file] of files.entries()) {
+    entries[paths[place]!.slice(root.length)] = new Uint8Array(await file.arrayBuffer())
+  }
+  return {
+    contentType: 'application/zip',
+    body: zipSync(entries),
+    title: root.split('/').at(-2) ?? paths[0]!,
+    files: Object.keys(entries).toSorted(),
+  }
+}
+
+/** The folder that the topmost SKILL.md lies in; everything else has to lie below it. */
+function toRoot(paths: readonly string[]): string {
+  const documents = paths.filter((path) => /(^|\/)skill\.md$/i.test(path))
+  const [topmost] = documents.toSorted((one, other) => one.split('/').length - other.split('/').length)
+  if (topmost === undefined) throw new Error('There is no SKILL.md in it: drop the folder that holds it.')
+  const root = topmost.slice(0, topmost.lastIndexOf('/') + 1)
+  const outside = paths.find((path) => !path.startsWith(root))
+  if (outside !== undefined) {
+    throw new Error(`${outside} lies outside the skill's folder, ${root}. Drop that folder alone.`)
+  }
+  return root
+}
+
+/** As browsers tell it: `./folder/file`, `/folder/file` or `folder/file`. */
+function toPath(file: FileWithPath): string {
+  return (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
+}

@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { signIn, useMe } from '../../data/session.ts'
+import { Field, Form, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Copyable } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+
+/** The first user of a node: whoever can read its terminal makes him, and is its administrator. */
+export function SetupPage() {
+  const setup = useData(['setup'], () => api.getSetup())
+  const [key, setKey] = useState<string>()
+  const me = useMe()
+  const action = useAction(async ({ code = '', username = '' }: Record<string, string>) => {
+    const made = await api.setUp({ code: code.trim(), username: username.trim() })
+    setKey(made.key)
+    await signIn(made.key)
+  })
+  if (key !== undefined) {
+    return (
+      <Page title="You are the administrator">
+        <p role="status">
+          This is your API key. Copy it now: it is shown this once. With it you sign in again, here and in a terminal.
+        </p>
+        <Copyable text={key} />
+        <p>
+          Next: <a href="/account/publish">publish a skill</a>, or <a href="/admin">look at the node</a>.
+        </p>
+      </Page>
+    )
+  }
+  return (
+    <Page title="Set up this node">
+      <Shown of={setup}>
+        {({ needed }) =>
+          needed ? (
+            <>
+              <p>Nobody can sign in yet. Make the first user, who is the administrator.</p>
+              <Form action={action} submit="Set up">
+                <Field
+                  label="Code"
+                  name="code"
+                  required
+                  autocomplete="off"
+                  hint="The node wrote it to its terminal when it started."
+                />
+                <Field
+                  label="Your name on this node"
+                  name="username"
+                  required
+                  autocomplete="username"
+                  hint="Lower-case letters, digits and hyphens. Your skills will be called name/skill."
+                />
+              </Form>
+            </>
+          ) : (
+            <p>
+              This node is set up.{' '}
+              {me ? <a href="/account">Go to your account.</a> : <a href="/account/sign-in">Sign in.</a>}
+            </p>
+          )
+        }
+      </Shown>
+    </Page>
+  )
+}

@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../../api.ts'
+import { refresh, useData } from '../../../data/queries.ts'
+import { ActionButton, useAction } from '../../../ui/form.tsx'
+import { Badge, Time, type Tone } from '../../../ui/parts.tsx'
+import { Shown } from '../../../ui/shown.tsx'
+
+export type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][number]
+
+export const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'fair', failed: 'bad' }
+
+/** One delivery: how it stands, its attempts on a time line, what was sent, and another try. */
+export function DeliveryItem({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
+  const [opened, setOpened] = useState(false)
+  const retry = useAction(async () => {
+    await api.retryDelivery({ id: webhookId, deliveryId: delivery.id })
+    await refresh('webhook', webhookId)
+  })
+  return (
+    <li>
+      <p class="facts">
+        <Badge tone={deliveryTones[delivery.status]}>{delivery.status}</Badge>
+        <code>{delivery.event}</code>
+        <Time at={delivery.createdAt} />
+        {delivery.nextAttemptAt && (
+          <span>
+            tried again <Time at={delivery.nextAttemptAt} />
+          </span>
+        )}
+      </p>
+      <details onToggle={(event) => setOpened(event.currentTarget.open)}>
+        <summary>
+          {delivery.attempts.length === 1 ? '1 attempt' : `${delivery.attempts.length} attempts`} and what was sent
+        </summary>
+        <Attempts of={delivery} />
+        {opened && <Body webhookId={webhookId} delivery={delivery} />}
+      </details>
+      {delivery.status !== 'delivered' && <ActionButton action={retry}>Retry now</ActionButton>}
+    </li>
+  )
+}
+
+function Attempts({ of }: { of: Delivery }) {
+  if (of.attempts.length === 0) return <p>It was not tried yet.</p>
+  return (
+    <ol class="timeline">
+      {of.attempts.map((attempt) => (
+        <li key={attempt.number}>
+          <span>Attempt {attempt.number}</span>, <Time at={attempt.at} />:{' '}
+          <strong>{attempt.statusCode ?? 'no answer'}</strong> in {Math.round(attempt.durationMs)} ms
+          {attempt.error && <p>{attempt.error}</p>}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Body({ webhookId, delivery }: { webhookId: string; delivery: Delivery }) {
+  const details = useData(['delivery', delivery.id], () => api.getDelivery({ id: webhookId, deliveryId: delivery.id }))
+  return (
+    <Shown of={details}>
+      {({ body }) => (
+        <>
+          <h3>Body</h3>
+          <pre tabIndex={0} aria-label="The body of the delivery">
+            <code>{toReadable(body)}</code>
+          </pre>
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function toReadable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}

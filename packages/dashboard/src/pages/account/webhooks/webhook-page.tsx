@@ -1,0 +1,134 @@
+import { useLocation, useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import { api } from '../../../api.ts'
+import { refresh, useData } from '../../../data/queries.ts'
+import { ConfirmButton } from '../../../ui/confirm.tsx'
+import { ActionButton, Form, useAction } from '../../../ui/form.tsx'
+import { Page } from '../../../ui/page.tsx'
+import { Badge, Empty } from '../../../ui/parts.tsx'
+import { Shown } from '../../../ui/shown.tsx'
+import { DeliveryItem } from './delivery.tsx'
+import { SecretShown } from './secret.tsx'
+import { WebhookFields, toSettings } from './webhook-fields.tsx'
+
+type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
+
+/** One webhook: its deliveries with their attempts, and everything that can be done to it. */
+export function WebhookPage() {
+  const { id = '' } = useRoute().params
+  const found = useData(['webhook', id], () => api.getWebhook({ id }))
+  return (
+    <Page title="Webhook" aside={<a href="/account/webhooks">All webhooks</a>}>
+      <Shown of={found}>{(webhook) => <WebhookShown webhook={webhook} />}</Shown>
+    </Page>
+  )
+}
+
+function WebhookShown({ webhook }: { webhook: Webhook }) {
+  const { id } = webhook
+  const changed = () => Promise.all([refresh('webhook', id), refresh('webhooks')])
+  const ping = useAction(async () => {
+    await api.pingWebhook({ id })
+    await changed()
+  })
+  return (
+    <>
+      <p>
+        <code>{webhook.url}</code>
+      </p>
+      <p class="facts">
+        {webhook.active ? <Badge tone="good">on</Badge> : <Badge tone="bad">off</Badge>}
+        <span>{webhook.events.join(', ')}</span>
+        <span>{webhook.skills === null ? 'all skills' : webhook.skills.join(', ')}</span>
+      </p>
+      {!webhook.active && (
+        <p class="notice fair">
+          It is off: nothing is sent. A webhook is switched off by its owner, or after many failures in a row.
+        </p>
+      )}
+      <div class="row">
+        <ActionButton action={ping}>Send a ping</ActionButton>
+        <Switch webhook={webhook} onChanged={changed} />
+        <Rotation id={id} />
+      </div>
+      <Change webhook={webhook} onChanged={changed} />
+      <h2>Deliveries</h2>
+      <p class="faint">The newest hundred. One that failed can be tried again: its event keeps its id.</p>
+      {webhook.deliveries.length === 0 && (
+        <Empty>
+          <p>Nothing was sent yet. Send a ping to see whether your program answers.</p>
+        </Empty>
+      )}
+      <ul class="plain" aria-label="Deliveries">
+        {webhook.deliveries.map((delivery) => (
+          <DeliveryItem key={delivery.id} webhookId={id} delivery={delivery} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+interface PartProps {
+  readonly webhook: Webhook
+  onChanged(): Promise<unknown>
+}
+
+function Switch({ webhook: { id, active }, onChanged }: PartProps) {
+  const action = useAction(async () => {
+    await api.updateWebhook({ id, active: !active })
+    await onChanged()
+  })
+  return <ActionButton action={action}>{active ? 'Switch off' : 'Switch on'}</ActionButton>
+}
+
+/** A secret made in the browser, by its random numbers; for a day the former one signs too. */
+function Rotation({ id }: { id: string }) {
+  const [secret, setSecret] = useState<string>()
+  if (secret !== undefined) return <SecretShown secret={secret} onDone={() => setSecret(undefined)} />
+  return (
+    <ConfirmButton
+      action="Rotate the secret"
+      title="Rotate the secret?"
+      work={async () => {
+        const made = createSecret()
+        await api.updateWebhook({ id, secret: made })
+        setSecret(made)
+      }}
+    >
+      <p>The new secret is shown once. For 24 hours deliveries carry the signatures of both.</p>
+    </ConfirmButton>
+  )
+}
+
+/** As Standard Webhooks writes secrets: 32 random bytes in base64 after `whsec_`. */
+function createSecret(): string {
+  return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
+}
+
+function Change({ webhook, onChanged }: PartProps) {
+  const { route } = useLocation()
+  const { id } = webhook
+  const action = useAction(async (fields: Record<string, string>) => {
+    await api.updateWebhook({ id, ...toSettings(fields) })
+    await onChanged()
+  })
+  return (
+    <details class="card">
+      <summary>Change this webhook</summary>
+      <Form action={action} submit="Save" done="Saved.">
+        <WebhookFields webhook={webhook} />
+      </Form>
+      <ConfirmButton
+        action="Delete the webhook"
+        title="Delete this webhook?"
+        work={async () => {
+          await api.deleteWebhook({ id })
+          await refresh('webhooks')
+          route('/account/webhooks')
+        }}
+      >
+        <p>What waits to be delivered to it is dropped. This cannot be taken back.</p>
+      </ConfirmButton>
+    </details>
+  )
+}

@@ -1,0 +1,69 @@
+import '../../styles/admin.css'
+import { Route, Router, useLocation } from 'preact-iso'
+import { useMe } from '../../data/session.ts'
+import { Page } from '../../ui/page.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { WaitingForSession } from '../waiting-for-session.tsx'
+import { NotHere } from '../not-here.tsx'
+import { AuditPage } from './audit-page.tsx'
+import { CopyReportsPage } from './copy-reports-page.tsx'
+import { DmcaPage } from './dmca-page.tsx'
+import { HeldPage } from './held-page.tsx'
+import { MirrorPage } from './mirrors/mirror-page.tsx'
+import { MirrorsPage } from './mirrors/mirrors-page.tsx'
+import { NodePage } from './node-page.tsx'
+import { OutboxPage } from './outbox-page.tsx'
+import { ReportsPage } from './reports-page.tsx'
+import { StoragePage } from './storage-page.tsx'
+import { UsersPage } from './users-page.tsx'
+import { VerificationsPage } from './verifications-page.tsx'
+
+const parts = [
+  ['/admin', 'Node'],
+  ['/admin/users', 'Users'],
+  ['/admin/held', 'Held back'],
+  ['/admin/reports', 'Reports'],
+  ['/admin/copies', 'Copies'],
+  ['/admin/dmca', 'Takedowns'],
+  ['/admin/verifications', 'Verifications'],
+  ['/admin/mirrors', 'Mirrors'],
+  ['/admin/outbox', 'Outbox'],
+  ['/admin/storage', 'Storage'],
+  ['/admin/audit', 'Audit'],
+] as const
+
+/** What whoever runs the node looks at and decides. */
+export default function AdminPages() {
+  const me = useMe()
+  const { path } = useLocation()
+  if (me === undefined) return <WaitingForSession title="Operation" />
+  if (me?.role !== 'admin') {
+    return (
+      <Page title="For administrators">
+        <p>{me ? 'Your account does not administer this node.' : <SignInLink>Sign in as one of them.</SignInLink>}</p>
+      </Page>
+    )
+  }
+  const isHere = (place: string) => (place === '/admin' ? path === place : path.startsWith(place))
+  return (
+    <>
+      <Tabs label="Operation" tabs={parts.map(([href, title]) => ({ href, title, current: isHere(href) }))} />
+      <Router>
+        <Route path="/" component={NodePage} />
+        <Route path="/users" component={UsersPage} />
+        <Route path="/held" component={HeldPage} />
+        <Route path="/reports" component={ReportsPage} />
+        <Route path="/copies" component={CopyReportsPage} />
+        <Route path="/dmca" component={DmcaPage} />
+        <Route path="/verifications" component={VerificationsPage} />
+        <Route path="/mirrors" component={MirrorsPage} />
+        <Route path="/mirrors/:upstream" component={MirrorPage} />
+        <Route path="/outbox" component={OutboxPage} />
+        <Route path="/storage" component={StoragePage} />
+        <Route path="/audit" component={AuditPage} />
+        <Route default component={NotHere} />
+      </Router>
+    </>
+  )
+}

@@ -1,0 +1,41 @@
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { SearchField } from '../../ui/search-field.tsx'
+import { Page } from '../../ui/page.tsx'
+import { toPageNumber } from '../../ui/pager.tsx'
+import { Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Queue } from './queue.tsx'
+
+/** What was done on the node, and by whom. */
+export function AuditPage() {
+  const { fields, change } = useAddress()
+  const page = toPageNumber(fields.page)
+  const actor = fields.actor || undefined
+  const found = useData(['audit', actor, page], () => api.listAudit({ actor, page, limit: 50 }))
+  return (
+    <Page title="Audit">
+      <SearchField
+        label="Done by"
+        value={actor ?? ''}
+        onChange={(value) => change({ actor: value, page: undefined }, true)}
+      />
+      <Shown of={found}>
+        {({ entries, totalPages }) => (
+          <Queue items={entries} label="Entries" empty="Nothing was done." page={page} totalPages={totalPages}>
+            {(entry) => (
+              <li key={entry.id} class="facts">
+                <Time at={entry.at} />
+                <strong>{entry.action}</strong>
+                <bdi>{entry.subject}</bdi>
+                <span>by {entry.actor ?? 'the node'}</span>
+                {Object.keys(entry.data).length > 0 && <code>{JSON.stringify(entry.data)}</code>}
+              </li>
+            )}
+          </Queue>
+        )}
+      </Shown>
+    </Page>
+  )
+}

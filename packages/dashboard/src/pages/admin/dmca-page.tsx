@@ -1,0 +1,130 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Page } from '../../ui/page.tsx'
+import { toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Decide } from './decide.tsx'
+import { Queue } from './queue.tsx'
+import { StatusFilter, useStatus } from './status-filter.tsx'
+
+type Case = Awaited<ReturnType<typeof api.listDmca>>['cases'][number]
+type Status = Case['status']
+
+const statuses = [
+  ...(['submitted', 'under_review', 'removed', 'counter_noticed'] as const),
+  ...(['rejected', 'restored', 'upheld'] as const),
+] as const
+
+const reject = ['rejected', 'Reject: the skill stays'] as const
+const remove = ['removed', 'Remove: the content is withheld'] as const
+/** What an administrator can do next; the rest happens by time or by the parties. */
+const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string])[]>>> = {
+  submitted: [['under_review', 'Take it up'], reject, remove],
+  under_review: [reject, remove],
+  removed: [['counter_noticed', 'Confirm who sent the counter-notice']],
+  counter_noticed: [['upheld', 'A court action was recorded: it stays withheld']],
+}
+
+/** Takedown cases with what the parties stated. */
+export function DmcaPage() {
+  const page = toPageNumber(useAddress().fields.page)
+  const status = useStatus(statuses, '')
+  const cases = useData(['dmca', status, page], () => api.listDmca({ status: status || undefined, page }))
+  return (
+    <Page title="Takedowns">
+      <StatusFilter label="State" all={statuses} value={status} />
+      <Shown of={cases}>
+        {(found) => (
+          <Queue
+            items={found.cases}
+            label="Cases"
+            empty="There is no case in this state."
+            page={page}
+            totalPages={found.totalPages}
+          >
+            {(one) => <CaseItem key={one.id} of={one} />}
+          </Queue>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+function CaseItem({ of }: { of: Case }) {
+  const name = of.skill?.fullName ?? 'a skill that is gone'
+  const next = nextOf[of.status]
+  const mayDecide = next && (of.status !== 'removed' || (of.counterNotices?.length ?? 0) > 0)
+  return (
+    <li>
+      <h2>{of.skill ? <a href={addresses.skill(name)}>{name}</a> : name}</h2>
+      <p class="facts">
+        <Badge tone={next ? 'fair' : 'plain'}>{of.status.replaceAll('_', ' ')}</Badge>
+        <span>
+          came <Time at={of.submittedAt} />
+        </span>
+        {of.counterNoticeUntil && (
+          <span>
+            restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
+          </span>
+        )}
+      </p>
+      {of.notice && <Notice of={of.notice} />}
+      {of.counterNotices?.map((notice) => (
+        <details key={notice.id}>
+          <summary>
+            Counter-notice by {notice.name}
+            {!notice.confirmed && ', not confirmed'}
+          </summary>
+          <p dir="auto">{notice.statement}</p>
+          <p class="faint" dir="auto">
+            {notice.email}, {notice.address}. Signed {notice.signature}, <Time at={notice.sentAt} />.
+          </p>
+        </details>
+      ))}
+      <details>
+        <summary>History</summary>
+        <ol>
+          {of.history.map(({ status, at, note }) => (
+            <li key={`${status} ${at}`}>
+              {status.replaceAll('_', ' ')} <Time at={at} /> {note && <span dir="auto">{note}</span>}
+            </li>
+          ))}
+        </ol>
+      </details>
+      {mayDecide && (
+        <Decide
+          subject={name}
+          decisions={next}
+          noteHint="The parties read this."
+          work={async (status, note) => {
+            await api.updateDmca({ id: of.id, status, note, counterNoticeId: of.counterNotices?.at(-1)?.id })
+            await refresh('dmca')
+          }}
+        />
+      )}
+    </li>
+  )
+}
+
+function Notice({ of }: { of: NonNullable<Case['notice']> }) {
+  return (
+    <details>
+      <summary>Notice by {of.claimantName}</summary>
+      <p dir="auto">{of.workDescription}</p>
+      <p class="faint" dir="auto">
+        {of.claimantEmail}
+        {of.organization && `, ${of.organization}`}. Signed {of.signature}.
+      </p>
+      {of.originalUrl && (
+        <p>
+          <a href={of.originalUrl} rel="noopener noreferrer nofollow">
+            {of.originalUrl}
+          </a>
+        </p>
+      )}
+    </details>
+  )
+}

@@ -1,0 +1,73 @@
+import { api } from '../../api.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { ConfirmButton } from '../../ui/confirm.tsx'
+import { Findings, Verdict } from '../../ui/findings.tsx'
+import { ActionButton, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { toPageNumber } from '../../ui/pager.tsx'
+import { Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Queue } from './queue.tsx'
+
+type Held = Awaited<ReturnType<typeof api.listHeld>>['held'][number]
+
+/** Versions that the policy of the node keeps back until somebody looked at them. */
+export function HeldPage() {
+  const page = toPageNumber(useAddress().fields.page)
+  const held = useData(['held', page], () => api.listHeld({ page }))
+  return (
+    <Page title="Held back">
+      <Shown of={held}>
+        {(found) => (
+          <Queue
+            items={found.held}
+            label="Held back"
+            empty="Nothing is held back. The policy is set when the node is started: --scan-policy."
+            page={page}
+            totalPages={found.totalPages}
+          >
+            {(version) => <HeldItem key={version.id} version={version} />}
+          </Queue>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+function HeldItem({ version }: { version: Held }) {
+  const { id, fullName, security } = version
+  const release = useAction(async () => {
+    await api.releaseHeld({ id })
+    await refresh('held')
+  })
+  return (
+    <li>
+      <h2>
+        <bdi>{fullName}</bdi> {version.version}
+      </h2>
+      <p class="facts">
+        <span>by {version.publisher.username}</span>
+        <Time at={version.createdAt} />
+      </p>
+      <Verdict of={security} />
+      <details>
+        <summary>What the scan found</summary>
+        <Findings findings={security.findings} />
+      </details>
+      <div class="row">
+        <ActionButton action={release}>Release</ActionButton>
+        <ConfirmButton
+          action="Discard"
+          title={`Discard ${fullName} ${version.version}?`}
+          work={async () => {
+            await api.deleteHeld({ id })
+            await refresh('held')
+          }}
+        >
+          <p>It was never published and never will be. This cannot be taken back.</p>
+        </ConfirmButton>
+      </div>
+    </li>
+  )
+}

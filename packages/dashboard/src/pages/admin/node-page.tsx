@@ -1,0 +1,101 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { useData } from '../../data/queries.ts'
+import { Page } from '../../ui/page.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Figures } from './figures.tsx'
+
+type Overview = Awaited<ReturnType<typeof api.getOverview>>
+
+/** How the node stands, at a glance: what calls for somebody comes first. */
+export function NodePage() {
+  const overview = useData(['operator', 'overview'], () => api.getOverview())
+  return (
+    <Page title="This node" aside={<button onClick={() => void overview.refetch()}>Look again</button>}>
+      <Shown of={overview}>{(found) => <OverviewShown of={found} />}</Shown>
+      <RateLimits />
+    </Page>
+  )
+}
+
+function OverviewShown({ of }: { of: Overview }) {
+  const { counts, outbox, search, log } = of
+  return (
+    <>
+      <Alarms of={of.alarms} />
+      <Figures
+        of={[
+          ['Skills', counts.skills],
+          ['Versions', counts.versions],
+          ['Users', counts.users],
+          ['Packs', counts.packs],
+          ['Search index', search.ready ? search.documents : `filling, ${search.documents.toLocaleString('en')}`],
+          ['Entries of the log', log.size],
+          ['Scans to be made', of.scans.pending],
+        ]}
+      />
+      <h2>Outbox</h2>
+      <Figures
+        of={[
+          ['Waiting', outbox.pending],
+          ['Due now', outbox.due],
+          ['Failed', <a href="/admin/outbox?status=failed">{outbox.failed.toLocaleString('en')}</a>],
+          ['The oldest is due', outbox.oldestAt ? <Time at={outbox.oldestAt} /> : 'nothing waits'],
+        ]}
+      />
+      <h2>The program</h2>
+      <Figures
+        of={[
+          ['Version', of.version ?? 'embedded'],
+          ['Started', <Time at={of.startedAt} />],
+          ['Name in the log', of.origin],
+          ['Database', of.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
+          ['Upstreams are asked', of.network ?? 'never'],
+        ]}
+      />
+    </>
+  )
+}
+
+function Alarms({ of }: { of: Overview['alarms'] }) {
+  if (of.length === 0) return <p class="good">No alarm stands.</p>
+  return (
+    <ul class="plain" aria-label="Alarms">
+      {of.map(({ upstream, code, message, at }) => (
+        <li key={upstream}>
+          <p class="facts">
+            <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge>
+            <a href={addresses.mirror(upstream)}>{upstream}</a>
+            <Time at={at} />
+          </p>
+          <p>{message}</p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function RateLimits() {
+  const limits = useData(['operator', 'rate-limits'], () => api.getRateLimits())
+  return (
+    <section>
+      <h2>Requests a minute</h2>
+      <Shown of={limits}>
+        {({ on, anonymous, plans, limitedTotal }) =>
+          on ? (
+            <Figures
+              of={[
+                ['Without a key, by address', anonymous],
+                ...plans.map(({ plan, requestsPerMinute }) => [`Plan ${plan}`, requestsPerMinute] as const),
+                ['Refused since the start', limitedTotal ?? 'not counted'],
+              ]}
+            />
+          ) : (
+            <p>Nobody is limited: the node was started with --rate-limits off.</p>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}

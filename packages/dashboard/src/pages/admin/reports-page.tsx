@@ -1,0 +1,125 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Page } from '../../ui/page.tsx'
+import { toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Decide } from './decide.tsx'
+import { Queue } from './queue.tsx'
+import { StatusFilter, useStatus } from './status-filter.tsx'
+
+type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
+
+const statuses = ['open', 'upheld', 'dismissed'] as const
+const kinds = { report: 'report', appeal: "owner's appeal" } as const
+const decisions = {
+  report: [
+    ['dismissed', 'Dismiss: the skill stays'],
+    ['upheld', 'Uphold: the skill is hidden'],
+  ],
+  appeal: [
+    ['upheld', 'Uphold: the skill is shown again'],
+    ['dismissed', 'Dismiss: it stays as it is'],
+  ],
+} as const
+
+/** Reports of skills, and what their owners say against being hidden; what is flagged or hidden now. */
+export function ReportsPage() {
+  const page = toPageNumber(useAddress().fields.page)
+  const status = useStatus(statuses, 'open')
+  const reports = useData(['reports', status, page], () => api.listReports({ status: status || undefined, page }))
+  return (
+    <Page title="Reports">
+      <StatusFilter label="State" all={statuses} value={status} />
+      <Shown of={reports}>
+        {(found) => (
+          <Queue
+            items={found.reports}
+            label="Reports"
+            empty="Nothing is reported in this state."
+            page={page}
+            totalPages={found.totalPages}
+          >
+            {(report) => <ReportItem key={report.id} report={report} />}
+          </Queue>
+        )}
+      </Shown>
+      <Moderated />
+    </Page>
+  )
+}
+
+function ReportItem({ report }: { report: Report }) {
+  const { id, kind, skill } = report
+  return (
+    <li>
+      <h2>
+        <a href={addresses.skill(skill.fullName)}>
+          <bdi>{skill.fullName}</bdi>
+        </a>
+      </h2>
+      <p class="facts">
+        <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
+        <span>{kinds[kind]}</span>
+        <strong dir="auto">{report.reason}</strong>
+        <span>by {report.reporter?.username ?? 'a visitor'}</span>
+        <Time at={report.createdAt} />
+      </p>
+      {report.details && <p dir="auto">{report.details}</p>}
+      {report.note && <p class="faint">Decided: {report.note}</p>}
+      {report.status === 'open' && (
+        <Decide
+          subject={skill.fullName}
+          decisions={decisions[kind]}
+          noteHint="Its owner reads this."
+          work={async (decision, note) => {
+            await api.decideReport({ id, status: decision, note })
+            await Promise.all([refresh('reports'), refresh('moderated'), refresh('skill')])
+          }}
+        />
+      )}
+    </li>
+  )
+}
+
+function Moderated() {
+  const found = useData(['moderated'], () => api.listModerated({}))
+  return (
+    <section>
+      <h2>Flagged and hidden now</h2>
+      <Shown of={found}>
+        {({ skills }) => (
+          <Queue items={skills} label="Flagged and hidden skills" empty="No skill is flagged or hidden.">
+            {({ fullName, state, reason, decidedAt }) => (
+              <li key={fullName}>
+                <p class="facts">
+                  <Badge tone="bad">{state}</Badge>
+                  <a href={addresses.skill(fullName)}>
+                    <bdi>{fullName}</bdi>
+                  </a>
+                  <span dir="auto">{reason}</span>
+                  {decidedAt && <Time at={decidedAt} />}
+                </p>
+                <Decide
+                  subject={fullName}
+                  decisions={[
+                    ['shown', 'Show it again'],
+                    ['flagged', 'Flag: a warning for whoever has it'],
+                    ['hidden', 'Hide it'],
+                  ]}
+                  noteHint="The reason, for its owner."
+                  work={async (next, note) => {
+                    await api.moderateSkill({ name: fullName, state: next, reason: note })
+                    await refresh('moderated')
+                  }}
+                />
+              </li>
+            )}
+          </Queue>
+        )}
+      </Shown>
+    </section>
+  )
+}

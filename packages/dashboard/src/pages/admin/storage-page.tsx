@@ -1,0 +1,87 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { ActionButton, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Empty, Notice, Time, toBytesText } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Figures } from './figures.tsx'
+
+/** What the registry takes on its disk, and copies of it. */
+export function StoragePage() {
+  const storage = useData(['operator', 'storage'], () => api.getStorage())
+  return (
+    <Page title="Storage">
+      <Shown of={storage}>
+        {(use) => (
+          <>
+            <Figures
+              of={[
+                ['Database', toBytesText(use.databaseBytes)],
+                ['Content before compression', toBytesText(use.contentBytes)],
+                ['Files, each once', use.blobs],
+                ...(use.walBytes === null ? [] : [['Journal', toBytesText(use.walBytes)] as const]),
+                ...(use.freeBytes === null ? [] : [['Left on the disk', toBytesText(use.freeBytes)] as const]),
+              ]}
+            />
+            <h2>The largest skills</h2>
+            <ol>
+              {use.largest.map(({ fullName, bytes }) => (
+                <li key={fullName}>
+                  <a href={addresses.skill(fullName)}>
+                    <bdi>{fullName}</bdi>
+                  </a>{' '}
+                  <span class="faint">{toBytesText(bytes)}</span>
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </Shown>
+      <Backups />
+    </Page>
+  )
+}
+
+function Backups() {
+  const backups = useData(['operator', 'backups'], () => api.listBackups())
+  const make = useAction(async () => {
+    await api.createBackup({})
+    await refresh('operator', 'backups')
+  })
+  return (
+    <section>
+      <h2>Backups</h2>
+      <Shown of={backups}>
+        {({ backups: made, folder }) =>
+          folder === null ? (
+            <p>This database is backed up with its own tools: this node makes copies of an SQLite file alone.</p>
+          ) : (
+            <>
+              <p class="faint">
+                Whole and checked copies, made while the node goes on, in <code>{folder}</code>.
+              </p>
+              <ActionButton action={make}>Back up now</ActionButton>
+              {make.done && <Notice>The copy was made and read through.</Notice>}
+              {made.length === 0 ? (
+                <Empty>
+                  <p>There is no backup yet.</p>
+                </Empty>
+              ) : (
+                <ul class="plain" aria-label="Backups">
+                  {made.map(({ name, bytes, createdAt }) => (
+                    <li key={name} class="row">
+                      <code>{name}</code>
+                      <span>{toBytesText(bytes)}</span>
+                      <Time at={createdAt} />
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}

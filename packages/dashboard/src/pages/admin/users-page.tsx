@@ -1,0 +1,152 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { ConfirmButton } from '../../ui/confirm.tsx'
+import { ActionButton, Field, Form, Outcome, Select, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Copyable, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+
+type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
+
+const plans = ['free', 'pro', 'team', 'enterprise'] as const
+const planOptions = plans.map((plan) => [plan, plan] as const)
+const roleOptions = [
+  ['user', 'user'],
+  ['admin', 'administrator'],
+] as const
+
+/** Who can sign in, on which plan; new users get their first key here. */
+export function UsersPage() {
+  const page = toPageNumber(useAddress().fields.page)
+  const users = useData(['users', page], () => api.listUsers({ page, claimed: true }))
+  return (
+    <Page title="Users">
+      <NewUser />
+      <Shown of={users}>
+        {(found) => (
+          <>
+            <div class="wide">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">User</th>
+                    <th scope="col">Since</th>
+                    <th scope="col">Plan</th>
+                    <th scope="col">Role</th>
+                    <th scope="col">Access</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.users.map((user) => (
+                    <UserRow key={user.id} user={user} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <Pager page={page} totalPages={found.totalPages} />
+          </>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+function UserRow({ user }: { user: User }) {
+  const { username, plan, role, disabled } = user
+  const change = useAction(async (some: Partial<Pick<User, 'plan' | 'role' | 'disabled'>>) => {
+    await api.updateUser({ username, ...some })
+    await refresh('users')
+  })
+  return (
+    <tr>
+      <th scope="row">
+        <a href={addresses.user(username)}>
+          <bdi>{username}</bdi>
+        </a>
+      </th>
+      <td>
+        <Time at={user.createdAt} />
+      </td>
+      <td>
+        <select
+          aria-label={`Plan of ${username}`}
+          value={plan}
+          onChange={(event) => change.run({ plan: event.currentTarget.value as User['plan'] })}
+        >
+          {plans.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </td>
+      <td>
+        <select
+          aria-label={`Role of ${username}`}
+          value={role}
+          onChange={(event) => change.run({ role: event.currentTarget.value as User['role'] })}
+        >
+          {roleOptions.map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </td>
+      <td>
+        {disabled ? (
+          <>
+            <Badge tone="bad">shut out</Badge>{' '}
+            <ActionButton action={{ ...change, error: null, run: () => change.run({ disabled: false }) }}>
+              Let in
+            </ActionButton>
+          </>
+        ) : (
+          <ConfirmButton
+            action="Shut out"
+            title={`Shut ${username} out?`}
+            work={async () => {
+              await api.updateUser({ username, disabled: true })
+              await refresh('users')
+            }}
+          >
+            <p>Keys and sessions stop working at once. The skills stay, and you can let the user in again.</p>
+          </ConfirmButton>
+        )}
+        <Outcome of={change} />
+      </td>
+    </tr>
+  )
+}
+
+function NewUser() {
+  const [made, setMade] = useState<{ username: string; key: string }>()
+  const action = useAction(async ({ username = '', plan, role }: Record<string, string>) => {
+    const { key } = await api.createUser({ username, plan: plan as User['plan'], role: role as User['role'] })
+    setMade({ username, key })
+    await refresh('users')
+  })
+  if (made) {
+    return (
+      <section class="card secret" aria-label="The new key">
+        <p role="status">This is the first key of {made.username}. Hand it over safely: it is shown this once.</p>
+        <Copyable text={made.key} />
+        <button type="button" onClick={() => setMade(undefined)}>
+          I have it
+        </button>
+      </section>
+    )
+  }
+  return (
+    <details class="card">
+      <summary>Make a user</summary>
+      <Form action={action} submit="Make the user">
+        <Field label="Name" name="username" required hint="Lower-case letters, digits and hyphens." />
+        <Select label="Plan" name="plan" options={planOptions} />
+        <Select label="Role" name="role" options={roleOptions} />
+      </Form>
+    </details>
+  )
+}

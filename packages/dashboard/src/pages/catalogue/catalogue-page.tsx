@@ -1,0 +1,74 @@
+import '../../styles/catalogue.css'
+import { api } from '../../api.ts'
+import { useKeptData } from '../../data/queries.ts'
+import { toAddress, useAddress } from '../../data/use-address.ts'
+import { Page } from '../../ui/page.tsx'
+import { Pager } from '../../ui/pager.tsx'
+import { Empty } from '../../ui/parts.tsx'
+import { Select } from '../../ui/form.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { SkillList } from '../../ui/skill-list.tsx'
+import { Chips, Filters } from './filters.tsx'
+import { EmptyCatalogue, NothingFound } from './nothing-found.tsx'
+import { SearchBox } from './search-box.tsx'
+import { sorts, toSearch } from './search-address.ts'
+
+/** The catalogue, searched and filtered as the address says. */
+export function CataloguePage() {
+  const { fields, change } = useAddress()
+  const { wanted, given, chips } = toSearch(fields)
+  const q = wanted.q ?? ''
+  const found = useKeptData(['skills', wanted], () => api.searchSkills({ ...wanted, explain: q !== '' }))
+  const isEmpty = found.data?.total === 0 && !found.isPlaceholderData && q === '' && chips.length === 0
+  if (isEmpty) {
+    return (
+      <Page title="Skills">
+        <EmptyCatalogue />
+      </Page>
+    )
+  }
+  return (
+    <Page title="Skills">
+      <SearchBox q={q} search={(text) => change({ q: text, page: undefined }, true)} />
+      <div class="catalogue">
+        <Filters given={given} change={(some) => change({ ...some, page: undefined })} />
+        <div class="found" aria-busy={found.isPlaceholderData}>
+          <div class="found-head">
+            <p id="found" role="status" tabIndex={-1}>
+              {found.data && toTotal(found.data.total, q)}
+            </p>
+            <Select
+              label="Sort by"
+              name="sort"
+              value={wanted.sort ?? (q ? '' : 'downloads')}
+              options={q ? [['', 'Best match'], ...sorts] : sorts}
+              onChange={(sort) => change({ sort, page: undefined })}
+            />
+          </div>
+          <Chips chips={chips} fields={fields} />
+          <Shown of={found}>
+            {({ skills, total, page, totalPages }) => (
+              <>
+                {skills.length > 0 && <SkillList skills={skills} terms={q} />}
+                {total === 0 && <NothingFound q={q} chips={chips} fields={fields} />}
+                {total > 0 && skills.length === 0 && (
+                  <Empty>
+                    There is no page {page.toLocaleString('en')}.{' '}
+                    <a href={toAddress('/', { ...fields, page: undefined })}>Go to the first page</a>
+                  </Empty>
+                )}
+                {skills.length > 0 && <Pager page={page} totalPages={totalPages} />}
+              </>
+            )}
+          </Shown>
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+function toTotal(total: number, q: string): string {
+  const skills = `${total.toLocaleString('en')} ${total === 1 ? 'skill' : 'skills'}`
+  if (!q) return skills
+  return `${skills} ${total === 1 ? 'matches' : 'match'}`
+}

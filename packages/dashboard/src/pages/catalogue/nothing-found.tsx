@@ -1,0 +1,61 @@
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { toAddress } from '../../data/use-address.ts'
+import { Copyable, Empty } from '../../ui/parts.tsx'
+import { withoutFilters, type Chip } from './search-address.ts'
+
+/** A catalogue without a single skill: how the first one gets there. */
+export function EmptyCatalogue() {
+  return (
+    <Empty>
+      <h2>No skills here yet</h2>
+      <p>
+        A skill is a folder with a <code>SKILL.md</code> in it.{' '}
+        <a href="/account/publish">Publish the first one here</a>, or from a terminal:
+      </p>
+      <Copyable
+        text={`skillstead init my-skill\nskillstead publish my-skill --url ${location.origin}`}
+        label="Copy commands"
+      />
+    </Empty>
+  )
+}
+
+/** A search that found nothing: what would find more, and how to ask for what is missing. */
+export function NothingFound(props: { q: string; chips: readonly Chip[]; fields: Readonly<Record<string, string>> }) {
+  const { q, chips, fields } = props
+  return (
+    <Empty>
+      <h2>
+        {q ? (
+          <>
+            Nothing matches “<bdi>{q}</bdi>”{chips.length > 0 && ' with these filters'}
+          </>
+        ) : (
+          'Nothing matches these filters'
+        )}
+      </h2>
+      <ul>
+        {chips.length > 0 && <Loosened q={q} fields={fields} />}
+        {q && <li>Try fewer or more general words.</li>}
+        {q && (
+          <li>
+            Missing it? <a href={toAddress('/requests', { new: q.slice(0, 200) })}>Ask for this skill</a>, so that
+            others can vote for it and somebody can write it.
+          </li>
+        )}
+      </ul>
+    </Empty>
+  )
+}
+
+/** How much there would be without the filters. */
+function Loosened({ q, fields }: { q: string; fields: Readonly<Record<string, string>> }) {
+  const { data } = useData(['skills', 'loosened', q], () => api.searchSkills({ q, limit: 1 }))
+  return (
+    <li>
+      <a href={toAddress('/', { ...fields, ...withoutFilters })}>Remove all filters</a>
+      {data && ` to see ${data.total.toLocaleString('en')} ${data.total === 1 ? 'skill' : 'skills'}`}
+    </li>
+  )
+}

@@ -1,0 +1,58 @@
+import type { api } from '../../api.ts'
+import { toPageNumber } from '../../ui/pager.tsx'
+
+type Wanted = NonNullable<Parameters<typeof api.searchSkills>[0]>
+
+interface Filter {
+  /** What the address may hold; anything else counts as not there. */
+  readonly accepts: RegExp
+  /** The filter in words, as its chip shows it. */
+  readonly say: (value: string) => string
+}
+
+const anyText = /^[^\0]{1,200}$/su
+
+/** By the names that the interface and the address have for them. */
+const filters: Readonly<Record<string, Filter>> = {
+  category: { accepts: anyText, say: (value) => `Category: ${value}` },
+  keyword: { accepts: anyText, say: (value) => `Keyword: ${value}` },
+  owner: { accepts: anyText, say: (value) => `Owner: ${value}` },
+  license: { accepts: anyText, say: (value) => `Licence: ${value}` },
+  minSecurityScore: { accepts: /^(?:\d{1,2}|100)$/, say: (value) => `Security ${value} or more` },
+  verified: { accepts: /^true$/, say: () => 'Verified' },
+  deprecated: {
+    accepts: /^(?:true|false)$/,
+    say: (value) => (value === 'true' ? 'Deprecated only' : 'Without deprecated'),
+  },
+}
+
+export const sorts = [
+  ['downloads', 'Most downloads'],
+  ['recent', 'Newest'],
+  ['stars', 'Most stars'],
+] as const
+
+/** A filter that is in force. */
+export interface Chip {
+  readonly name: string
+  readonly text: string
+}
+
+/** What the fields of an address ask the catalogue for. Whoever mistypes one sees more, not an error. */
+export function toSearch(fields: Readonly<Record<string, string>>) {
+  const names = Object.keys(filters).filter((name) => filters[name]!.accepts.test(fields[name] ?? ''))
+  const given = Object.fromEntries(names.map((name) => [name, fields[name]!]))
+  const wanted: Wanted = {
+    ...given,
+    q: (fields.q ?? '').slice(0, 1000).toWellFormed(),
+    page: toPageNumber(fields.page),
+    sort: sorts.find(([sort]) => sort === fields.sort)?.[0],
+  }
+  const chips: Chip[] = names.map((name) => ({ name, text: filters[name]!.say(fields[name]!) }))
+  return { wanted, given, chips }
+}
+
+/** Takes every filter out of an address. */
+export const withoutFilters: Readonly<Record<string, undefined>> = Object.fromEntries(
+  ['page', ...Object.keys(filters)].map((name) => [name, undefined]),
+)

@@ -1,0 +1,152 @@
+import type { TargetedKeyboardEvent } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { Marked } from '../../ui/marked-text.tsx'
+import { createPace } from './search-pace.ts'
+
+/** Of the window, however often one leaves the page and comes back. */
+const pace = createPace()
+const suggestLengthMin = 2
+
+/**
+ * A search as you type, with completions: the combobox of https://www.w3.org/WAI/ARIA/apg/patterns/combobox/. The text
+ * is handed on after a pause, or at once by Enter or by a choice.
+ */
+export function SearchBox({ q, search }: { q: string; search: (q: string) => void }) {
+  const { text, type, settle } = useTyped(q, search)
+  const field = useRef<HTMLInputElement>(null)
+  const [open, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  const suggestions = useSuggestions(q, open).filter((suggestion) => suggestion !== q)
+  const shown = open && suggestions.length > 0
+  const close = () => {
+    setOpen(false)
+    setActive(-1)
+  }
+  const choose = (value: string) => {
+    settle(value)
+    close()
+  }
+  const clear = () => {
+    choose('')
+    field.current?.focus()
+  }
+  const move = (step: 1 | -1) => {
+    setOpen(true)
+    if (!shown) return
+    // One place besides the suggestions: the text as it was typed.
+    const places = suggestions.length + 1
+    setActive(((active + 1 + step + places) % places) - 1)
+  }
+  const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    if (event.isComposing) return
+    if (event.key === 'ArrowDown') move(1)
+    else if (event.key === 'ArrowUp') move(-1)
+    else if (event.key === 'Escape' && shown) close()
+    else if (event.key === 'Escape') clear()
+    else if (event.key === 'Enter') choose(suggestions[active] ?? text)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <search class="search">
+      <label for="q">Search skills</label>
+      <div class="combobox">
+        <input
+          id="q"
+          ref={field}
+          type="text"
+          role="combobox"
+          inputMode="search"
+          enterkeyhint="search"
+          autocomplete="off"
+          spellcheck={false}
+          dir="auto"
+          maxLength={1000}
+          placeholder="What should your agent be able to do?"
+          aria-autocomplete="list"
+          aria-expanded={shown}
+          aria-controls={shown ? 'suggestions' : undefined}
+          aria-activedescendant={shown && active >= 0 ? `suggestion-${active}` : undefined}
+          value={text}
+          onInput={(event) => {
+            type(event.currentTarget.value)
+            setActive(-1)
+            setOpen(true)
+          }}
+          onKeyDown={onKeyDown}
+          onBlur={close}
+        />
+        {text && (
+          <button type="button" class="quiet" aria-label="Clear search" onClick={clear}>
+            <span aria-hidden="true">×</span>
+          </button>
+        )}
+        {shown && <Suggestions all={suggestions} active={active} typed={text} choose={choose} />}
+      </div>
+    </search>
+  )
+}
+
+function Suggestions(props: {
+  all: readonly string[]
+  active: number
+  typed: string
+  choose: (value: string) => void
+}) {
+  return (
+    <ul id="suggestions" class="suggestions" role="listbox" aria-label="Suggestions">
+      {props.all.map((suggestion, place) => (
+        <li
+          key={suggestion}
+          id={`suggestion-${place}`}
+          role="option"
+          dir="auto"
+          aria-selected={place === props.active}
+          // The field keeps the focus: what takes it away closes the list before the click arrives.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => props.choose(suggestion)}
+        >
+          <Marked text={suggestion} terms={props.typed} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The text in the field, which runs ahead of the one that is searched for. */
+function useTyped(q: string, search: (q: string) => void) {
+  const [text, setText] = useState(q)
+  const sent = useRef(q)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const settle = (value: string) => {
+    clearTimeout(timer.current)
+    setText(value)
+    sent.current = value.trim()
+    if (sent.current === q) return
+    pace.spend(Date.now())
+    search(sent.current)
+  }
+  useEffect(() => {
+    // Only what somebody else changed, such as a step back: an echo of what was sent must not undo what was typed since.
+    if (q !== sent.current) settle(q)
+  }, [q])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const latest = useRef(settle)
+  latest.current = settle
+  const type = (value: string) => {
+    setText(value)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => latest.current(value), pace.pauseAt(Date.now()))
+  }
+  return { text, type, settle }
+}
+
+/** Completions of what is searched for; none is no reason to complain. */
+function useSuggestions(q: string, open: boolean): readonly string[] {
+  const enabled = open && q.length >= suggestLengthMin
+  const wanted = q.slice(0, 200).toWellFormed()
+  const { data } = useData(['suggest', wanted], () => api.suggest({ q: wanted, limit: 8 }), enabled)
+  return (enabled && data?.suggestions) || []
+}

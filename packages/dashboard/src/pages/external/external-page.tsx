@@ -1,0 +1,111 @@
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Select } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Count, Empty, SecurityBadge, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { ScanForm } from './scan-form.tsx'
+
+const registryOptions = [
+  ['all', 'All'],
+  ['github', 'GitHub'],
+  ['skills.sh', 'skills.sh'],
+] as const
+type Registry = (typeof registryOptions)[number][0]
+
+/** Skills of other registries that this node knows of, and a form that scans one before it is installed. */
+export default function ExternalPage() {
+  const me = useMe()
+  return (
+    <Page title="External skills">
+      <p class="faint">Skills of other registries that this node heard of. Nothing of them is served from here.</p>
+      {me === null ? (
+        <section class="card">
+          <h2>Scan a skill before you install it</h2>
+          <p>
+            <SignInLink>Sign in</SignInLink> to have a skill scanned by its address or its text.
+          </p>
+        </section>
+      ) : (
+        me && <ScanForm />
+      )}
+      <Known />
+    </Page>
+  )
+}
+
+function Known() {
+  const { fields, change } = useAddress()
+  const registry = (registryOptions.find(([value]) => value === fields.registry)?.[0] ?? 'all') satisfies Registry
+  const verified = fields.verified === 'true' || undefined
+  const wanted = { registry, verified, page: toPageNumber(fields.page) }
+  const found = useData(['external', wanted], () => api.listExternal(wanted))
+  return (
+    <>
+      <div class="filters">
+        <Select
+          label="Registry"
+          name="registry"
+          value={registry}
+          options={registryOptions}
+          onChange={(value) => change({ registry: value === 'all' ? undefined : value, page: undefined })}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={verified === true}
+            onChange={(event) =>
+              change({ verified: event.currentTarget.checked ? 'true' : undefined, page: undefined })
+            }
+          />{' '}
+          Found safe by a scan
+        </label>
+      </div>
+      <Shown of={found}>
+        {({ externalSkills, total, page, totalPages }) => (
+          <>
+            {externalSkills.length === 0 && (
+              <Empty>
+                <p>None are known{total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.</p>
+                <p>They appear here once somebody reports an install of a skill from elsewhere, or imports a list.</p>
+              </Empty>
+            )}
+            <ul class="plain">
+              {externalSkills.map((skill) => (
+                <li key={skill.id}>
+                  <h2>
+                    <a href={toWebAddress(skill.url)} rel="noopener noreferrer nofollow">
+                      <bdi>{skill.name}</bdi>
+                    </a>
+                  </h2>
+                  <p dir="auto">{skill.description}</p>
+                  <p class="facts">
+                    <Badge>{skill.registry}</Badge>
+                    <SecurityBadge score={skill.securityScore} />
+                    {skill.author && <bdi>{skill.author}</bdi>}
+                    <Count of={skill.installs} unit="installs" />
+                    {skill.scannedAt && (
+                      <span>
+                        scanned <Time at={skill.scannedAt} />
+                      </span>
+                    )}
+                  </p>
+                </li>
+              ))}
+            </ul>
+            <Pager page={page} totalPages={totalPages} />
+          </>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+/** Only what a browser opens as a page: other schemes run something. */
+function toWebAddress(url: string): string | undefined {
+  return /^https?:\/\//i.test(url) ? url : undefined
+}

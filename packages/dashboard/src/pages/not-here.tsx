@@ -1,0 +1,11 @@
+import { Page } from '../ui/page.tsx'
+
+export function NotHere() {
+  return (
+    <Page title="Nothing here">
+      <p>
+        There is no page at this address. <a href="/">Look through the skills</a> instead.
+      </p>
+    </Page>
+  )
+}

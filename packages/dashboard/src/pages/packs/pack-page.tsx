@@ -1,0 +1,123 @@
+import { useLocation, useRoute } from 'preact-iso'
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { ConfirmButton } from '../../ui/confirm.tsx'
+import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Page, useTitle } from '../../ui/page.tsx'
+import { Badge, Copyable, Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { SkillList } from '../../ui/skill-list.tsx'
+import { BudgetBar } from './budget.tsx'
+import { toLines, toMembers, visibilityOptions, type Visibility } from './members.ts'
+
+type Pack = Awaited<ReturnType<typeof api.getPack>>
+
+/** One pack: its skills, how to install them, what they cost of the context. */
+export default function PackPage() {
+  const { slug = '' } = useRoute().params
+  useTitle(slug)
+  const found = useData(['pack', slug], () => api.getPack({ slug }))
+  if (!found.data) {
+    return (
+      <Page title={slug}>
+        <Shown of={found}>{() => null}</Shown>
+      </Page>
+    )
+  }
+  return <PackShown pack={found.data} />
+}
+
+function PackShown({ pack }: { pack: Pack }) {
+  const me = useMe()
+  const isMine = me != null && (me.username === pack.curator.username || me.role === 'admin')
+  return (
+    <Page title={pack.name}>
+      <p dir="auto">{pack.description}</p>
+      <p class="facts">
+        {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
+        <span>
+          by <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
+        </span>
+        <span>
+          changed <Time at={pack.updatedAt} />
+        </span>
+      </p>
+      <div class="beside">
+        <section aria-label="Skills of the pack">
+          {pack.skills.length === 0 ? (
+            <Empty>
+              <p>There is nothing in this pack yet.</p>
+            </Empty>
+          ) : (
+            <SkillList skills={pack.skills} notes={pack.skills.map(toNote)} />
+          )}
+        </section>
+        <aside>
+          <section class="card">
+            <h2>Install</h2>
+            <Copyable text={`npx skillstead install pack:${pack.slug} --url ${location.origin}`} />
+            {pack.visibility === 'public' && <Copyable text={`npx skills add ${location.origin}/packs/${pack.slug}`} />}
+          </section>
+          <BudgetBar of={pack.budget} />
+        </aside>
+      </div>
+      {isMine && <Change pack={pack} />}
+    </Page>
+  )
+}
+
+function toNote({ pinnedVersion, note }: Pack['skills'][number]): string {
+  return [pinnedVersion && `Pinned to ${pinnedVersion}.`, note].filter(Boolean).join(' ')
+}
+
+function Change({ pack }: { pack: Pack }) {
+  const { route } = useLocation()
+  const { slug } = pack
+  const action = useAction(async (fields: Record<string, string>) => {
+    await api.updatePack({
+      slug,
+      name: fields.name,
+      description: fields.description,
+      skills: keepNotes(pack, toMembers(fields.skills ?? '')),
+      visibility: fields.visibility as Visibility,
+    })
+    await refresh('pack', slug)
+    await refresh('packs')
+  })
+  return (
+    <details class="card">
+      <summary>Change this pack</summary>
+      <Form action={action} submit="Save">
+        <Field label="Name" name="name" required maxLength={100} defaultValue={pack.name} />
+        <TextArea label="Description" name="description" maxLength={2000} value={pack.description} />
+        <TextArea
+          label="Skills"
+          name="skills"
+          rows={8}
+          value={toLines(pack.skills)}
+          hint="One a line: owner/name, with @1.2.0 behind it to pin a version."
+        />
+        <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />
+      </Form>
+      <ConfirmButton
+        action="Delete the pack"
+        title={`Delete ${pack.name}?`}
+        work={async () => {
+          await api.deletePack({ slug })
+          await refresh('packs')
+          route('/packs')
+        }}
+      >
+        <p>The skills themselves stay. This cannot be taken back.</p>
+      </ConfirmButton>
+    </details>
+  )
+}
+
+/** The lines of the form have no room for notes: who stays in the pack keeps his. */
+function keepNotes({ skills }: Pack, members: ReturnType<typeof toMembers>) {
+  const notes = new Map(skills.map(({ fullName, note }) => [fullName, note]))
+  return members.map((member) => ({ ...member, note: notes.get(member.name) || undefined }))
+}

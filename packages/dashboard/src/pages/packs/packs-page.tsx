@@ -1,0 +1,67 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { useData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { SearchField } from '../../ui/search-field.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Budget } from './budget.tsx'
+import { NewPack } from './new-pack.tsx'
+
+/** Packs: skills that somebody put together for one purpose. */
+export default function PacksPage() {
+  const { fields, change } = useAddress()
+  const me = useMe()
+  const wanted = { q: fields.q ?? '', page: toPageNumber(fields.page), limit: 20 }
+  const found = useData(['packs', wanted], () => api.listPacks(wanted))
+  return (
+    <Page title="Packs">
+      <p class="faint">Skills that somebody put together for one purpose, to be installed as one.</p>
+      <SearchField label="Search packs" value={wanted.q} onChange={(q) => change({ q, page: undefined }, true)} />
+      <Shown of={found}>
+        {({ packs, total, page, totalPages }) => (
+          <>
+            {packs.length === 0 && <NoPacks query={wanted.q} />}
+            <ul class="plain" aria-label={`${total} packs`}>
+              {packs.map((pack) => (
+                <li key={pack.slug}>
+                  <h2>
+                    <a href={addresses.pack(pack.slug)}>
+                      <bdi>{pack.name}</bdi>
+                    </a>
+                  </h2>
+                  <p dir="auto">{pack.description}</p>
+                  <p class="facts">
+                    <span>{pack.skillCount} skills</span>
+                    <Budget of={pack.budget} />
+                    <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
+                    <Time at={pack.updatedAt} />
+                  </p>
+                </li>
+              ))}
+            </ul>
+            <Pager page={page} totalPages={totalPages} />
+          </>
+        )}
+      </Shown>
+      {me && <NewPack />}
+    </Page>
+  )
+}
+
+function NoPacks({ query }: { query: string }) {
+  return (
+    <Empty>
+      {query ? (
+        <p>
+          No pack matches <q>{query}</q>. Try fewer words.
+        </p>
+      ) : (
+        <p>Nobody has made a pack yet. Sign in to make the first.</p>
+      )}
+    </Empty>
+  )
+}

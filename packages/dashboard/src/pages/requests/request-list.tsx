@@ -1,0 +1,143 @@
+import { api } from '../../api.ts'
+import { addresses } from '../../addresses.ts'
+import { useKeptData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { toAddress, useAddress } from '../../data/use-address.ts'
+import { Select } from '../../ui/form.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { statusTitles, type SkillRequest, type Status } from './request-data.ts'
+import { Vote } from './vote.tsx'
+
+const sorts = [
+  ['votes', 'Most votes'],
+  ['recent', 'Newest'],
+] as const
+const statuses = Object.entries(statusTitles) as [Status, string][]
+
+/** What people ask for, ordered and narrowed down as the address says. */
+export function RequestList() {
+  const { fields, change } = useAddress()
+  const sort = fields.sort === 'recent' ? 'recent' : 'votes'
+  const status = statuses.find(([known]) => known === fields.status)?.[0]
+  const wanted = { sort, status, page: toPageNumber(fields.page), limit: 20 } as const
+  const found = useKeptData(['requests', wanted], () => api.listRequests(wanted))
+  const tabs = sorts.map(([name, title]) => ({
+    href: toAddress('/requests', { status, sort: name === 'votes' ? undefined : name }),
+    title,
+    current: name === sort,
+  }))
+  return (
+    <>
+      <Tabs label="Order" tabs={tabs} />
+      <div class="filters">
+        <Select
+          label="Status"
+          name="status"
+          value={status ?? ''}
+          options={[['', 'All'], ...statuses]}
+          onChange={(value) => change({ status: value, page: undefined })}
+        />
+        <VotingHint />
+      </div>
+      <Shown of={found}>
+        {({ requests, page, totalPages }) =>
+          requests.length === 0 ? (
+            <NoRequests status={status} />
+          ) : (
+            <>
+              <ul class="requests">
+                {requests.map((request) => (
+                  <RequestItem key={request.id} request={request} />
+                ))}
+              </ul>
+              <Pager page={page} totalPages={totalPages} />
+            </>
+          )
+        }
+      </Shown>
+    </>
+  )
+}
+
+function VotingHint() {
+  if (useMe() !== null) return null
+  return (
+    <p class="faint">
+      <SignInLink>Sign in</SignInLink> to vote.
+    </p>
+  )
+}
+
+function RequestItem({ request }: { request: SkillRequest }) {
+  return (
+    <li>
+      <Vote request={request} />
+      <div>
+        <h2>
+          <a href={toAddress('/requests', { id: request.id })}>
+            <bdi>{request.title}</bdi>
+          </a>
+        </h2>
+        <p class="clamped" dir="auto">
+          {request.description}
+        </p>
+        <RequestFacts request={request} />
+      </div>
+    </li>
+  )
+}
+
+export function RequestFacts({ request }: { request: SkillRequest }) {
+  const { status, requester, fulfilledBy, createdAt } = request
+  return (
+    <p class="facts">
+      <Badge tone={status === 'fulfilled' ? 'good' : status === 'in_progress' ? 'fair' : 'plain'}>
+        {statusTitles[status].toLowerCase()}
+      </Badge>
+      {fulfilledBy && (
+        <span>
+          by{' '}
+          <a href={addresses.skill(fulfilledBy)}>
+            <bdi>{fulfilledBy}</bdi>
+          </a>
+        </span>
+      )}
+      <span>
+        asked <Time at={createdAt} /> by{' '}
+        {requester ? (
+          <a href={addresses.user(requester.username)}>
+            <bdi>{requester.username}</bdi>
+          </a>
+        ) : (
+          'a guest'
+        )}
+      </span>
+    </p>
+  )
+}
+
+function NoRequests({ status }: { status: Status | undefined }) {
+  return (
+    <Empty>
+      {status ? (
+        <>
+          <h2>No requests are {statusTitles[status].toLowerCase()}</h2>
+          <p>
+            <a href="/requests">Show all requests</a>
+          </p>
+        </>
+      ) : (
+        <>
+          <h2>Nobody has asked for a skill yet</h2>
+          <p>
+            <a href="/requests?new=">Ask for one that you miss</a>, or <a href="/">search what is there</a>.
+          </p>
+        </>
+      )}
+    </Empty>
+  )
+}

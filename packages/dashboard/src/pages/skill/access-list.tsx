@@ -1,0 +1,48 @@
+import type { Access, AccessKind } from '@skillstead/protocol'
+
+const titles: Readonly<Record<AccessKind, string>> = {
+  tools: 'Tools of the agent',
+  commands: 'Programs it runs',
+  hosts: 'Hosts it calls',
+  environment: 'Environment variables',
+  packages: 'Packages it installs',
+  files: 'Places outside its folder',
+}
+const shownMax = 50
+
+export function isEmptyAccess(access: Access): boolean {
+  return (Object.keys(titles) as AccessKind[]).every((kind) => access[kind].length === 0)
+}
+
+/** What a version uses as far as its text tells, a line for each kind that there is something of. */
+export function AccessList({ access }: { access: Access }) {
+  const kinds = (Object.keys(titles) as AccessKind[]).filter((kind) => access[kind].length > 0)
+  return (
+    <>
+      <dl class="access">
+        {kinds.map((kind) => (
+          <div key={kind}>
+            <dt>{titles[kind]}</dt>
+            <dd>
+              <ul class="words">
+                {access[kind].slice(0, shownMax).map((name) => (
+                  <li key={name}>
+                    <code>
+                      <bdi>{kind === 'environment' && name === '*' ? 'all of them' : name}</bdi>
+                    </code>
+                  </li>
+                ))}
+                {access[kind].length > shownMax && <li>and {access[kind].length - shownMax} more</li>}
+              </ul>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {access.cut.length > 0 && (
+        <p class="hint">
+          Not all could be listed: <bdi>{access.cut.join('; ')}</bdi>
+        </p>
+      )}
+    </>
+  )
+}

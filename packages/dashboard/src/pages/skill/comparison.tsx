@@ -1,0 +1,83 @@
+import type { FileDiff, SkillDiff } from '@skillstead/protocol'
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { Diff } from '../../ui/diff.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { AccessList, isEmptyAccess } from './access-list.tsx'
+import { verdictWords } from './words.ts'
+
+const openFiles = 5
+const filesStep = 50
+/** A patch above this waits until it is asked for. */
+const openCharactersMax = 50_000
+
+/** What lies between two versions: what the later one uses anew, then file by file. */
+export function Comparison({ name, from, to }: { name: string; from: string; to: string }) {
+  const found = useData(['skill', name, 'diff', from, to], () => api.diffSkill({ name, from, to }))
+  return (
+    <section class="comparison" aria-label={`From ${from} to ${to}`}>
+      <h2>
+        From {from} to {to}
+      </h2>
+      <Shown of={found}>{(diff) => (from === to ? <p>These are one version.</p> : <Parts diff={diff} />)}</Shown>
+    </section>
+  )
+}
+
+function Parts({ diff }: { diff: SkillDiff }) {
+  const [shown, show] = useState(filesStep)
+  const { files, access, security, from, to } = diff
+  return (
+    <>
+      {!isEmptyAccess(access.added) && (
+        <div class="card widens">
+          <h3>
+            {to} uses what {from} does not
+          </h3>
+          <AccessList access={access.added} />
+        </div>
+      )}
+      {!isEmptyAccess(access.removed) && (
+        <details class="card">
+          <summary>What {to} does not use any more</summary>
+          <AccessList access={access.removed} />
+        </details>
+      )}
+      <p>
+        Security: {toWords(security.from)} in {from}, {toWords(security.to)} in {to}.{' '}
+        {files.length === 0 ? 'No file differs.' : `${files.length.toLocaleString('en')} files differ.`}
+      </p>
+      {files.slice(0, shown).map((file, place) => (
+        <FilePatch key={file.path} file={file} open={place < openFiles} />
+      ))}
+      {files.length > shown && (
+        <button type="button" onClick={() => show(shown + filesStep)}>
+          Show more files
+        </button>
+      )}
+    </>
+  )
+}
+
+function toWords(verdict: SkillDiff['security']['from']): string {
+  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
+}
+
+const omissions = {
+  binary: 'It is no text, so there is no comparison to read.',
+  'too large': 'It is too large to compare here. Download both versions and compare them with a program.',
+}
+
+function FilePatch({ file, open }: { file: FileDiff; open: boolean }) {
+  const [isOpen, setOpen] = useState(open && (file.diff?.length ?? 0) <= openCharactersMax)
+  return (
+    <details class="file-patch" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <bdi>{file.path}</bdi> <span class="faint">{file.status}</span>
+      </summary>
+      {isOpen && file.diff !== null && <Diff patch={file.diff} label={`Differences in ${file.path}`} />}
+      {file.diff === null && <p>{omissions[file.omitted ?? 'binary']}</p>}
+    </details>
+  )
+}

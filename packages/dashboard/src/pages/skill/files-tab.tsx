@@ -1,0 +1,107 @@
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Empty, toBytesText } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { toApiAddress, toBytes, toFileAddress, toTab, toText, type ShownSkill } from './shown-skill.ts'
+import { TextPages } from './text-pages.tsx'
+
+const pageRows = 50
+/** A larger file is for programs; who wants to see it downloads it. */
+const shownBytesMax = 2 * 1024 * 1024
+
+/** The files of a version, or the text of the one that the address names. */
+export function FilesTab({ shown }: { shown: ShownSkill }) {
+  const { fields } = useAddress()
+  if (!shown.version) return <Empty>No version is shown, so there are no files.</Empty>
+  if (fields.path === undefined) return <FileList shown={shown} page={toPageNumber(fields.page)} />
+  return <OneFile shown={shown} path={fields.path} line={toLine(fields.line)} />
+}
+
+function toLine(text: string | undefined): number | undefined {
+  const line = Number(text)
+  return Number.isInteger(line) && line > 0 ? line : undefined
+}
+
+function FileList({ shown, page }: { shown: ShownSkill; page: number }) {
+  const { files, size } = shown.skill
+  const totalPages = Math.ceil(files.length / pageRows)
+  const first = (Math.min(page, totalPages) - 1) * pageRows
+  return (
+    <>
+      <p>
+        {files.length.toLocaleString('en')} {files.length === 1 ? 'file' : 'files'}, {toBytesText(size)} in all.{' '}
+        <a href={toApiAddress(shown, 'archive')} download>
+          Download all as a zip
+        </a>
+      </p>
+      <table class="files">
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Size</th>
+          </tr>
+        </thead>
+        <tbody>
+          {files.slice(first, first + pageRows).map((file) => (
+            <tr key={file.path}>
+              <td>
+                <a href={toTab(shown, 'files', { path: file.path })}>
+                  <bdi>{file.path}</bdi>
+                </a>
+              </td>
+              <td>{toBytesText(file.size)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Pager page={page} totalPages={totalPages} />
+    </>
+  )
+}
+
+function OneFile({ shown, path, line }: { shown: ShownSkill; path: string; line: number | undefined }) {
+  const file = shown.skill.files.find((one) => one.path === path)
+  return (
+    <>
+      <p class="row">
+        <a href={toTab(shown, 'files')}>All files</a>
+        {file && (
+          <a href={toFileAddress(shown, path)} download={path.split('/').at(-1)}>
+            Download
+          </a>
+        )}
+      </p>
+      <h2>
+        <bdi>{path}</bdi>
+      </h2>
+      {!file && <Empty>Version {shown.version} has no such file.</Empty>}
+      {file && file.size > shownBytesMax && (
+        <Empty>This file has {toBytesText(file.size)}, which is more than is shown here. Download it instead.</Empty>
+      )}
+      {file && file.size <= shownBytesMax && <FileText shown={shown} path={path} line={line} />}
+    </>
+  )
+}
+
+function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line: number | undefined }) {
+  const text = useFileText(shown, path)
+  return (
+    <Shown of={text}>
+      {(found) =>
+        found === null ? (
+          <Empty>This file is no text. Download it to look at it.</Empty>
+        ) : (
+          <TextPages text={found} label={path} lineAsked={line} />
+        )
+      }
+    </Shown>
+  )
+}
+
+/** The text of a file of the version; null where it is none. */
+export function useFileText({ name, version }: ShownSkill, path: string, enabled = true) {
+  const load = async () => toText(toBytes(await api.getFile({ name, path, version })))
+  return useData(['skill', name, 'file', version, path], load, enabled)
+}

@@ -1,0 +1,142 @@
+import type { ScanFinding } from '@skillstead/protocol'
+import { useState } from 'preact/hooks'
+import { Badge } from '../../ui/parts.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { useFileText } from './files-tab.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
+import { severityTones, signalSentences } from './words.ts'
+
+const gravity = ['critical', 'high', 'medium', 'low', 'info']
+const contextLines = 2
+const lineCharactersMax = 400
+/** The lines of a larger file are not fetched for the sake of a few. */
+const fileBytesMax = 1024 * 1024
+
+/** What was found in one file, each at its lines. */
+export function FindingsOfFile(props: {
+  shown: ShownSkill
+  path: string
+  findings: readonly ScanFinding[]
+  open: boolean
+}) {
+  const { shown, path } = props
+  const findings = props.findings.toSorted(
+    (a, b) => a.line - b.line || gravity.indexOf(a.severity) - gravity.indexOf(b.severity),
+  )
+  const [isOpen, setOpen] = useState(props.open)
+  const file = shown.skill.files.find((one) => one.path === path)
+  const isRead = file !== undefined && file.size <= fileBytesMax
+  const text = useFileText(shown, path, isOpen && isRead)
+  const lines = text.data?.split(/\r\n|\r|\n/)
+  return (
+    <details class="findings" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <bdi>{path}</bdi> <span class="faint">{findings.length}</span>
+      </summary>
+      {text.error && <Problem error={text.error} retry={text.refetch} />}
+      <ul class="plain">
+        {findings.map((finding, place) => (
+          <Finding
+            key={place}
+            shown={shown}
+            finding={finding}
+            lines={lines}
+            isLinked={file !== undefined}
+            isAgain={findings[place - 1]?.line === finding.line}
+          />
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function Finding(props: {
+  shown: ShownSkill
+  finding: ScanFinding
+  lines: readonly string[] | undefined
+  isLinked: boolean
+  /** The one above is of the same line, which stands there. */
+  isAgain: boolean
+}) {
+  const { shown, finding, lines, isLinked, isAgain } = props
+  const { severity, title, path, line, signal, context, decoded, suppressed, remediation, ruleId } = finding
+  return (
+    <li>
+      <h3>
+        <Badge tone={severityTones[severity]}>{severity}</Badge> {suppressed && <Badge>suppressed</Badge>} {title}
+      </h3>
+      <p class="facts">
+        {isLinked ? (
+          <a href={toTab(shown, 'files', { path, line: `${line}` })}>Line {line}</a>
+        ) : (
+          <span>Line {line}</span>
+        )}
+        <span>{signalSentences[signal]}</span>
+        {context.polarity !== 'imperative' && <span>It stands there as {context.polarity}.</span>}
+        {decoded.length > 0 && <span>Undone to see it: {decoded.join(', then ')}.</span>}
+        <code>{ruleId}</code>
+      </p>
+      {!(isAgain && lines && decoded.length === 0) && <Passage finding={finding} lines={lines} />}
+      {remediation && <p>{remediation}</p>}
+      {suppressed && (
+        <p class="hint">
+          The author says this is no harm: <bdi>{suppressed.reason}</bdi>
+        </p>
+      )}
+    </li>
+  )
+}
+
+/** The excerpt within the lines of its file; alone where those are not to be had, or it had to be decoded first. */
+function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly string[] | undefined }) {
+  const { line, excerpt, decoded } = finding
+  const first = Math.max(1, line - contextLines)
+  const around = lines?.slice(first - 1, line + contextLines)
+  return (
+    <>
+      {around && (
+        <div class="passage" role="region" aria-label={`Around line ${line}`} tabIndex={0}>
+          {around.map((text, place) => (
+            <div key={place} class={first + place === line ? 'line here' : 'line'}>
+              <span class="number">{first + place}</span>
+              <span dir="auto">
+                {first + place === line ? (
+                  <WithExcerpt text={text} finding={finding} />
+                ) : (
+                  text.slice(0, lineCharactersMax)
+                )}
+              </span>
+            </div>
+          ))}
+        </div>
+      )}
+      {(!around || decoded.length > 0) && (
+        <pre class="excerpt" tabIndex={0} aria-label="What was found">
+          <bdi>{excerpt}</bdi>
+        </pre>
+      )}
+    </>
+  )
+}
+
+/** The line with the excerpt marked; a long line around it is cut. */
+function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; finding: ScanFinding }) {
+  const [firstLine = ''] = excerpt.replace(/^…|…$/g, '').split('\n')
+  const asked = text.indexOf(firstLine, Math.max(0, column - 1))
+  const at = asked === -1 ? text.indexOf(firstLine) : asked
+  if (firstLine.trim() === '' || at === -1) {
+    const start = Math.max(0, column - 1 - lineCharactersMax / 2)
+    return <mark>{text.slice(start, start + lineCharactersMax)}</mark>
+  }
+  const start = Math.max(0, at - lineCharactersMax / 2)
+  const end = at + firstLine.length
+  return (
+    <>
+      {start > 0 && '…'}
+      {text.slice(start, at)}
+      <mark>{firstLine}</mark>
+      {text.slice(end, end + lineCharactersMax / 2)}
+      {text.length > end + lineCharactersMax / 2 && '…'}
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+import { Copyable, Empty } from '../../ui/parts.tsx'
+import { listInstallWays } from './install-commands.ts'
+import type { ShownSkill } from './shown-skill.ts'
+
+/** Commands to copy, for each program that people have. */
+export function InstallTab({ shown }: { shown: ShownSkill }) {
+  if (!shown.version) return <Empty>There is no version to install.</Empty>
+  return (
+    <>
+      <p>
+        These commands take version {shown.version} and no other, from <code>{location.origin}</code>.
+      </p>
+      {shown.skill.visibility !== 'public' && (
+        <p class="notice plain">
+          This skill is {shown.skill.visibility}: log in first with <code>skillstead login</code>. Installers that send
+          no key need a link that its owner makes.
+        </p>
+      )}
+      {listInstallWays(shown).map(({ title, hint, text }) => (
+        <section key={title} class="way">
+          <h2>{title}</h2>
+          <p class="hint">{hint}</p>
+          <Copyable text={text} label={`Copy for ${title}`} />
+        </section>
+      ))}
+    </>
+  )
+}

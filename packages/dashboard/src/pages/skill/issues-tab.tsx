@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import type { ShownSkill } from './shown-skill.ts'
+
+const types = [
+  ['bug', 'Something is wrong'],
+  ['feature', 'Something is missing'],
+  ['question', 'A question'],
+  ['security', 'A security problem'],
+] as const
+type IssueType = (typeof types)[number][0]
+
+/** What people tell the owner, and a form to do so. */
+export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
+  const { fields } = useAddress()
+  const page = toPageNumber(fields.page)
+  const found = useData(['skill', name, 'issues', page], () => api.listIssues({ name, page }))
+  const me = useMe()
+  return (
+    <>
+      <Shown of={found}>
+        {({ issues, totalPages }) => (
+          <>
+            {issues.length === 0 ? (
+              <Empty>No issue has been filed.</Empty>
+            ) : (
+              <ul class="plain">
+                {issues.map((issue) => (
+                  <li key={issue.id}>
+                    <h3>
+                      <bdi>{issue.title}</bdi>
+                    </h3>
+                    <p class="facts">
+                      <Badge tone={issue.type === 'security' ? 'bad' : 'plain'}>{issue.type}</Badge>
+                      <a href={addresses.user(issue.author.username)}>
+                        <bdi>{issue.author.username}</bdi>
+                      </a>
+                      <Time at={issue.createdAt} />
+                    </p>
+                    <p class="said-text" dir="auto">
+                      {issue.body}
+                    </p>
+                  </li>
+                ))}
+              </ul>
+            )}
+            <Pager page={page} totalPages={totalPages} />
+          </>
+        )}
+      </Shown>
+      {me && <IssueForm name={name} />}
+      {me === null && (
+        <p>
+          <SignInLink>Sign in</SignInLink> to file an issue.
+        </p>
+      )}
+    </>
+  )
+}
+
+function IssueForm({ name }: { name: string }) {
+  const { change } = useAddress()
+  const [filed, setFiled] = useState(0)
+  const action = useAction(async ({ type, title = '', body = '' }: Record<string, string>) => {
+    await api.createIssue({ name, type: type as IssueType, title, body })
+    setFiled(filed + 1)
+    change({ page: undefined })
+    await refresh('skill', name, 'issues')
+  })
+  return (
+    <section aria-label="File an issue">
+      <h2>File an issue</h2>
+      <Form key={filed} action={action} submit="File the issue">
+        <Select label="What is it?" name="type" options={types} />
+        <Field label="Title" name="title" required maxLength={200} />
+        <TextArea label="What happened, and what did you expect?" name="body" maxLength={10_000} />
+      </Form>
+    </section>
+  )
+}

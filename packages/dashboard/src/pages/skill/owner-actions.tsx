@@ -1,0 +1,122 @@
+import type { SkillDetails } from '@skillstead/protocol'
+import { useLocation } from 'preact-iso'
+import { api } from '../../api.ts'
+import { refresh } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { ConfirmButton } from '../../ui/confirm.tsx'
+import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { HandOver } from './owner/hand-over.tsx'
+import { Shares } from './owner/shares.tsx'
+import { Yanks } from './owner/yanks.tsx'
+
+const visibilities = [
+  ['public', 'Public: everybody'],
+  ['internal', 'Internal: whoever has a key of this node'],
+  ['private', 'Private: you, and whom you let in'],
+] as const
+type Visibility = (typeof visibilities)[number][0]
+
+/** What the owner of a skill can do with it, and who administers the node. */
+export function OwnerActions({ skill }: { skill: SkillDetails }) {
+  const me = useMe()
+  const isMine = me != null && (skill.fullName.split('/')[0] === me.username || me.role === 'admin')
+  if (!isMine || skill.origin.kind !== 'local') return null
+  return (
+    <details class="card">
+      <summary>Manage this skill</summary>
+      <Deprecation skill={skill} />
+      <Details skill={skill} />
+      <Yanks skill={skill} />
+      {skill.visibility !== 'public' && <Shares name={skill.fullName} />}
+      <HandOver name={skill.fullName} />
+      <Withdrawal name={skill.fullName} />
+    </details>
+  )
+}
+
+/** Everything that shows a skill is asked for again. */
+export async function refreshSkill(): Promise<void> {
+  await Promise.all([refresh('skill'), refresh('skills'), refresh('own-skills')])
+}
+
+function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
+  const action = useAction(async ({ message = '' }: Record<string, string>) => {
+    await api.publishSkill({ name: fullName, deprecated: !deprecated, deprecationMessage: deprecated ? '' : message })
+    await refreshSkill()
+  })
+  return (
+    <section>
+      <h2>Deprecation</h2>
+      <Form action={action} submit={deprecated ? 'Take the deprecation back' : 'Deprecate'}>
+        {deprecated ? (
+          <p dir="auto">It is deprecated. {deprecationMessage}</p>
+        ) : (
+          <Field
+            label="What to use instead"
+            name="message"
+            maxLength={1000}
+            hint="Shown to whoever has it installed."
+          />
+        )}
+      </Form>
+    </section>
+  )
+}
+
+function Details({ skill }: { skill: SkillDetails }) {
+  const action = useAction(async (fields: Record<string, string>) => {
+    const { description, displayName, category, license, keywords = '', repository } = fields
+    await api.publishSkill({
+      name: skill.fullName,
+      visibility: fields.visibility as Visibility,
+      description,
+      displayName,
+      category,
+      license,
+      repository,
+      keywords: keywords
+        .split(',')
+        .map((word) => word.trim())
+        .filter(Boolean),
+    })
+    await refreshSkill()
+  })
+  return (
+    <section>
+      <h2>Details and visibility</h2>
+      <Form action={action} submit="Save" done="Saved.">
+        <Select label="Who sees it" name="visibility" value={skill.visibility} options={visibilities} />
+        <Field label="Displayed name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
+        <TextArea label="Description" name="description" required maxLength={1024} value={skill.description} />
+        <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
+        <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
+        <Field label="Keywords" name="keywords" hint="With commas between." defaultValue={skill.keywords.join(', ')} />
+        <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
+      </Form>
+    </section>
+  )
+}
+
+function Withdrawal({ name }: { name: string }) {
+  const { route } = useLocation()
+  return (
+    <section>
+      <h2>Withdrawal</h2>
+      <ConfirmButton
+        action="Withdraw the skill"
+        title={`Withdraw ${name}?`}
+        work={async () => {
+          await api.deleteSkill({ name })
+          // Its own page is left first: there is nothing to show on it any more.
+          route('/account/skills')
+          await Promise.all([refresh('skills'), refresh('own-skills')])
+        }}
+      >
+        <p>
+          It is gone for everybody, on mirrors too, and nobody can use its name again. This cannot be taken back. To
+          advise against it only, deprecate it; to take back one version, yank that.
+        </p>
+      </ConfirmButton>
+    </section>
+  )
+}

@@ -1,0 +1,116 @@
+import type { Provenance } from '@skillstead/protocol'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { toAddress } from '../../data/use-address.ts'
+import { Copyable, Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Proof } from './proof.tsx'
+import type { ShownSkill } from './shown-skill.ts'
+
+/** Who published the version, whose work it is, and the proof of it. */
+export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
+  const { name, version } = shown
+  const found = useData(
+    ['skill', name, 'provenance', version],
+    () => api.getProvenance({ name, version }),
+    version !== '',
+  )
+  if (!version) return <Empty>There is no version that could have a provenance.</Empty>
+  return (
+    <Shown of={found}>
+      {(record) => (
+        <>
+          <Record record={record} />
+          <Proof key={version} shown={shown} record={record} />
+          <h2>With the command line</h2>
+          <p class="hint">Checks the same with keys that it remembers from before, which a page cannot.</p>
+          <Copyable text={`skillstead verify ${name} --version ${version} --url ${location.origin}`} />
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function Record({ record }: { record: Provenance }) {
+  const { publisher, authorVerified, origin, log } = record
+  return (
+    <>
+      <p>
+        Version {record.version} was published <Time at={record.publishedAt} /> by <User name={publisher.username} />
+        {record.firstPublishedAt === record.publishedAt ? (
+          '; it is the first of this skill.'
+        ) : (
+          <>
+            ; the first version of this skill <Time at={record.firstPublishedAt} />.
+          </>
+        )}
+      </p>
+      <dl class="details wide-details">
+        <dt>Author</dt>
+        <dd>
+          {authorVerified.length > 0
+            ? `Verified by ${authorVerified.join(', ')}.`
+            : 'Not verified: nobody has proven who is behind this account.'}
+        </dd>
+        <dt>Origin</dt>
+        <dd>
+          <Origin origin={origin} />
+        </dd>
+        <dt>Forked from</dt>
+        <dd>{record.forkChain.length === 0 ? 'Nothing; it began here.' : <Chain record={record} />}</dd>
+        <dt>Log</dt>
+        <dd>
+          {log ? (
+            <>
+              Entry {(log.index + 1).toLocaleString('en')} of {log.treeSize.toLocaleString('en')} in the log of{' '}
+              <bdi>{log.origin}</bdi>
+            </>
+          ) : (
+            'In no log, because it is not public.'
+          )}
+        </dd>
+        <dt>Digest</dt>
+        <dd>
+          <code>{record.digest}</code>
+        </dd>
+      </dl>
+    </>
+  )
+}
+
+function Origin({ origin }: Pick<Provenance, 'origin'>) {
+  if (origin.kind === 'local') return <>Published on this node.</>
+  return (
+    <>
+      {origin.kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{origin.upstream ?? 'elsewhere'}</bdi>
+      {origin.syncedAt && (
+        <>
+          , <Time at={origin.syncedAt} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Chain({ record: { forkChain } }: { record: Provenance }) {
+  return (
+    <ol class="words">
+      {forkChain.slice(0, 50).map(({ fullName, version }) => (
+        <li key={`${fullName} ${version}`}>
+          <a href={toAddress(addresses.skill(fullName), { version })}>
+            <bdi>{fullName}</bdi> {version}
+          </a>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function User({ name }: { name: string }) {
+  return (
+    <a href={addresses.user(name)}>
+      <bdi>{name}</bdi>
+    </a>
+  )
+}

@@ -1,0 +1,169 @@
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { toAddress, useAddress } from '../../data/use-address.ts'
+import { Chart, Markdown } from '../../ui/late.tsx'
+import { Copyable, Empty, Notice, toBytesText } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { toInstallCommand } from './install-commands.ts'
+import { toApiAddress, toBytes, toTab, toText, type ShownSkill } from './shown-skill.ts'
+import { TextPages } from './text-pages.tsx'
+
+/** What is rendered of a SKILL.md; the rest of a huge one is there as text. */
+const renderedCharactersMax = 200_000
+
+/** SKILL.md, rendered or as it was written, and beside it what one wants to know first. */
+export function ReadmeTab({ shown }: { shown: ShownSkill }) {
+  return (
+    <div class="beside">
+      <div>{shown.version ? <Readme shown={shown} /> : <Empty>There is no SKILL.md to show.</Empty>}</div>
+      <aside aria-label="At a glance">
+        <Glance shown={shown} />
+      </aside>
+    </div>
+  )
+}
+
+function Readme({ shown }: { shown: ShownSkill }) {
+  const { name, version } = shown
+  const { fields } = useAddress()
+  const isRaw = fields.view === 'raw'
+  const read = useData(['skill', name, 'skill.md', version], async () => {
+    const bytes = toBytes(await api.getSkillMd({ name, version }))
+    return { size: bytes.length, text: toText(bytes) ?? new TextDecoder().decode(bytes) }
+  })
+  return (
+    <>
+      <p class="facts views">
+        <a href={toTab(shown, '')} aria-current={isRaw ? undefined : 'page'}>
+          Rendered
+        </a>
+        <a href={toTab(shown, '', { view: 'raw' })} aria-current={isRaw ? 'page' : undefined}>
+          Raw
+        </a>
+        <a href={toApiAddress(shown, 'skill.md')} download="SKILL.md">
+          Download SKILL.md
+        </a>
+      </p>
+      <Shown of={read}>
+        {({ text, size }) =>
+          isRaw ? <TextPages text={text} label="SKILL.md" /> : <Rendered shown={shown} text={text} size={size} />
+        }
+      </Shown>
+    </>
+  )
+}
+
+function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size: number }) {
+  const body = withoutFrontmatter(text)
+  const isCut = body.length > renderedCharactersMax
+  const part = isCut ? body.slice(0, body.lastIndexOf('\n', renderedCharactersMax) + 1 || renderedCharactersMax) : body
+  const paths = new Set(shown.skill.files.map(({ path }) => path))
+  const toFile = (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined)
+  if (body.trim() === '') return <Empty>SKILL.md has a head and no text. The raw view shows all of it.</Empty>
+  return (
+    <>
+      <Markdown text={part} toFile={toFile} />
+      {isCut && (
+        <Notice tone="fair">
+          This SKILL.md has {toBytesText(size)}; only its beginning is rendered.{' '}
+          <a href={toTab(shown, '', { view: 'raw' })}>Read all of it raw</a>.
+        </Notice>
+      )}
+    </>
+  )
+}
+
+function withoutFrontmatter(text: string): string {
+  return text.replace(/^\uFEFF?---[ \t]*\r?\n(?:[\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/, '')
+}
+
+function Glance({ shown }: { shown: ShownSkill }) {
+  const { skill } = shown
+  return (
+    <>
+      {shown.version && (
+        <>
+          <h2>Install</h2>
+          <Copyable text={toInstallCommand(shown)} />
+          <p>
+            <a href={toTab(shown, 'install')}>For other agents and installers</a>
+          </p>
+        </>
+      )}
+      <h2>Downloads</h2>
+      <Downloads name={shown.name} />
+      {skill.capabilities.length > 0 && (
+        <>
+          <h2>Capabilities</h2>
+          <ul class="words">
+            {skill.capabilities.slice(0, 30).map((capability) => (
+              <li key={capability}>
+                <bdi>{capability}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {skill.keywords.length > 0 && (
+        <>
+          <h2>Keywords</h2>
+          <ul class="words">
+            {skill.keywords.map((keyword) => (
+              <li key={keyword}>
+                <a href={toAddress('/', { keyword })}>
+                  <bdi>{keyword}</bdi>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h2>Details</h2>
+      <dl class="details">
+        <dt>Version</dt>
+        <dd>{shown.version || 'none'}</dd>
+        <dt>Size</dt>
+        <dd>
+          {toBytesText(skill.size)} in {skill.files.length.toLocaleString('en')}{' '}
+          {skill.files.length === 1 ? 'file' : 'files'}
+        </dd>
+        <dt>Forks</dt>
+        <dd>
+          <a href={toTab(shown, 'similar')}>{skill.forks.toLocaleString('en')}</a>
+        </dd>
+        {/^https?:\/\//i.test(skill.repository) && (
+          <>
+            <dt>Repository</dt>
+            <dd>
+              <a href={skill.repository} rel="noopener noreferrer nofollow ugc" target="_blank">
+                <bdi>{skill.repository.replace(/^https?:\/\//i, '')}</bdi>
+              </a>
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  )
+}
+
+function Downloads({ name }: { name: string }) {
+  const downloads = useData(['skill', name, 'downloads'], async () => {
+    const { days, total } = await api.getDownloads({ name, days: 30 })
+    const series = [
+      { label: 'Downloads', values: days.map((day) => day.downloads) },
+      { label: 'Installs', values: days.map((day) => day.installs) },
+    ]
+    return { total, days: days.map(({ day }) => day), series }
+  })
+  return (
+    <Shown of={downloads}>
+      {({ total, days, series }) =>
+        total === 0 ? (
+          <p class="faint">None in the last 30 days.</p>
+        ) : (
+          <Chart days={days} series={series} label={`${total.toLocaleString('en')} in the last 30 days`} />
+        )
+      }
+    </Shown>
+  )
+}

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { useMe } from '../../data/session.ts'
+import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Notice } from '../../ui/parts.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import type { ShownSkill } from './shown-skill.ts'
+
+const reasons = [
+  ['malicious', 'It does harm'],
+  ['secret', 'It contains a secret or personal data'],
+  ['spam', 'It is spam, or not what it says'],
+  ['offensive', 'It is offensive'],
+  ['other', 'Something else'],
+] as const
+
+/** Tells the administrators that something is wrong with a skill, or that it is a copy. */
+export function ReportTab({ shown: { name } }: { shown: ShownSkill }) {
+  const me = useMe()
+  return (
+    <>
+      <SkillReport name={name} />
+      {me ? (
+        <CopyReport name={name} />
+      ) : (
+        <p>
+          <SignInLink>Sign in</SignInLink> to report it as a copy of another skill.
+        </p>
+      )}
+      <p class="hint">
+        A mistake in it is for its owner: file an issue. Whoever holds the rights to it can also send the operator a
+        DMCA notice.
+      </p>
+    </>
+  )
+}
+
+function SkillReport({ name }: { name: string }) {
+  const [isSent, send] = useState(false)
+  const action = useAction(async ({ reason = '', details }: Record<string, string>) => {
+    await api.reportSkill({ name, reason, details })
+    send(true)
+  })
+  return (
+    <section aria-label="Report this skill">
+      <h2>Report this skill</h2>
+      {isSent ? (
+        <Notice>Thank you. The administrators of this node will look at it.</Notice>
+      ) : (
+        <Form action={action} submit="Send the report">
+          <Select label="What is wrong?" name="reason" options={reasons} />
+          <TextArea
+            label="What did you see, and where?"
+            name="details"
+            maxLength={4000}
+            hint="The administrators read this, and nobody else."
+          />
+        </Form>
+      )}
+    </section>
+  )
+}
+
+function CopyReport({ name }: { name: string }) {
+  const [similarity, setSimilarity] = useState<number>()
+  const action = useAction(async ({ original = '', evidence = '' }: Record<string, string>) => {
+    const report = await api.reportCopy({ name, originalSkillId: original.trim(), evidence })
+    setSimilarity(report.similarity)
+  })
+  return (
+    <section aria-label="Report a copy">
+      <h2>Report a copy</h2>
+      {similarity === undefined ? (
+        <Form action={action} submit="Report the copy">
+          <Field label="The original" name="original" required placeholder="owner/name" hint="Its name on this node." />
+          <TextArea label="How can one tell?" name="evidence" required maxLength={10_000} />
+        </Form>
+      ) : (
+        <Notice>
+          Reported. The two are {Math.round(similarity * 100)}% alike; that goes to the administrators with what you
+          wrote.
+        </Notice>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,182 @@
+import type { AgentReview, Review } from '@skillstead/protocol'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
+
+/** What people say of it, or what agents do: one list at a time. */
+export function ReviewsTab({ shown }: { shown: ShownSkill }) {
+  const isAgents = useAddress().fields.by === 'agents'
+  return (
+    <>
+      <p class="facts views">
+        <a href={toTab(shown, 'reviews')} aria-current={isAgents ? undefined : 'page'}>
+          By people
+        </a>
+        <a href={toTab(shown, 'reviews', { by: 'agents' })} aria-current={isAgents ? 'page' : undefined}>
+          By agents
+        </a>
+      </p>
+      {isAgents ? <AgentReviews name={shown.name} /> : <Reviews name={shown.name} />}
+    </>
+  )
+}
+
+function Reviews({ name }: { name: string }) {
+  const page = toPageNumber(useAddress().fields.page)
+  const found = useData(['skill', name, 'reviews', page], () => api.listReviews({ name, page }))
+  const me = useMe()
+  return (
+    <Shown of={found}>
+      {({ reviews, totalPages }) => (
+        <>
+          {reviews.length === 0 ? (
+            <Empty>Nobody has reviewed this skill yet.</Empty>
+          ) : (
+            <ul class="plain">
+              {reviews.map((review) => (
+                <OneReview key={review.id} review={review} />
+              ))}
+            </ul>
+          )}
+          <Pager page={page} totalPages={totalPages} />
+          {me && <ReviewForm name={name} own={reviews.find(({ reviewer }) => reviewer.username === me.username)} />}
+          {me === null && (
+            <p>
+              <SignInLink>Sign in</SignInLink> to review it.
+            </p>
+          )}
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function Rating({ of }: { of: number }) {
+  return <Badge>{`★ ${of} of 5`}</Badge>
+}
+
+function OneReview({ review }: { review: Review }) {
+  return (
+    <li>
+      <h3>
+        <bdi>{review.title}</bdi>
+      </h3>
+      <p class="facts">
+        <Rating of={review.rating} />
+        <a href={addresses.user(review.reviewer.username)}>
+          <bdi>{review.reviewer.username}</bdi>
+        </a>
+        <Time at={review.updatedAt} />
+      </p>
+      <p class="said-text" dir="auto">
+        {review.body}
+      </p>
+    </li>
+  )
+}
+
+const ratings = [
+  ['5', '5, very good'],
+  ['4', '4, good'],
+  ['3', '3, fair'],
+  ['2', '2, poor'],
+  ['1', '1, bad'],
+] as const
+
+function ReviewForm({ name, own }: { name: string; own: Review | undefined }) {
+  const action = useAction(async ({ rating, title = '', body = '' }: Record<string, string>) => {
+    await api.createReview({ name, rating: Number(rating), title, body })
+    await refresh('skill', name, 'reviews')
+  })
+  return (
+    <section aria-label="Your review">
+      <h2>{own ? 'Change your review' : 'Write a review'}</h2>
+      <p class="hint">There is one review of yours for each skill; a second takes its place.</p>
+      <Form key={own?.updatedAt ?? 'new'} action={action} submit={own ? 'Change' : 'Publish the review'}>
+        <RatingChoice value={own?.rating} />
+        <Field label="Title" name="title" required maxLength={200} defaultValue={own?.title} />
+        <TextArea label="What did it do well, and what not?" name="body" maxLength={10_000} value={own?.body} />
+      </Form>
+    </section>
+  )
+}
+
+function RatingChoice({ value }: { value: number | undefined }) {
+  return <Select label="Rating" name="rating" value={value === undefined ? undefined : `${value}`} options={ratings} />
+}
+
+const sorts = [
+  ['recent', 'Newest first'],
+  ['helpful', 'Most helpful first'],
+  ['rating_high', 'Best rating first'],
+] as const
+type Sort = (typeof sorts)[number][0]
+
+function AgentReviews({ name }: { name: string }) {
+  const { fields, change } = useAddress()
+  const page = toPageNumber(fields.page)
+  const sort: Sort = sorts.find(([value]) => value === fields.sort)?.[0] ?? 'recent'
+  const found = useData(['skill', name, 'agent-reviews', sort, page], () => api.listAgentReviews({ name, sort, page }))
+  return (
+    <Shown of={found}>
+      {({ reviews, totalPages }) =>
+        reviews.length === 0 ? (
+          <Empty>
+            No agent has reviewed this skill yet. Agents do it through the interface, or by the tool{' '}
+            <code>report_review</code>.
+          </Empty>
+        ) : (
+          <>
+            <div class="filters">
+              <Select
+                label="Sort"
+                name="sort"
+                value={sort}
+                options={sorts}
+                onChange={(one) => change({ sort: one, page: undefined })}
+              />
+            </div>
+            <ul class="plain">
+              {reviews.map((review) => (
+                <OneAgentReview key={review.id} review={review} />
+              ))}
+            </ul>
+            <Pager page={page} totalPages={totalPages} />
+          </>
+        )
+      }
+    </Shown>
+  )
+}
+
+function OneAgentReview({ review }: { review: AgentReview }) {
+  return (
+    <li>
+      <h3>
+        <a href={addresses.agent(review.agentKey)}>
+          <bdi>{review.displayName || review.agentKey}</bdi>
+        </a>
+      </h3>
+      <p class="facts">
+        <Rating of={review.rating} />
+        {review.authenticated ? <Badge tone="good">proved itself</Badge> : <Badge>not authenticated</Badge>}
+        <span>of version {review.version}</span>
+        <span>
+          {review.helpfulCount.toLocaleString('en')} {review.helpfulCount === 1 ? 'agent' : 'agents'} found it helpful
+        </span>
+        <Time at={review.updatedAt} />
+      </p>
+      <p class="said-text" dir="auto">
+        {review.content}
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,104 @@
+import type { Security } from '@skillstead/protocol'
+import { useAddress } from '../../data/use-address.ts'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { AccessList, isEmptyAccess } from './access-list.tsx'
+import { FindingsOfFile } from './findings.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
+import { riskSentences, verdictSentences, verdictTones, verdictWords } from './words.ts'
+
+/** What the scan found and where, and what the skill uses. */
+export function SecurityTab({ shown }: { shown: ShownSkill }) {
+  const { security } = shown.skill
+  return (
+    <>
+      {security ? (
+        <Report shown={shown} security={security} />
+      ) : (
+        <Empty>
+          {shown.version
+            ? 'This version has not been scanned yet. The node does it by itself; come back in a minute.'
+            : 'There is no version to scan.'}
+        </Empty>
+      )}
+      <Uses shown={shown} />
+    </>
+  )
+}
+
+function Report({ shown, security }: { shown: ShownSkill; security: Security }) {
+  const { verdict, score, risk, findings, cut } = security
+  return (
+    <>
+      <div class="card verdict">
+        <p>
+          <Badge tone={verdictTones[verdict]}>{verdictWords[verdict]}</Badge> <strong>{score} of 100.</strong>{' '}
+          {verdictSentences[verdict]}
+        </p>
+        <p>
+          Risk: {risk}. {riskSentences[risk]}
+        </p>
+        <p class="hint">
+          Scanned <Time at={security.scannedAt} /> with the rules <bdi>{security.rulesVersion}</bdi>. When this node
+          gets new rules it scans every version again by itself; until then this is what the old ones say. No scan
+          proves that a skill is harmless.
+        </p>
+      </div>
+      <h2>
+        Findings <span class="faint">{findings.length.toLocaleString('en')}</span>
+      </h2>
+      {findings.length === 0 ? <p>The scan found nothing to show.</p> : <Findings shown={shown} security={security} />}
+      {cut.length > 0 && (
+        <div class="notice fair">
+          <strong>Not all was looked at or listed.</strong>
+          <ul>
+            {cut.slice(0, 50).map(({ path, reason }) => (
+              <li key={`${path} ${reason}`}>
+                <bdi>{path}</bdi>: <bdi>{reason}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  )
+}
+
+const pageFindings = 25
+
+function Findings({ shown, security: { findings } }: { shown: ShownSkill; security: Security }) {
+  const { fields } = useAddress()
+  const totalPages = Math.ceil(findings.length / pageFindings)
+  const page = Math.min(toPageNumber(fields.page), totalPages)
+  const byPath = Map.groupBy(findings, ({ path }) => path)
+  const grouped = [...byPath.values()].flat().slice((page - 1) * pageFindings, page * pageFindings)
+  return (
+    <>
+      {[...Map.groupBy(grouped, ({ path }) => path)].map(([path, some], place) => (
+        <FindingsOfFile key={`${shown.version} ${path}`} shown={shown} path={path} findings={some} open={place < 3} />
+      ))}
+      <Pager page={page} totalPages={totalPages} />
+    </>
+  )
+}
+
+function Uses({ shown }: { shown: ShownSkill }) {
+  const { access, widens } = shown.skill
+  return (
+    <>
+      <h2>What it uses</h2>
+      {widens && (
+        <div class={`notice ${widens.patch ? 'fair' : 'plain'}`}>
+          <strong>New since {widens.since}</strong>
+          {widens.patch && ', in what its number calls a mere fix'}:
+          <AccessList access={widens.added} />
+          <a href={toTab(shown, 'versions', { from: widens.since, to: shown.version })}>See the differences</a>
+        </div>
+      )}
+      {!access && <p class="faint">Nothing is known of it.</p>}
+      {access && isEmptyAccess(access) && <p>Its text names no tools, programs, hosts, packages or files.</p>}
+      {access && <AccessList access={access} />}
+      <p class="hint">Read from its text. It says what is written there, and nobody is held to it.</p>
+    </>
+  )
+}

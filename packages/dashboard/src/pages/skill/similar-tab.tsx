@@ -1,0 +1,85 @@
+import type { SimilarityMatch } from '@skillstead/protocol'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { toAddress } from '../../data/use-address.ts'
+import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { ForkTree } from './fork-tree.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
+
+/** Whose text it shares, what it was forked from, and what was forked from it. */
+export function SimilarTab({ shown }: { shown: ShownSkill }) {
+  const { name } = shown
+  const found = useData(['skill', name, 'similarity'], () => api.getSimilarity({ name }))
+  return (
+    <>
+      <h2>Forks</h2>
+      <ForkTree shown={shown} />
+      <h2>Similar skills</h2>
+      <Shown of={found}>
+        {({ matches, scannedAt }) => (
+          <>
+            {matches.length === 0 ? (
+              <Empty>No other skill that you may see shares much text with this one.</Empty>
+            ) : (
+              <ul class="plain">
+                {matches.map((match) => (
+                  <Match key={match.skill.id} shown={shown} match={match} />
+                ))}
+              </ul>
+            )}
+            <p class="hint">
+              Compared <Time at={scannedAt} />. From 40% on people call it a copy.{' '}
+              <a href={toTab(shown, 'report')}>Report a copy</a>
+            </p>
+          </>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+const kinds = { exact: 'word for word', near: 'nearly the same text', partial: 'a part of the text' }
+const relations = { fork: 'related as a fork', 'same-owner': 'of the same owner' }
+
+function Match({ shown, match }: { shown: ShownSkill; match: SimilarityMatch }) {
+  const { skill, similarity, kind, publishedFirst, related, passages } = match
+  return (
+    <li>
+      <h3>
+        <a href={toAddress(addresses.skill(skill.fullName), { version: skill.version })}>
+          <bdi>{skill.fullName}</bdi> {skill.version}
+        </a>
+      </h3>
+      <p class="facts">
+        <Badge tone={similarity >= 0.4 && !related ? 'fair' : 'plain'}>{Math.round(similarity * 100)}% alike</Badge>
+        <span>{kinds[kind]}</span>
+        {related && <span>{relations[related]}</span>}
+        <span>{publishedFirst ? 'had it first' : 'had it later'}</span>
+      </p>
+      {passages.length > 0 && (
+        <details>
+          <summary>{passages.length === 1 ? 'The passage' : `The ${passages.length} longest passages`}</summary>
+          {passages.map(({ text, line, otherLine }) => (
+            <figure key={`${line} ${otherLine}`} class="shared">
+              <blockquote dir="auto">{text}</blockquote>
+              <figcaption class="hint">
+                <a href={toTab(shown, 'files', { path: 'SKILL.md', line: `${line}` })}>Line {line} here</a>,{' '}
+                <a
+                  href={toAddress(addresses.skill(skill.fullName, 'files'), {
+                    version: skill.version,
+                    path: 'SKILL.md',
+                    line: `${otherLine}`,
+                  })}
+                >
+                  line {otherLine} there
+                </a>
+              </figcaption>
+            </figure>
+          ))}
+        </details>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,92 @@
+import '../../styles/skill.css'
+import type { SkillDetails } from '@skillstead/protocol'
+import { useLocation, useRoute } from 'preact-iso'
+import type { FunctionComponent } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { toAddress, useAddress } from '../../data/use-address.ts'
+import { Page } from '../../ui/page.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { FilesTab } from './files-tab.tsx'
+import { InstallTab } from './install-tab.tsx'
+import { IssuesTab } from './issues-tab.tsx'
+import { OwnerActions } from './owner-actions.tsx'
+import { ProvenanceTab } from './provenance-tab.tsx'
+import { ReadmeTab } from './readme-tab.tsx'
+import { ReportTab } from './report-tab.tsx'
+import { ReviewsTab } from './reviews-tab.tsx'
+import { SecurityTab } from './security-tab.tsx'
+import { SimilarTab } from './similar-tab.tsx'
+import { HeadActions, SkillHead } from './skill-head.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
+import { VersionsTab } from './versions-tab.tsx'
+
+const tabs: readonly (readonly [tab: string, title: string, content: FunctionComponent<{ shown: ShownSkill }>])[] = [
+  ['', 'Readme', ReadmeTab],
+  ['install', 'Install', InstallTab],
+  ['files', 'Files', FilesTab],
+  ['versions', 'Versions', VersionsTab],
+  ['security', 'Security', SecurityTab],
+  ['provenance', 'Provenance', ProvenanceTab],
+  ['similar', 'Similar', SimilarTab],
+  ['reviews', 'Reviews', ReviewsTab],
+  ['issues', 'Issues', IssuesTab],
+]
+
+/** All that there is to know of one skill, a part at a time. */
+export default function SkillPage() {
+  const { params } = useRoute()
+  const { fields } = useAddress()
+  const asked = `${params.owner}/${params.name}`
+  const { version } = fields
+  const found = useData(['skill', asked, 'details', version], () => api.getSkill({ name: asked, version }))
+  useNewName(asked, found.data)
+  if (!found.data) {
+    return (
+      <Page title={asked}>
+        <Shown of={found}>{() => null}</Shown>
+        {found.error && (
+          <p>
+            {version && <a href={addresses.skill(asked)}>Show the latest version</a>}
+            {version && ' or '}
+            <a href={toAddress('/', { q: params.name })}>search for a skill like it</a>
+          </p>
+        )}
+      </Page>
+    )
+  }
+  const shown = { skill: found.data, name: asked, version: version ?? found.data.latestVersion, asked: version }
+  return <SkillParts shown={shown} tab={params.tab ?? ''} />
+}
+
+/** A skill that was handed over answers to its old name, and is shown at the new one. */
+function useNewName(asked: string, skill: SkillDetails | undefined) {
+  const { route, url } = useLocation()
+  useEffect(() => {
+    if (skill && skill.fullName !== asked) {
+      route(url.replace(addresses.skill(asked), addresses.skill(skill.fullName)), true)
+    }
+  }, [skill, asked])
+}
+
+function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
+  const Content = tab === 'report' ? ReportTab : tabs.find(([name]) => name === tab)?.[2]
+  const links = tabs.map(([name, title]) => ({ href: toTab(shown, name), title, current: name === tab }))
+  return (
+    <Page title={shown.name} aside={<HeadActions shown={shown} />}>
+      <SkillHead shown={shown} />
+      <OwnerActions skill={shown.skill} />
+      <Tabs label="Parts of the skill" tabs={links} />
+      {Content ? (
+        <Content shown={shown} />
+      ) : (
+        <p>
+          There is no such part of a skill. <a href={toTab(shown, '')}>Go to its readme</a>.
+        </p>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,126 @@
+import type { SkillVersion } from '@skillstead/protocol'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { toAddress, useAddress } from '../../data/use-address.ts'
+import { Select } from '../../ui/form.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Comparison } from './comparison.tsx'
+import { toTab, type ShownSkill } from './shown-skill.ts'
+
+/** All versions, and what lies between two of them. */
+export function VersionsTab({ shown }: { shown: ShownSkill }) {
+  const { name, skill } = shown
+  const { fields } = useAddress()
+  const page = toPageNumber(fields.page)
+  const found = useData(['skill', name, 'versions', page], () => api.listVersions({ name, page }))
+  if (skill.versions.length === 0) return <Empty>Nothing is published here yet.</Empty>
+  const { from, to } = fields
+  return (
+    <>
+      {skill.versions.length > 1 && <Choice shown={shown} />}
+      {from && to && <Comparison key={`${from} ${to}`} name={name} from={from} to={to} />}
+      <h2>All versions</h2>
+      <Shown of={found}>
+        {({ versions, totalPages }) => (
+          <>
+            <ul class="plain">
+              {versions.map((version) => (
+                <Version key={version.version} shown={shown} version={version} />
+              ))}
+            </ul>
+            <Pager page={page} totalPages={totalPages} />
+          </>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+const choicesMax = 200
+
+function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
+  const { fields, change } = useAddress()
+  const options = skill.versions.slice(0, choicesMax).map((one) => [one.version, one.version] as const)
+  const place = skill.versions.findIndex((one) => one.version === version)
+  const from = fields.from ?? skill.versions[place + 1]?.version ?? skill.versions[1]!.version
+  const to = fields.to ?? (place >= 0 && place + 1 < skill.versions.length ? version : skill.versions[0]!.version)
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Select label="From" name="from" value={from} options={options} onChange={(one) => change({ from: one, to })} />
+      <Select label="To" name="to" value={to} options={options} onChange={(one) => change({ from, to: one })} />
+      <button type="button" onClick={() => change({ from, to })}>
+        Show the differences
+      </button>
+      {fields.from && (
+        <button type="button" class="quiet" onClick={() => change({ from: undefined, to: undefined })}>
+          Close
+        </button>
+      )}
+    </form>
+  )
+}
+
+function Version({ shown, version }: { shown: ShownSkill; version: SkillVersion }) {
+  const { name, skill } = shown
+  const { versions } = skill
+  const before = versions[versions.findIndex((one) => one.version === version.version) + 1]?.version
+  return (
+    <li>
+      <h3>
+        <a href={toAddress(addresses.skill(name), { version: version.version })}>{version.version}</a>
+      </h3>
+      <p class="facts">
+        {version.version === skill.latestVersion && <Badge tone="good">latest</Badge>}
+        {version.yanked && <Badge tone="bad">yanked</Badge>}
+        <SecurityBadge score={version.security?.score ?? null} />
+        <Time at={version.publishedAt} />
+        <span>
+          by{' '}
+          <a href={addresses.user(version.publisher.username)}>
+            <bdi>{version.publisher.username}</bdi>
+          </a>
+        </span>
+        <span>
+          {toBytesText(version.size)}, {version.files.length} {version.files.length === 1 ? 'file' : 'files'}
+        </span>
+        {!version.portable && (
+          <span title="The strict rules of the SKILL.md format do not hold; some agents may not read it">
+            not portable
+          </span>
+        )}
+        {before && <a href={toTab(shown, 'versions', { from: before, to: version.version })}>Since {before}</a>}
+      </p>
+      {version.changelog ? <Changelog text={version.changelog} /> : <p class="faint">No changelog.</p>}
+      {version.widens && (
+        <p class={version.widens.patch ? 'fair' : ''}>
+          It uses what {version.widens.since} does not
+          {version.widens.patch && ', though its number promises a mere fix'}.{' '}
+          <a href={toTab(shown, 'versions', { from: version.widens.since, to: version.version })}>See what</a>
+        </p>
+      )}
+    </li>
+  )
+}
+
+const shortCharactersMax = 600
+
+function Changelog({ text }: { text: string }) {
+  if (text.length <= shortCharactersMax) {
+    return (
+      <p class="said-text" dir="auto">
+        {text}
+      </p>
+    )
+  }
+  return (
+    <details>
+      <summary>Changelog, {text.length.toLocaleString('en')} characters</summary>
+      <p class="said-text" dir="auto">
+        {text}
+      </p>
+    </details>
+  )
+}

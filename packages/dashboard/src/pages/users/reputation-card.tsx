@@ -1,0 +1,99 @@
+import { api } from '../../api.ts'
+import { useData } from '../../data/queries.ts'
+import { Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { VerifiedMethods } from './verified-methods.tsx'
+
+type Reputation = Awaited<ReturnType<typeof api.getReputation>>
+
+/** What each component can come to: docs/reputation.md. */
+const components = [
+  { name: 'reviews', title: 'Reviews', most: 250 },
+  { name: 'stars', title: 'Stars', most: 250 },
+  { name: 'quality', title: 'Quality', most: 200 },
+  { name: 'downloads', title: 'Downloads', most: 150 },
+  { name: 'verification', title: 'Verification', most: 150 },
+] as const
+
+/** What an author is known for, and what that is made of. */
+export function ReputationCard({ username }: { username: string }) {
+  const reputation = useData(['reputation', username], () => api.getReputation({ username }))
+  return (
+    <section class="card" aria-label="Reputation">
+      <h2>Reputation</h2>
+      <Shown of={reputation}>{(data) => <Parts reputation={data} />}</Shown>
+    </section>
+  )
+}
+
+function Parts({ reputation }: { reputation: Reputation }) {
+  const { score, level, rank, verified, badges, computedAt } = reputation
+  return (
+    <>
+      <p class="score">
+        {score.toLocaleString('en')} <small>of 1,000</small>
+      </p>
+      <p>
+        <strong>{level}</strong>, rank {rank.toLocaleString('en')}
+      </p>
+      <Components of={reputation.components} />
+      {verified.length > 0 && (
+        <>
+          <h3>Verified</h3>
+          <VerifiedMethods methods={verified} />
+        </>
+      )}
+      {badges.length > 0 && (
+        <>
+          <h3>Badges</h3>
+          <ul class="badges">
+            {badges.map(({ id, title, since }) => (
+              <li key={id}>
+                {title}{' '}
+                <span class="faint">
+                  <Time at={since} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p class="faint">
+        Computed <Time at={computedAt} />
+      </p>
+    </>
+  )
+}
+
+function Components({ of }: { of: Reputation['components'] }) {
+  return (
+    <table class="components">
+      <caption class="unseen">Components of the score</caption>
+      <thead class="unseen">
+        <tr>
+          <th scope="col">Component</th>
+          <th scope="col">Points</th>
+        </tr>
+      </thead>
+      <tbody>
+        {components.map(({ name, title, most }) => (
+          <tr key={name}>
+            <th scope="row">
+              {title}
+              <meter min={0} max={most} value={of[name]} aria-label={title} />
+            </th>
+            <td>
+              {of[name]} of {most}
+            </td>
+          </tr>
+        ))}
+        {of.penalties < 0 && (
+          <tr>
+            <th scope="row">Penalties</th>
+            <td class="bad">{of.penalties}</td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,95 @@
+import '../../styles/people.css'
+import { useRoute } from 'preact-iso'
+import { api } from '../../api.ts'
+import { useKeptData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { Page } from '../../ui/page.tsx'
+import { Pager, toPageNumber } from '../../ui/pager.tsx'
+import { Empty, Time } from '../../ui/parts.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { SkillList } from '../../ui/skill-list.tsx'
+import { FollowButton } from './follow-button.tsx'
+import { ReputationCard } from './reputation-card.tsx'
+
+type User = Awaited<ReturnType<typeof api.getUser>>
+
+/** An author with the public skills and the reputation. */
+export default function UserPage() {
+  const username = useRoute().params.username ?? ''
+  // Of its own for each: what is kept between pages of one author is not for the next.
+  return <Author key={username} username={username} />
+}
+
+function Author({ username }: { username: string }) {
+  const page = toPageNumber(useAddress().fields.page)
+  const user = useKeptData(['user', username, page], () => api.getUser({ username, page, limit: 20 }))
+  if (user.error && !user.data) {
+    return (
+      <Page title="Author">
+        <Problem error={user.error} retry={user.refetch} />
+        <a href="/users">All authors</a>
+      </Page>
+    )
+  }
+  return (
+    <Page title={user.data?.displayName || username} aside={user.data && <FollowButton username={username} />}>
+      <Shown of={user}>{(data) => <Profile user={data} />}</Shown>
+    </Page>
+  )
+}
+
+function Profile({ user }: { user: User }) {
+  const { counts } = user
+  return (
+    <>
+      <div class="person">
+        <img src={user.avatarUrl} alt="" width={64} height={64} />
+        <div>
+          <strong>
+            <bdi>{user.username}</bdi>
+          </strong>
+          <p class="facts">
+            <span>{toCount(counts.skills, 'skill')}</span>
+            <span>{toCount(counts.packs, 'pack')}</span>
+            <span>{toCount(counts.followers, 'follower')}</span>
+            <span>follows {counts.following.toLocaleString('en')}</span>
+            <span>
+              here since <Time at={user.createdAt} />
+            </span>
+          </p>
+        </div>
+      </div>
+      <div class="beside">
+        <section aria-label="Skills">
+          <h2>Skills</h2>
+          {user.skills.length === 0 ? <NoSkills username={user.username} /> : <SkillList skills={user.skills} />}
+          <Pager page={user.page} totalPages={user.totalPages} />
+        </section>
+        <aside>
+          <ReputationCard username={user.username} />
+        </aside>
+      </div>
+    </>
+  )
+}
+
+function NoSkills({ username }: { username: string }) {
+  const isSelf = useMe()?.username === username
+  return (
+    <Empty>
+      {isSelf ? (
+        <>
+          You have no public skills. <a href="/account/publish">Publish one</a>
+        </>
+      ) : (
+        'No public skills here.'
+      )}
+    </Empty>
+  )
+}
+
+function toCount(count: number, unit: string): string {
+  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
+}

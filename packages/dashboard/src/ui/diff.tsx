@@ -1,0 +1,49 @@
+import { useMemo, useState } from 'preact/hooks'
+import { parsePatch, type PatchLine } from './parse-patch.ts'
+
+const stepLines = 300
+/** Of a longer line only the beginning is shown. */
+const lineCharactersMax = 2000
+
+/** The patch of one file: what came and what went has a sign, a colour, and words for who sees neither. */
+export function Diff({ patch, label }: { patch: string; label: string }) {
+  const lines = useMemo(() => parsePatch(patch), [patch])
+  const [shown, show] = useState(stepLines)
+  return (
+    <>
+      <div class="diff" role="region" aria-label={label} tabIndex={0}>
+        {lines.slice(0, shown).map((line, place) => (
+          <Line key={place} line={line} />
+        ))}
+      </div>
+      {lines.length > shown && (
+        <button type="button" onClick={() => show(shown + stepLines)}>
+          Show more of {(lines.length - shown).toLocaleString('en')} lines
+        </button>
+      )}
+    </>
+  )
+}
+
+const signs = { same: ' ', added: '+', removed: '−', place: '', note: '' }
+
+function Line({ line: { kind, text, from, to } }: { line: PatchLine }) {
+  const Text = kind === 'added' ? 'ins' : kind === 'removed' ? 'del' : 'span'
+  return (
+    <div class={`line ${kind}`}>
+      <span class="number" aria-hidden="true">
+        {to ?? from}
+      </span>
+      <span class="sign" aria-hidden="true">
+        {signs[kind]}
+      </span>
+      <Text dir="auto">{cut(text)}</Text>
+    </div>
+  )
+}
+
+function cut(text: string): string {
+  if (text.length <= lineCharactersMax) return text
+  const more = text.length - lineCharactersMax
+  return `${text.slice(0, lineCharactersMax)}… (${more.toLocaleString('en')} more characters)`
+}

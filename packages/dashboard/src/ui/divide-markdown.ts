@@ -1,0 +1,76 @@
+interface MarkdownPiece {
+  readonly text: string
+  /** Shown as it is: rendering it could take for ever. */
+  readonly isPlain: boolean
+}
+
+const pieceCharacters = 4_000
+/** The time that a parser takes grows with the square of what hostile paragraphs are long. Of tables it does not. */
+const blockCharactersMax = 5_000
+const tableCharactersMax = 40_000
+const listCharacters = 2_000
+const definitionsMax = 200
+
+/**
+ * Cuts a document between blocks and outside of fences into pieces that take little time each. What links refer to is
+ * added to each piece.
+ */
+export function divideMarkdown(text: string): MarkdownPiece[] {
+  if (text.length <= pieceCharacters) return [toPiece(text, '')]
+  const definitions = (text.match(/^ {0,3}\[[^\]\n]{1,200}\]: {0,3}\S{1,1000}.*$/gm) ?? []).slice(0, definitionsMax)
+  const suffix = definitions.length > 0 ? `\n\n${definitions.join('\n')}\n` : ''
+  const pieces: MarkdownPiece[] = []
+  let piece = ''
+  const turn = () => {
+    if (piece.trim() !== '') pieces.push(toPiece(piece, suffix))
+    piece = ''
+  }
+  for (const block of toBlocks(text)) {
+    const isFull = piece.length + block.length > pieceCharacters
+    if (isFull || (/^#{1,6} /.test(block) && piece.length > pieceCharacters / 2)) turn()
+    piece += block
+  }
+  turn()
+  return pieces
+}
+
+function toPiece(text: string, suffix: string): MarkdownPiece {
+  const isLong = text.length > (isTable(text) ? tableCharactersMax : blockCharactersMax)
+  const isPlain = isLong || isTooDeep(text)
+  return { text: isPlain ? text : text + suffix, isPlain }
+}
+
+/** A head, a line of dashes with as many columns, and rows: each cell is parsed by itself. */
+function isTable(text: string): boolean {
+  const [head = '', dashes = '', ...rows] = text.trimEnd().split('\n')
+  const isDivided = /^\|[-:| ]+\|\s*$/.test(dashes) && head.split('|').length === dashes.split('|').length
+  return isDivided && [head, ...rows].every((row) => row.startsWith('|') && row.length <= blockCharactersMax)
+}
+
+/** Quotes and lists within each other, forty deep and more. */
+function isTooDeep(text: string): boolean {
+  return /^(?:[ \t]{0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){40}/m.test(text) || /^[ \t]{160}/m.test(text)
+}
+
+/** What stands between empty lines, and the items of a long list; a fence is one. Together they are the text. */
+function toBlocks(text: string): string[] {
+  const blocks: string[] = []
+  let block = ''
+  let fence: string | undefined
+  let isOver = false
+  for (const line of text.split(/(?<=\n)/)) {
+    const isEmpty = line.trim() === ''
+    // What is indented may belong to an item above.
+    const isNext = isOver ? /^\S/.test(line) : block.length > listCharacters && /^(?:[-*+]|\d{1,9}[.)])[ \t]/.test(line)
+    if (fence === undefined && isNext) {
+      blocks.push(block)
+      block = ''
+    }
+    const mark = /^ {0,6}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (fence === undefined) fence = mark
+    else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined
+    block += line
+    isOver = isEmpty
+  }
+  return block === '' ? blocks : [...blocks, block]
+}

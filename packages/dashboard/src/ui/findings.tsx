@@ -1,0 +1,58 @@
+import type { api } from '../api.ts'
+import { Badge, type Tone } from './parts.tsx'
+
+type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
+type Finding = Report['findings'][number]
+
+const tones: Record<Finding['severity'], Tone> = {
+  critical: 'bad',
+  high: 'bad',
+  medium: 'fair',
+  low: 'plain',
+  info: 'plain',
+}
+const severities = Object.keys(tones)
+const verdictTones: Record<Report['verdict'], Tone> = { safe: 'good', caution: 'fair', dangerous: 'bad' }
+
+/** What a scan came to, in one line. */
+export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
+  const found = of.findings.length
+  return (
+    <p class="facts">
+      <Badge tone={verdictTones[of.verdict]}>{of.verdict}</Badge>
+      <span>score {of.score} of 100</span>
+      <span>asks for {of.risk === 'none' ? 'no' : of.risk} power</span>
+      <span>{found === 1 ? '1 finding' : `${found} findings`}</span>
+    </p>
+  )
+}
+
+/** Findings with their places and what to do about each, the worst first. */
+export function Findings({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) return <p>The scan found nothing to look at.</p>
+  const sorted = findings.toSorted(
+    (one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity),
+  )
+  return (
+    <ul class="plain findings">
+      {sorted.map((finding) => (
+        <li key={`${finding.ruleId} ${finding.path} ${finding.line} ${finding.column}`}>
+          <p class="facts">
+            <Badge tone={tones[finding.severity]}>{finding.severity}</Badge>
+            <strong>{finding.title}</strong>
+            <span>
+              <bdi>{finding.path}</bdi>, line {finding.line}
+            </span>
+            <code>{finding.ruleId}</code>
+          </p>
+          <pre tabIndex={0} aria-label={`What stands in ${finding.path} at line ${finding.line}`}>
+            <code>{finding.excerpt}</code>
+          </pre>
+          {finding.decoded.length > 0 && <p class="faint">Hidden by: {finding.decoded.join(', ')}.</p>}
+          <p>{finding.remediation}</p>
+          {finding.suppressed && <p class="faint">The author's reason for it: {finding.suppressed.reason}</p>}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,146 @@
+import { useMutation } from '@tanstack/preact-query'
+import type { ComponentChildren, InputHTMLAttributes, TargetedSubmitEvent } from 'preact'
+import { useId } from 'preact/hooks'
+import { Notice } from './parts.tsx'
+import { Problem } from './problem.tsx'
+
+/** Something that a button does: whether it is under way, and what went wrong with it. */
+export interface Action<Input = void> {
+  run(input: Input): void
+  readonly busy: boolean
+  /** Whether it was done, the last time that it was tried. */
+  readonly done: boolean
+  readonly error: unknown
+}
+
+export function useAction<Input = void>(work: (input: Input) => Promise<unknown>): Action<Input> {
+  const { mutate, isPending, isSuccess, error } = useMutation({ mutationFn: work })
+  return { run: (input) => mutate(input), busy: isPending, done: isSuccess, error }
+}
+
+/** What came of it: what went wrong, or that it was done. */
+export function Outcome({ of, done }: { of: Pick<Action, 'done' | 'error'>; done?: string }) {
+  if (of.error != null) return <Problem error={of.error} />
+  return of.done && done ? <Notice>{done}</Notice> : null
+}
+
+/** A form whose fields arrive as text, by name. Its button waits while it works, and its problem is shown below. */
+export function Form(props: {
+  action: Action<Record<string, string>>
+  submit: string
+  /** Said once it is done, where the page does not show that by itself. */
+  done?: string
+  class?: string
+  children: ComponentChildren
+}) {
+  const { action } = props
+  const send = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (action.busy) return
+    const fields = [...new FormData(event.currentTarget)].filter(
+      (field): field is [string, string] => typeof field[1] === 'string',
+    )
+    action.run(Object.fromEntries(fields))
+  }
+  return (
+    <form class={`form ${props.class ?? ''}`} onSubmit={send}>
+      {props.children}
+      <div>
+        <button type="submit" class="main" aria-disabled={action.busy}>
+          {action.busy ? 'One moment…' : props.submit}
+        </button>
+      </div>
+      <Outcome of={action} done={props.done} />
+    </form>
+  )
+}
+
+/** A line of text to fill in, with its label, and a hint for who is unsure. */
+export function Field({
+  label,
+  hint,
+  ...input
+}: { label: string; hint?: string } & InputHTMLAttributes<HTMLInputElement>) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
+      {hint && (
+        <small id={`${id}-hint`} class="hint">
+          {hint}
+        </small>
+      )}
+    </div>
+  )
+}
+
+export function TextArea(props: {
+  label: string
+  name: string
+  hint?: string
+  rows?: number
+  required?: boolean
+  maxLength?: number
+  value?: string
+}) {
+  const id = useId()
+  const { label, hint, value, ...area } = props
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea id={id} aria-describedby={hint ? `${id}-hint` : undefined} rows={4} defaultValue={value} {...area} />
+      {hint && (
+        <small id={`${id}-hint`} class="hint">
+          {hint}
+        </small>
+      )}
+    </div>
+  )
+}
+
+export function Select(props: {
+  label: string
+  name: string
+  value?: string
+  options: readonly (readonly [value: string, title: string])[]
+  onChange?: (value: string) => void
+}) {
+  const id = useId()
+  const { onChange } = props
+  return (
+    <div class="field">
+      <label for={id}>{props.label}</label>
+      <select
+        id={id}
+        name={props.name}
+        {...(onChange && { value: props.value, onChange: (event) => onChange(event.currentTarget.value) })}
+      >
+        {props.options.map(([value, title]) => (
+          // Without a listener the field is the form's own: its first choice is told to the option, once.
+          <option key={value} value={value} selected={!onChange && value === props.value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+/** What a button does that is pressed once: while it is under way it does nothing, and keeps the focus. */
+export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
+  return { 'aria-disabled': busy, onClick: () => !busy && run() }
+}
+
+/** A button that works, says so, and shows below what went wrong. */
+export function ActionButton(props: { action: Action; children: ComponentChildren; danger?: boolean }) {
+  const { action } = props
+  return (
+    <>
+      <button type="button" class={props.danger ? 'danger' : ''} {...unlessBusy(action)}>
+        {action.busy ? 'One moment…' : props.children}
+      </button>
+      {action.error != null && <Problem error={action.error} />}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+/** A time as people say it, with the exact one behind it. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {toAgo(Date.parse(at) - Date.now())}
+    </time>
+  )
+}
+
+const spans: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_557_600_000],
+  ['month', 2_629_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+function toAgo(fromNowMs: number): string {
+  const [unit, ms] = spans.find(([, least]) => Math.abs(fromNowMs) >= least) ?? ['second', 1000]
+  return relative.format(Math.trunc(fromNowMs / ms), unit)
+}
+
+const counts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
+export function Count({ of, unit }: { of: number; unit: string }) {
+  return (
+    <span title={`${of.toLocaleString('en')} ${unit}`}>
+      {counts.format(of)} {unit}
+    </span>
+  )
+}
+
+export function toBytesText(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** power
+  return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`
+}
+
+export type Tone = 'good' | 'fair' | 'bad' | 'plain'
+
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>
+}
+
+/** Says in words what the colour says too. */
+export function SecurityBadge({ score }: { score: number | null }) {
+  if (score === null) return <Badge>not scanned</Badge>
+  const tone = score >= 80 ? 'good' : score >= 50 ? 'fair' : 'bad'
+  return <Badge tone={tone}>security {score}</Badge>
+}
+
+/** Text to take along: shown as it is, with a button that copies it. */
+export function Copyable({ text, label = 'Copy' }: { text: string; label?: string }) {
+  return (
+    <div class="copyable">
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+      <CopyButton text={text} label={label} />
+    </div>
+  )
+}
+
+function CopyButton({ text, label }: { text: string; label: string }) {
+  const [said, say] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      say('Copied')
+    } catch {
+      // Browsers give the clipboard to secure origins only; selecting by hand works everywhere.
+      say('Select it and copy it by hand')
+    }
+    setTimeout(() => say(''), 3000)
+  }
+  return (
+    <>
+      <button type="button" onClick={copy}>
+        {label}
+      </button>
+      <span class="said" role="status">
+        {said}
+      </span>
+    </>
+  )
+}
+
+/** An empty place, with what to do about it. */
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <div class="empty">{children}</div>
+}
+
+/** Tells the outcome of what was done, to the eye and to the ear. */
+export function Notice({ children, tone = 'good' }: { children: ComponentChildren; tone?: Tone }) {
+  return (
+    <p class={`notice ${tone}`} role="status">
+      {children}
+    </p>
+  )
+}

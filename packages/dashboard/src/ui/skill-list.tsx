@@ -1,0 +1,44 @@
+import type { api } from '../api.ts'
+import { addresses } from '../addresses.ts'
+import { Badge, Count, SecurityBadge, Time } from './parts.tsx'
+import { Marked } from './marked-text.tsx'
+
+export type Skill = Awaited<ReturnType<typeof api.searchSkills>>['skills'][number]
+
+/** Skills as a list; the words that were searched for are marked, and under each stands a note where there is one. */
+export function SkillList(props: { skills: readonly Skill[]; terms?: string; notes?: readonly string[] }) {
+  const { skills, terms = '', notes = [] } = props
+  return (
+    <ul class="skills">
+      {skills.map((skill, place) => (
+        <li key={skill.id}>
+          <h2>
+            <a href={addresses.skill(skill.fullName)}>
+              <bdi>
+                <Marked text={skill.fullName} terms={toTerms(skill, terms)} />
+              </bdi>
+            </a>
+          </h2>
+          <p dir="auto">
+            <Marked text={skill.description} terms={toTerms(skill, terms)} />
+          </p>
+          {notes[place] && <p dir="auto">{notes[place]}</p>}
+          <p class="facts">
+            {skill.verified && <Badge tone="good">verified</Badge>}
+            {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
+            <SecurityBadge score={skill.securityScore} />
+            {skill.latestVersion && <span>{skill.latestVersion}</span>}
+            <Count of={skill.downloads} unit="downloads" />
+            <Count of={skill.stars} unit="stars" />
+            <Time at={skill.publishedAt} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The words that were typed, and those of the skill that answered for them. */
+function toTerms({ match }: Skill, typed: string): string {
+  return [typed, ...(match?.terms ?? [])].join(' ')
+}

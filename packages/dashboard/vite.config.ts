@@ -1,0 +1,15 @@
+import { defaultClientConditions, defineConfig } from 'vite'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  resolve: { conditions: ['source', ...defaultClientConditions] },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    // Every file is asked for by its address: the policy of the pages knows no `data:` scripts or styles.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.md' },
+    reportCompressedSize: false,
+  },
+  logLevel: 'warn',
+})

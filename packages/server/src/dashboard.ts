@@ -1,0 +1,130 @@
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import type { H3 } from 'h3'
+import { callOf, type Call } from './call.ts'
+import { refuseMethod } from './engine.ts'
+import { toEtag } from './etags.ts'
+import { handle, type NodeParts } from './gate.ts'
+import type { StaticFiles } from './options.ts'
+import { nothingHere } from './pages.ts'
+import { reply, type Header } from './replies.ts'
+
+/** The addresses that the app shows something at; what is there it finds out by itself. */
+const pages = [
+  '/',
+  '/skills/:owner/:name',
+  '/skills/:owner/:name/:tab',
+  '/packs',
+  '/packs/:slug',
+  '/trending',
+  '/agents',
+  '/agents/:agentKey',
+  '/users',
+  '/users/:username',
+  '/requests',
+  '/external',
+  '/account',
+  '/account/**',
+  '/admin',
+  '/admin/**',
+]
+
+/** Nothing inline, nothing from elsewhere, and no text becomes markup but through the app's own sanitiser. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types dompurify',
+].join('; ')
+const pageHeaders: readonly Header[] = [
+  ['content-security-policy', policy],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+]
+
+const contentTypes: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  md: 'text/plain; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+type Coding = 'br' | 'gzip' | 'identity'
+interface Kept {
+  readonly etag: string
+  readonly bytes: Map<Coding, Promise<Uint8Array>>
+}
+
+/** Mounts the app: its page at every address that it has something to show at, and its files. */
+export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): void {
+  const keptFiles = new Map<string, Kept>()
+
+  const replyFile = async (call: Call, path: string, cacheControl: string, headers: readonly Header[]) => {
+    const read = files.get(path)
+    if (!read) throw nothingHere()
+    const kept = keptFiles.get(path) ?? keep(read())
+    keptFiles.set(path, kept)
+    const coding = chooseCoding(call.header('accept-encoding') ?? '')
+    const own: Header[] = [...headers, ['vary', 'Accept-Encoding']]
+    if (coding !== 'identity') own.push(['content-encoding', coding])
+    return reply(call, {
+      status: 200,
+      contentType: contentTypes[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+      body: await encode(kept, coding),
+      etag: `${kept.etag.slice(0, -1)}-${coding}"`,
+      cacheControl,
+      headers: own,
+    })
+  }
+  const mount = (path: string, work: (call: Call) => Promise<Response>) => {
+    app.all(path, (event) => {
+      const call = callOf(event)
+      call.endpoint = 'dashboard'
+      call.crossOrigin = false
+      const reads = call.method === 'GET' || call.method === 'HEAD'
+      // Open, since who needs a key has to come to where it is asked for.
+      return handle(node, call, 'open', reads ? work : () => refuseMethod(call, ['GET', 'HEAD']))
+    })
+  }
+  for (const path of pages) mount(path, (call) => replyFile(call, 'index.html', 'no-cache', pageHeaders))
+  mount('/assets/:file', (call) => {
+    // The name of a file has its digest in it.
+    return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable', [])
+  })
+  mount('/licenses.md', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
+}
+
+function keep(bytes: Uint8Array): Kept {
+  return { etag: toEtag(bytes), bytes: new Map([['identity', Promise.resolve(bytes)]]) }
+}
+
+async function encode({ bytes }: Kept, coding: Coding): Promise<Uint8Array> {
+  const made = bytes.get(coding) ?? compress(coding, await bytes.get('identity')!)
+  bytes.set(coding, made)
+  return made
+}
+
+function compress(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
+  if (coding === 'gzip') return promisify(gzip)(plain, { level: 9 })
+  return promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } })
+}
+
+/** The best of what the caller takes (RFC 9110, section 12.5.3); what he refuses by a weight of nothing he does not get. */
+function chooseCoding(accepted: string): Coding {
+  const taken = new Set(
+    accepted
+      .split(',')
+      .map((one) => one.trim().toLowerCase())
+      .filter((one) => !/;\s*q=0(?:\.0*)?$/.test(one))
+      .map((one) => one.split(';')[0]!.trim()),
+  )
+  if (taken.has('br')) return 'br'
+  return taken.has('gzip') ? 'gzip' : 'identity'
+}
