@@ -22,7 +22,7 @@ const nouns: Readonly<Record<string, string>> = {
   keys: 'your API keys',
   users: 'who may sign in',
   external: 'skills of other registries',
-  mirror: 'their skills here',
+  mirror: 'others’ skills',
   bundle: 'all of it in one file',
   held: 'versions that wait because of their scan',
   reports: 'reports of skills, and appeals',

@@ -23,7 +23,7 @@ export async function showProvenance(
   const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
   const log = await proveVersion(context, skill, version)
   const record = {
-    skill: { id: log ? readSkillId(log) : skill.id, fullName: skill.full_name },
+    skill: { id: (log && readSkillId(log)) ?? skill.id, fullName: skill.full_name },
     version: version.version,
     digest: version.digest,
     publisher: { id: version.publisher_id, username: version.publisher },
@@ -37,10 +37,13 @@ export async function showProvenance(
   return { ...record, signature: await signRecord(context, record) }
 }
 
-/** What a log that was built anew upstream calls it, may be another id than the one that it came here by. */
-function readSkillId({ entry }: NonNullable<Provenance['log']>): string {
-  const { data } = JSON.parse(entry) as { data: { skill: { id: string } } }
-  return data.skill.id
+/**
+ * What the log calls the skill: one that was built anew upstream may have another id there than it came here by. Undefined
+ * for an entry of something else, which whoever verifies the record finds out.
+ */
+function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefined {
+  const { data } = JSON.parse(entry) as { data?: { skill?: { id?: string } } }
+  return data?.skill?.id
 }
 
 async function readFirstPublished(context: Context, skillId: string): Promise<number> {
