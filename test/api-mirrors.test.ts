@@ -10,6 +10,8 @@ afterEach(async () => {
   for (const pair of opened.splice(0)) await pair.close()
 })
 
+/** Upstreams of tests are on this machine. */
+const outgoing = { allowNetworks: ['127.0.0.0/8'] }
 const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 async function openPairOf(open: Open) {
@@ -35,7 +37,7 @@ describeApi('the registries that a node follows', (open) => {
   it('are added, synced and removed by administrators', async () => {
     const upstream = await openUpstream(open)
     for (const name of ['pdf', 'xlsx']) await upstream.publish(name)
-    const { test } = await openMirror(open)
+    const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
     const user = await test.makeUser()
     expect(await codeOf(user.api.addMirror({ name: 'main', url: upstream.url }))).toBe('forbidden')
@@ -77,10 +79,26 @@ describeApi('the registries that a node follows', (open) => {
     expect((await test.admin.api.listMirrors()).total).toBe(0)
   })
 
+  it('lie outside, unless the operator lets requests into a network of his own', async () => {
+    const { test } = await openMirror(open, {}, { outgoing })
+    for (const host of ['10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', '0xa9fea9fe', 'db.internal']) {
+      for (const kind of ['node', 'registry', 'discovery', 'git'] as const) {
+        const { api } = test.admin
+        const refusal = await refusalOf(api.addMirror({ name: 'main', url: `http://a:b@${host}/x`, kind }))
+        expect([refusal.code, refusal.message], host).toEqual([
+          'invalid_request',
+          expect.stringContaining('public host'),
+        ])
+      }
+    }
+    const { total } = await test.admin.api.listMirrors()
+    expect(total).toBe(0)
+  })
+
   it('stand still for an alarm that is shown, until somebody goes on from it', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
-    const { test } = await openMirror(open)
+    const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
     await api.addMirror({ name: 'main', url: upstream.url })
     await api.syncMirror({ upstream: 'main' })
@@ -100,9 +118,9 @@ describeApi('the registries that a node follows', (open) => {
   })
 
   it('that nobody can reach are added with the reason, and say why a sync failed', async () => {
-    const { test } = await openMirror(open)
+    const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
-    const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:9' })
+    const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
     expect(added).toMatchObject({ kind: 'node', problem: expect.any(String) })
     const begun = await api.syncMirror({ upstream: 'gone' }).catch((error: { code: string }) => error.code)
     expect(['upstream_failed', expect.objectContaining({ state: 'syncing' })]).toContainEqual(begun)

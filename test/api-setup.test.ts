@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openRegistry, type Registry } from '@skillstead/core'
+import { guest, localApi, openRegistry, type Registry } from '@skillstead/core'
 import { createNode } from '@skillstead/server'
 import { codeOf, refusalOf } from './answers.ts'
 import { describeApi, type TestRegistry } from './harness.ts'
@@ -76,6 +76,19 @@ describe('the code of the first user', () => {
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     node.close()
+  })
+
+  it('cannot be guessed from many addresses either, and whoever has it is told what to do', async () => {
+    const other = await openRegistry({ path: ':memory:' })
+    const from = (i: number) => localApi(other, guest, { address: `10.0.${Math.floor(i / 256)}.${i % 256}` })
+    for (let i = 0; i < 500; i++) await codeOf(from(i).setUp({ code: 'wrong', username: 'eve' }))
+    const refusal = await refusalOf(from(500).setUp({ code: other.setup.code, username: 'ada' }))
+    expect([refusal.code, refusal.message]).toEqual([
+      'rate_limited',
+      expect.stringContaining('skillstead users create'),
+    ])
+    expect(await localApi(other, guest).getSetup()).toEqual({ needed: true })
+    await other.close()
   })
 
   it('is taken on a node where everything else needs a key', async () => {

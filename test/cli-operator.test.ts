@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
+import SqliteDatabase from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
 
@@ -9,7 +10,7 @@ describe('the first user of a node', () => {
   it('is made with the code that `serve` prints as long as there is none', async () => {
     const data = join(await makeFolder(), 'data')
     const first = await startServer(['serve', '--port', '0', '--data', data])
-    await expect.poll(first.said).toContain(`No users yet. Set up at ${first.url}/setup with the code `)
+    await expect.poll(first.said).toContain(`No users yet. Set up at ${first.url}/account/setup with the code `)
     const code = /with the code (\S+)/.exec(first.said())![1]!
     const { key } = await createClient({ baseUrl: first.url }).setUp({ code, username: 'ada' })
     expect(await createClient({ baseUrl: first.url, apiKey: key }).getMe()).toMatchObject({
@@ -21,6 +22,15 @@ describe('the first user of a node', () => {
     await createClient({ baseUrl: second.url }).getSetup()
     await second.stop()
     expect(second.said()).not.toContain('No users yet')
+  })
+
+  it('is told to programs as well', async () => {
+    const data = join(await makeFolder(), 'data')
+    const server = await startServer(['serve', '--port', '0', '--data', data, '--json'])
+    await expect.poll(server.said).toContain('\n')
+    const { url, setupCode } = JSON.parse(server.said()) as { url: string; setupCode: string }
+    await createClient({ baseUrl: url }).setUp({ code: setupCode, username: 'ada' })
+    await server.stop()
   })
 })
 
@@ -39,6 +49,27 @@ describe('backup', () => {
     expect(mode & 0o777).toBe(0o600)
     const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--data', copied])
     expect(users).toMatchObject([{ username: 'ada' }])
+  })
+
+  it('leaves a registry as it is, also one of another version of the program', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    await skillsteadJson(['users', 'create', 'ada', '--data', data])
+    const write = (statement: string) => {
+      const database = new SqliteDatabase(join(data, 'skillstead.db'))
+      const rows = database.prepare(statement)
+      const found = rows.reader ? rows.all() : rows.run()
+      database.close()
+      return found
+    }
+    write("insert into migrations (name, position) values ('9999-later', 9999)")
+    const made = await skillsteadJson<{ verified: boolean }>(['backup', join(folder, 'copy.db'), '--data', data])
+    expect(made.verified).toBe(true)
+    write('drop table migrations')
+    const { code, stderr } = await skillstead(['backup', join(folder, 'other.db'), '--data', data])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is no registry')])
+    expect(write("select name from sqlite_schema where name = 'migrations'")).toEqual([])
+    expect(existsSync(join(folder, 'other.db'))).toBe(false)
   })
 
   it('says what is the matter with a file that it cannot write, and with a place that has no file', async () => {

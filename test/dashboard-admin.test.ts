@@ -1,4 +1,4 @@
-import { localApi } from '@skillstead/core'
+import { localApi, type Registry } from '@skillstead/core'
 import { createMirror } from '@skillstead/mirror'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
@@ -155,11 +155,8 @@ describeBrowser('the operation of a node in the dashboard', () => {
 
   test('follows a registry, syncs it, and shows how it stands', async () => {
     const upstream = await startNode()
-    const { openSignedIn, registry } = await visit({}, (opened) => {
-      const mirror = createMirror(opened)
-      onTestFinished(() => mirror.close())
-      return opened
-    })
+    const outgoing = { allowNetworks: ['127.0.0.0/8'] }
+    const { openSignedIn, registry } = await visit({}, withMirror, { outgoing })
     const page = await openSignedIn('/admin/mirrors')
     await page.getByText('Follow a registry').click()
     await page.getByLabel('Name', { exact: true }).fill('office')
@@ -179,3 +176,9 @@ describeBrowser('the operation of a node in the dashboard', () => {
     await page.getByText('Nothing is followed.').waitFor()
   })
 })
+
+function withMirror(registry: Registry): Registry {
+  const mirror = createMirror(registry)
+  onTestFinished(() => mirror.close())
+  return registry
+}

@@ -22,7 +22,11 @@ export function readSessionToken(node: NodeParts, call: Call): string | undefine
 /** Throws `forbidden` for a page of another site: nobody is signed in or out by a page that he only visits. */
 export function requireOwnPage(node: NodeParts, call: Call): void {
   if (isForeign(node, call))
-    throw new RegistryError('forbidden', "Sessions are for this node's own pages. Send the API key itself instead.")
+    throw new RegistryError(
+      'forbidden',
+      "Sessions are for this node's own pages: programs send the API key itself. If this is one of them, the node does " +
+        'not know its own address; whoever runs it says so with --public-url.',
+    )
 }
 
 /** A result with its session moved from the body into a cookie; where it has none, the cookie is ended. */

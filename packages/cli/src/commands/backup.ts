@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { writeBackup } from '@skillstead/core'
 import { UsageError, type Command } from '../command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
-import { storeOptions, toLocation, withRegistry } from '../place.ts'
+import { onInterruption } from '../mirror/with-mirror.ts'
+import { storeOptions, toLocation } from '../place.ts'
 
 /** A copy of a registry. */
 interface WrittenBackup {
@@ -30,8 +31,8 @@ export const backup: Command<WrittenBackup> = {
       throw new UsageError(`${file} ${what}: name a file that is not there.`)
     }
     if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)}.`)
-    // Opened by us for as long, so that a file of another kind is told, and one of an older version is brought up to date.
-    const bytes = await withRegistry(given, () => writeBackup(path, file))
+    // Not opened as a registry: that would bring one of an older program up to date, under a node that may be serving it.
+    const bytes = await writeBackup(path, file, onInterruption())
     return { file, bytes, verified: true }
   },
   show: ({ file, bytes }) => [`Wrote ${file}, ${toSize(bytes)}, and read it through: it is sound.`],

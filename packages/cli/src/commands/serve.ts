@@ -49,8 +49,11 @@ export const serve: Command<undefined> = {
       secretKey: toSecretKey(given),
     })
     const running = await listen(registry, given)
-    tellAddress(running.node, output)
-    for (const line of await showSetup(running)) output.say(line)
+    const setupCode = await findSetupCode(registry)
+    tellAddress(running.node, output, setupCode)
+    if (setupCode !== undefined) {
+      output.say(`No users yet. Set up at ${running.node.url}/account/setup with the code ${setupCode}`)
+    }
     await untilStopped(running, output)
     return undefined
   },
@@ -92,14 +95,14 @@ export async function listen(registry: Registry, given: Arguments): Promise<Runn
 }
 
 /** Says where the node listens: a sentence for people, one line of JSON for programs. */
-export function tellAddress(node: ListeningNode, output: Output): void {
-  console.log(output.json ? JSON.stringify({ url: node.url, port: node.port }) : `Skillstead listens on ${node.url}`)
+export function tellAddress({ url, port }: ListeningNode, output: Output, setupCode?: string): void {
+  console.log(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
 }
 
-/** Where nobody can sign in yet: how the first user is made, by whoever reads this. */
-async function showSetup({ registry, node }: Running): Promise<string[]> {
+/** Where nobody can sign in yet: what makes the first user of whoever reads it. */
+async function findSetupCode(registry: Registry): Promise<string | undefined> {
   const { needed } = await localApi(registry, guest).getSetup()
-  return needed ? [`No users yet. Set up at ${node.url}/account/setup with the code ${registry.setup.code}`] : []
+  return needed ? registry.setup.code : undefined
 }
 
 /** Waits for an interruption, then ends in order. A second interruption ends at once. */

@@ -23,10 +23,20 @@ export async function setUp(
 ) {
   if (!(await isWithoutUsers(context.database.read))) throw toSetUpError()
   await context.addressLimits.require('setup', options.address)
-  await context.addressLimits.require('setups', everybody)
+  if (!(await context.addressLimits.take('setups', everybody))) throw toBesieged()
   if (!context.setup.matches(code)) {
     throw new RegistryError('forbidden', 'This is not the code. The node prints it when it starts.')
   }
   const { key, ...user } = await createFirstUser(context, username, caller)
   return { user, key }
+}
+
+/** Strangers used up what all may try, and the right code is refused with the wrong ones: there are other ways in. */
+function toBesieged(): RegistryError {
+  return new RegistryError(
+    'rate_limited',
+    'Too many codes were tried in the last hour, from many addresses. Start the node again for a new code, or make the ' +
+      'first user at the machine: skillstead users create NAME.',
+    { retryAfterSeconds: 3600 },
+  )
 }

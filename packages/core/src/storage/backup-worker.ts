@@ -21,7 +21,8 @@ async function copy(): Promise<void> {
   const source = new SqliteDatabase(from, { readonly: true, fileMustExist: true })
   try {
     source.exec('begin')
-    source.prepare('select count(*) from sqlite_schema').get()
+    const isRegistry = source.prepare("select 1 from sqlite_schema where name = 'migrations'").get() !== undefined
+    if (!isRegistry) throw new Error(`${from} is no registry: it is a database of something else, or empty.`)
     await source.backup(to, { progress: () => stepPages })
   } finally {
     source.close()

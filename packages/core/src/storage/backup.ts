@@ -95,5 +95,8 @@ function toTaken(): RegistryError {
 }
 
 function toClosing(): RegistryError {
-  return new RegistryError('shutting_down', 'The registry is closing; nothing was kept of the backup.')
+  return new RegistryError(
+    'shutting_down',
+    'The copying was stopped, or the registry is closing; nothing was kept of the backup.',
+  )
 }

@@ -30,6 +30,7 @@ export function toOperator(
     async add(input) {
       const { name, url } = input
       requireAddress(url)
+      await requirePublic(registry, url)
       const options = toAddOptions(input)
       const looks = mirror.mode !== 'offline' && (options.kind === undefined || options.key === undefined)
       const found = looks ? await findUpstream(url, { ...options, ca, fetch, clock: registry.clock }) : undefined
@@ -70,11 +71,26 @@ export function toOperator(
 
 /** Whoever may use the interface need not be let into the files of the machine, nor to programs on it. */
 function requireAddress(url: string): void {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    const message =
-      'must be an http or https address; folders and bundles are added at the machine: skillstead mirror add'
-    throw new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw refuseUrl('must be an http or https address; folders and bundles are added at the machine')
+}
+
+/** Nor into its network, but for what of that its operator opened to requests. */
+async function requirePublic({ outgoing }: Registry, url: string): Promise<void> {
+  // Git takes a name and a password so, and they are no part of the place.
+  const place = Object.assign(new URL(url), { username: '', password: '' })
+  try {
+    await outgoing.requirePublic(place.href, 'url')
+  } catch (error) {
+    const message = error instanceof RegistryError ? error.errors[0]?.message : undefined
+    if (message === undefined) throw error
+    throw refuseUrl(`${message}; a node started with --allow-networks takes others, and so does the machine itself`)
   }
+}
+
+function refuseUrl(problem: string): RegistryError {
+  const message = `${problem}: skillstead mirror add`
+  return new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
 }
 
 function toAddOptions({ name: _name, url: _url, ...options }: AddInput): AddOptions {

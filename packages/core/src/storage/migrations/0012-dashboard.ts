@@ -15,6 +15,8 @@ export const dashboard: Migration = {
       .execute()
     await db.schema.createIndex('stars_user').on('stars').columns(['user_id', 'created_at']).execute()
     await db.schema.createIndex('request_votes_user').on('request_votes').columns(['user_id', 'created_at']).execute()
+    // Asked by guests: whether anybody can sign in, among however many authors an import or a mirror brought in.
+    await db.schema.createIndex('users_claimed').on('users').columns(['claimed']).execute()
     await db.schema
       .createIndex('skills_moderated')
       .on('skills')
