@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, describe, expect, onTestFinished } from 'vitest'
 import { buildDashboard } from '../packages/dashboard/building/build.ts'
 import { findDashboard } from '../packages/cli/src/dashboard-files.ts'
+import { chromiumPath, launchChromium } from './chromium.ts'
 import { startNode, type Fixture } from './server-harness.ts'
 
-const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 const pictures = join(import.meta.dirname, '../.screenshots')
 
 /** A node with its dashboard, and a browser that looks at it. */
@@ -30,8 +30,9 @@ interface PageOptions {
 
 /** Tests in a real Chromium; skipped by name where there is none. */
 export function describeBrowser(name: string, work: () => void): void {
-  if (!program) console.warn(`\nThere is no Chromium here, so "${name}" is SKIPPED. Debian has it as \`chromium\`.\n`)
-  describe.skipIf(!program)(`${name}${program ? '' : ' (skipped: needs chromium)'}`, () => {
+  if (!chromiumPath)
+    console.warn(`\nThere is no Chromium here, so "${name}" is SKIPPED. Debian has it as \`chromium\`.\n`)
+  describe.skipIf(!chromiumPath)(`${name}${chromiumPath ? '' : ' (skipped: needs chromium)'}`, () => {
     afterAll(async () => {
       await (await launched)?.close()
       launched = undefined
@@ -44,12 +45,10 @@ let launched: Promise<Browser> | undefined
 let built: Promise<void> | undefined
 
 export async function visit(...starting: Parameters<typeof startNode>): Promise<Visit> {
-  built ??= buildDashboard()
-  await built
+  await ensureBuilt()
   const [options = {}, ...rest] = starting
   const fixture = await startNode({ ...options, dashboard: findDashboard() }, ...rest)
-  launched ??= chromium.launch({ executablePath: program!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
-  const browser = await launched
+  const browser = await launch()
   const open = (path: string, given: PageOptions = {}) => openPage(browser, fixture, path, given)
   return {
     ...fixture,
@@ -67,8 +66,29 @@ export async function visit(...starting: Parameters<typeof startNode>): Promise<
   }
 }
 
+/** The pages are there to be served, by a node in another process too. */
+export function ensureBuilt(): Promise<void> {
+  built ??= buildDashboard()
+  return built
+}
+
+function launch(): Promise<Browser> {
+  launched ??= launchChromium()
+  return launched
+}
+
+/** A window on a node that runs elsewhere. */
+export async function browse(url: string, path: string, options: PageOptions = {}): Promise<Page> {
+  return openPage(await launch(), { node: { url } }, path, options)
+}
+
 /** Whatever test opens a page, it leaves the node's origin for nothing and writes no error to the console. */
-async function openPage(browser: Browser, { node }: Fixture, path: string, options: PageOptions): Promise<Page> {
+async function openPage(
+  browser: Browser,
+  { node }: { node: Pick<Fixture['node'], 'url'> },
+  path: string,
+  options: PageOptions,
+): Promise<Page> {
   const { colorScheme, viewport, expectedStatuses = [] } = options
   const context = await browser.newContext({ colorScheme, viewport: viewport ?? { width: 1280, height: 900 } })
   const page = await context.newPage()

@@ -48,7 +48,7 @@ describeBrowser('an account in the dashboard', () => {
     await expectNoBarriers(page)
     await page.getByLabel('API key').fill('ssk_00000000000000000000000000000000000000')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('Sign in first')
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('This key opens nothing here')
 
     await page.getByLabel('API key').fill(key)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -149,6 +149,32 @@ describeBrowser('an account in the dashboard', () => {
     await page.getByRole('button', { name: 'Withdraw the skill' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the skill' }).click()
     await page.getByText('You have published nothing yet.').waitFor()
+  })
+
+  test('hands a skill over: the offer is seen by both, declined, made again and accepted', async () => {
+    const { openSignedIn, createUser } = await visit()
+    const bobsKey = await createUser('bob')
+    const page = await openSignedIn('/skills/alice/pdf')
+    const offer = async () => {
+      await page.goto(new URL('/skills/alice/pdf', page.url()).href)
+      await page.getByText('Manage this skill').click()
+      await page.getByLabel('New owner').fill('bob')
+      await page.getByRole('button', { name: 'Offer it' }).click()
+      await page.getByText('It is handed over when the new owner accepts.').waitFor()
+    }
+    await offer()
+    await page.getByRole('link', { name: 'your skills' }).click()
+    await page.getByText('alice/pdf is offered to bob').waitFor()
+    await expectNoBarriers(page)
+    const bob = await openSignedIn('/account/skills', { key: bobsKey })
+    await bob.getByText('alice/pdf is offered to you').waitFor()
+    await bob.getByRole('button', { name: 'Decline' }).click()
+    await expect.poll(() => bob.getByRole('region', { name: 'Transfers' }).count()).toBe(0)
+    await offer()
+    await bob.reload()
+    await bob.getByRole('button', { name: 'Accept' }).click()
+    await bob.getByRole('dialog').getByRole('button', { name: 'Accept' }).click()
+    await bob.getByRole('link', { name: 'bob/pdf' }).waitFor()
   })
 
   test('sees that a delivery failed and why, tries it again, and sees it arrive', async () => {

@@ -58,6 +58,14 @@ describeBrowser('the operation of a node in the dashboard', () => {
     }
   })
 
+  test('has every version scanned again', async () => {
+    const { openSignedIn } = await visit()
+    const page = await openSignedIn('/admin')
+    await page.getByRole('button', { name: 'Scan everything again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Scan everything again' }).click()
+    await expect.poll(() => page.getByRole('status').textContent()).toContain('1 version.')
+  })
+
   test('makes a user, changes the plan, shuts out and lets in', async () => {
     const { openSignedIn, node } = await visit()
     const page = await openSignedIn('/admin/users')

@@ -28,6 +28,36 @@ describeBrowser('packs and external skills in the dashboard', () => {
     await page.getByText('Nobody has made a pack yet.').waitFor()
   })
 
+  test('the packs of one curator are a link away from the profile', async () => {
+    const { open, api } = await visit()
+    await api.createPack({ name: 'Paper work', description: '', skills: [{ name: 'alice/pdf' }] })
+    const page = await open('/users/alice')
+    await page.getByRole('link', { name: '1 pack' }).click()
+    await page.getByRole('link', { name: 'Paper work' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?curator=alice')
+    await page.goto(page.url().replace('alice', 'bob'))
+    await page.getByText('bob has made no pack that you may see.').waitFor()
+    await page.getByRole('link', { name: "Show everybody's" }).click()
+    await page.getByRole('link', { name: 'Paper work' }).waitFor()
+  })
+
+  test('an administrator keeps the list of skills from elsewhere', async () => {
+    const { openSignedIn, open, api } = await visit()
+    const page = await openSignedIn('/external')
+    await page.getByText('Add a skill to this list').click()
+    await page.getByLabel('Where it is').fill('https://github.com/acme/skills')
+    await page.getByRole('button', { name: 'Add and scan it' }).click()
+    await page.getByRole('button', { name: 'Take out' }).waitFor()
+    const [known] = (await api.listExternal({})).externalSkills
+    expect(known).toMatchObject({ url: 'https://github.com/acme/skills' })
+    const visitor = await open('/external')
+    await visitor.getByRole('link', { name: known!.name, exact: true }).waitFor()
+    expect(await visitor.getByRole('button', { name: 'Take out' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Take out' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take out' }).click()
+    await page.getByText('None are known yet.').waitFor()
+  })
+
   test('a search without packs says so, and a pack of unknown skills says which', async () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/packs', { expectedStatuses: [400] })

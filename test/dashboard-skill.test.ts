@@ -154,6 +154,19 @@ describeBrowser('the page of a skill', () => {
     await gone.getByRole('alert').getByText('It may be private, or gone.').waitFor()
   })
 
+  test('is forked into the name of who is signed in', async () => {
+    const visited = await visit()
+    const { bobsKey } = await makeTea(visited)
+    const page = await visited.openSignedIn('/skills/alice/tea/similar', { key: bobsKey })
+    await page.getByText('Fork this skill').click()
+    await page.getByLabel('Its name with you').fill('my-tea')
+    await page.getByRole('button', { name: 'Fork it' }).click()
+    await page.getByRole('heading', { level: 1, name: 'bob/my-tea' }).waitFor()
+    await page.getByText('forked from').waitFor()
+    const fork = await visited.api.getSkill({ name: 'bob/my-tea' })
+    expect(fork.forkedFrom?.fullName).toBe('alice/tea')
+  })
+
   test('says what to do when the node is away, and when there is nothing at an address', async () => {
     const visited = await visit()
     await makeTea(visited)

@@ -7,6 +7,7 @@ import { startPostgres } from '../postgres.ts'
 import { benchClient } from './client.ts'
 import { benchPairs } from './copies.ts'
 import { benchScale } from './copies-scale.ts'
+import { benchDashboard } from './dashboard.ts'
 import { benchHeartbeat } from './heartbeat.ts'
 import { benchHttp } from './http.ts'
 import { benchImport } from './import.ts'
@@ -42,6 +43,11 @@ if (positionals.includes('client') || (corpusDir && wants('client'))) {
   await benchClient()
   if (positionals.length === 1) process.exit()
 }
+// It makes its own skills.
+if (positionals.includes('dashboard') || (corpusDir && wants('dashboard'))) {
+  await benchDashboard(toSkills(values.skills))
+  if (positionals.length === 1) process.exit()
+}
 // Without a corpus it measures; with one it holds its documents against budgets too.
 if (positionals.includes('loading')) {
   await benchLoading(corpusDir, toEvery(values.every))
@@ -54,15 +60,14 @@ if (positionals.includes('log') || (corpusDir && wants('log'))) {
 }
 if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
   console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks] [mirror [--skills N] [--tenfold] [--built]], pnpm bench log, pnpm bench client, pnpm bench loading [--corpus DIR [--every N]], or pnpm bench scan --security FILE [--corpus DIR]',
+    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks] [mirror [--skills N] [--tenfold] [--built]], pnpm bench log, pnpm bench client, pnpm bench dashboard [--skills N], pnpm bench loading [--corpus DIR [--every N]], or pnpm bench scan --security FILE [--corpus DIR]',
   )
   process.exit(2)
 }
 const everywhere = !values.sqlite && !values.postgres
 
 if (wants('mirror')) {
-  const skills = values.skills === undefined ? undefined : Number(values.skills)
-  await benchMirror(corpusDir, { skills, tenfold: values.tenfold, built: values.built })
+  await benchMirror(corpusDir, { skills: toSkills(values.skills), tenfold: values.tenfold, built: values.built })
 }
 if (wants('search')) benchSearch(corpusDir)
 if (wants('copies')) {
@@ -99,6 +104,10 @@ async function benchOn(title: string, location: RegistryOptions, place: readonly
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })
   await registry.close()
   await benchHttp(title, location, key, corpusDir!)
+}
+
+function toSkills(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
 }
 
 /** Every so-manyth document of the corpus. */

@@ -11,6 +11,7 @@ import { createClient } from '@skillstead/client'
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
 import { skillMd } from '../answers.ts'
 import { startNode, startProcess } from './children.ts'
+import { printFigures, type Figure } from './figures.ts'
 import type { MirrorFigures, MirrorQuestion } from './mirror-child.ts'
 import { median } from './statistics.ts'
 
@@ -18,14 +19,6 @@ const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 const repeats = 7
 const copies = 10
-
-/** What the issue of the mirror asks for, each held against what was measured. */
-interface Figure {
-  readonly what: string
-  readonly measured: number
-  readonly most?: number
-  readonly least?: number
-}
 
 /**
  * Syncs a node with the corpus into an empty one, and prints each figure beside its bound; times also as a share of what
@@ -54,7 +47,7 @@ export async function benchMirror(
         },
       )
     }
-    print(`${lines.length} skills`, figures)
+    printFigures(`Mirror of a node with ${lines.length} skills, over loopback`, figures)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -82,20 +75,6 @@ function toFigures(one: Measured, count: number): Figure[] {
     { what: 'bundle import, event loop held, ms', measured: one.imported.delayMaxMs, most: 100 },
     { what: 'bundle size, share of the corpus as .gz', measured: one.bundleBytes / one.gzipBytes, most: 1 },
   ]
-}
-
-function print(title: string, figures: readonly Figure[]): void {
-  console.log(`\nMirror of a node with ${title}, over loopback`)
-  const rows = figures.map(({ what, measured, most, least }) => {
-    const bound = most === undefined ? (least === undefined ? '' : `>= ${round(least)}`) : `<= ${round(most)}`
-    const holds = measured <= (most ?? Infinity) && measured >= (least ?? -Infinity)
-    return [what, { measured: round(measured), bound, '': bound === '' ? '' : holds ? 'holds' : 'MISSED' }] as const
-  })
-  console.table(Object.fromEntries(rows))
-}
-
-function round(figure: number): number {
-  return Number(figure.toPrecision(3))
 }
 
 interface Place {

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { findDashboard } from '../../packages/cli/src/dashboard-files.ts'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { openRegistry } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
@@ -11,7 +12,7 @@ limitYoungMemory()
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 const registry = await openRegistry(options.registry)
-const node = await listenNode(registry, { port: 0, rates: 'off', logger: undefined })
+const node = await listenNode(registry, { port: 0, rates: 'off', logger: undefined, dashboard: findDashboard() })
 
 // Opening a database and loading modules is not what is watched.
 delay.reset()

@@ -3,8 +3,10 @@ export const addresses = {
   skill: (fullName: string, tab = '') =>
     `/skills/${fullName.split('/').map(encodeURIComponent).join('/')}${tab && `/${tab}`}`,
   pack: (slug: string) => `/packs/${encodeURIComponent(slug)}`,
+  packsOf: (username: string) => `/packs?curator=${encodeURIComponent(username)}`,
   user: (username: string) => `/users/${encodeURIComponent(username)}`,
   agent: (agentKey: string) => `/agents/${encodeURIComponent(agentKey)}`,
   webhook: (id: string) => `/account/webhooks/${encodeURIComponent(id)}`,
+  takedown: (id: string) => `/takedowns/${encodeURIComponent(id)}`,
   mirror: (upstream: string) => `/admin/mirrors/${encodeURIComponent(upstream)}`,
 }

@@ -17,6 +17,8 @@ const UsersPage = latePage(() => import('./pages/users/users-page.tsx'))
 const UserPage = latePage(() => import('./pages/users/user-page.tsx'))
 const RequestsPage = latePage(() => import('./pages/requests/requests-page.tsx'))
 const ExternalPage = latePage(() => import('./pages/external/external-page.tsx'))
+const TakedownsPage = latePage(() => import('./pages/takedowns/takedowns-page.tsx'))
+const TakedownPage = latePage(() => import('./pages/takedowns/takedown-page.tsx'))
 const AccountPages = latePage(() => import('./pages/account/account-pages.tsx'))
 const AdminPages = latePage(() => import('./pages/admin/admin-pages.tsx'))
 
@@ -39,13 +41,13 @@ export function App() {
 }
 
 /** Where one gets in; open where all else is closed. */
-const entrances = ['/account/sign-in', '/account/setup']
+const entrances = new Set(['/account/sign-in', '/account/setup'])
 
 function Pages() {
   const { url, path } = useLocation()
   const isClosed = useIsClosed()
   if (!isReadable(path)) return <NotHere />
-  if (isClosed && !entrances.includes(path)) return <ClosedNode />
+  if (isClosed && !entrances.has(path)) return <ClosedNode />
   return (
     <Boundary place={url}>
       <Router onRouteChange={focusContent}>
@@ -60,6 +62,8 @@ function Pages() {
         <Route path="/users/:username" component={UserPage} />
         <Route path="/requests" component={RequestsPage} />
         <Route path="/external" component={ExternalPage} />
+        <Route path="/takedowns" component={TakedownsPage} />
+        <Route path="/takedowns/:id" component={TakedownPage} />
         <Route path="/account" component={AccountPages} />
         <Route path="/account/*" component={AccountPages} />
         <Route path="/admin" component={AdminPages} />
@@ -73,8 +77,8 @@ function Pages() {
 /** The router takes addresses apart, and ends at the first that no browser would write. */
 function isReadable(path: string): boolean {
   try {
-    decodeURIComponent(path)
-    return true
+    // Made use of, or the bundler leaves it out.
+    return decodeURIComponent(path) !== ''
   } catch {
     return false
   }

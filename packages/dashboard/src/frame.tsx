@@ -64,6 +64,7 @@ function Who() {
 export function Footer() {
   return (
     <footer class="bottom">
+      <a href="/takedowns">Takedowns</a>
       <a href="/docs">The interface</a>
       <a href="/openapi.json">OpenAPI</a>
     </footer>

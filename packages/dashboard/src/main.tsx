@@ -4,8 +4,10 @@ import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { queries } from './data/queries.ts'
+import { watchSession } from './data/session.ts'
 import { keepFocus } from './keep-focus.ts'
 
+watchSession()
 render(
   <QueryClientProvider client={queries}>
     <App />

@@ -1,25 +1,11 @@
 import { RegistryError } from '@skillstead/client'
-import { QueryCache, QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/preact-query'
-
-const queryCache = new QueryCache({
-  onError(error, { queryKey }) {
-    // The session has ended meanwhile: the whole page learns of it.
-    if (isSession(queryKey) || !isUnauthorized(error)) return
-    const session = queries.getQueryState<{ user?: object | null }>(['session'])
-    if (session?.status === 'success' && session.data !== null) void refresh('session')
-  },
-  onSuccess(_data, { queryKey }) {
-    // The node is back, so that who is signed in can be found out as well.
-    if (!isSession(queryKey) && queries.getQueryState(['session'])?.status === 'error') void refresh('session')
-  },
-})
+import { QueryClient, keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
  * What was asked is kept for half a minute, so that going back and typing again cost no request. Whether this machine
  * has a network says nothing about the node: it may be on this machine.
  */
 export const queries = new QueryClient({
-  queryCache,
   defaultOptions: {
     queries: {
       staleTime: 30_000,
@@ -31,10 +17,6 @@ export const queries = new QueryClient({
     mutations: { networkMode: 'always' },
   },
 })
-
-function isSession([first]: readonly unknown[]): boolean {
-  return first === 'session'
-}
 
 export function isUnauthorized(error: unknown): boolean {
   return error instanceof RegistryError && error.code === 'unauthorized'

@@ -5,7 +5,7 @@ import { unlessBusy, useAction } from './form.tsx'
 
 /** A button for what cannot be taken back: a dialog says what will happen before it does. */
 export function ConfirmButton(props: {
-  title: string
+  title: ComponentChildren
   children: ComponentChildren
   action: string
   work: () => Promise<unknown>

@@ -1,18 +1,11 @@
 import type { api } from '../api.ts'
-import { Badge, type Tone } from './parts.tsx'
+import { Badge, toCount } from './parts.tsx'
+import { severityTones, verdictTones } from './tones.ts'
 
 type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
 type Finding = Report['findings'][number]
 
-const tones: Record<Finding['severity'], Tone> = {
-  critical: 'bad',
-  high: 'bad',
-  medium: 'fair',
-  low: 'plain',
-  info: 'plain',
-}
-const severities = Object.keys(tones)
-const verdictTones: Record<Report['verdict'], Tone> = { safe: 'good', caution: 'fair', dangerous: 'bad' }
+const severities = Object.keys(severityTones)
 
 /** What a scan came to, in one line. */
 export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' | 'findings'> }) {
@@ -22,7 +15,7 @@ export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' 
       <Badge tone={verdictTones[of.verdict]}>{of.verdict}</Badge>
       <span>score {of.score} of 100</span>
       <span>asks for {of.risk === 'none' ? 'no' : of.risk} power</span>
-      <span>{found === 1 ? '1 finding' : `${found} findings`}</span>
+      <span>{toCount(found, 'finding')}</span>
     </p>
   )
 }
@@ -38,7 +31,7 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
       {sorted.map((finding) => (
         <li key={`${finding.ruleId} ${finding.path} ${finding.line} ${finding.column}`}>
           <p class="facts">
-            <Badge tone={tones[finding.severity]}>{finding.severity}</Badge>
+            <Badge tone={severityTones[finding.severity]}>{finding.severity}</Badge>
             <strong>{finding.title}</strong>
             <span>
               <bdi>{finding.path}</bdi>, line {finding.line}

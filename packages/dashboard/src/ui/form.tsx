@@ -65,7 +65,7 @@ export function Field({
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
+      <input id={id} dir="auto" aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
       {hint && (
         <small id={`${id}-hint`} class="hint">
           {hint}
@@ -89,7 +89,14 @@ export function TextArea(props: {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} aria-describedby={hint ? `${id}-hint` : undefined} rows={4} defaultValue={value} {...area} />
+      <textarea
+        id={id}
+        dir="auto"
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        rows={4}
+        defaultValue={value}
+        {...area}
+      />
       {hint && (
         <small id={`${id}-hint`} class="hint">
           {hint}
@@ -124,6 +131,21 @@ export function Select(props: {
         ))}
       </select>
     </div>
+  )
+}
+
+/** A box to tick, with what it says behind it. */
+export function Check({
+  children,
+  ...input
+}: Pick<InputHTMLAttributes<HTMLInputElement>, 'name' | 'required' | 'checked' | 'defaultChecked' | 'onChange'> & {
+  children: ComponentChildren
+}) {
+  return (
+    <label class="check">
+      <input type="checkbox" {...input} />
+      <span>{children}</span>
+    </label>
   )
 }
 

@@ -26,12 +26,18 @@ function toAgo(fromNowMs: number): string {
 
 const counts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
+/** A number of things, short where it is large. */
 export function Count({ of, unit }: { of: number; unit: string }) {
   return (
-    <span title={`${of.toLocaleString('en')} ${unit}`}>
-      {counts.format(of)} {unit}
+    <span title={toCount(of, unit)}>
+      {counts.format(of)} {of === 1 ? unit : `${unit}s`}
     </span>
   )
+}
+
+/** The same in full: `1 skill`, `1,200 skills`. */
+export function toCount(count: number, unit: string): string {
+  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 }
 
 export function toBytesText(bytes: number): string {

@@ -84,6 +84,8 @@ export function explain(error: unknown): { title: string; advice: string } {
       return { title: 'This is not open to you', advice: detail }
     case 'not_found':
       return { title: 'Not found', advice: `${detail} It may be private, or gone.` }
+    case 'taken_down':
+      return { title: 'Taken down', advice: detail }
     case 'rate_limited':
       return { title: 'Too many requests', advice: detail }
     default:

@@ -17,7 +17,7 @@ export function SearchField(props: { label: string; value: string; onChange(valu
   return (
     <search class="field">
       <label for={id}>{props.label}</label>
-      <input id={id} type="search" value={typed} onInput={(event) => change(event.currentTarget.value)} />
+      <input id={id} type="search" dir="auto" value={typed} onInput={(event) => change(event.currentTarget.value)} />
     </search>
   )
 }

@@ -28,8 +28,8 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
             {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
             <SecurityBadge score={skill.securityScore} />
             {skill.latestVersion && <span>{skill.latestVersion}</span>}
-            <Count of={skill.downloads} unit="downloads" />
-            <Count of={skill.stars} unit="stars" />
+            <Count of={skill.downloads} unit="download" />
+            <Count of={skill.stars} unit="star" />
             <Time at={skill.publishedAt} />
           </p>
         </li>

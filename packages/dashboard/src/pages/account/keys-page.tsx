@@ -3,7 +3,8 @@ import { api } from '../../api.ts'
 import { refresh, useData } from '../../data/queries.ts'
 import { useAddress } from '../../data/use-address.ts'
 import { ConfirmButton } from '../../ui/confirm.tsx'
-import { Field, Form, useAction } from '../../ui/form.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { Check, Field, Form, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
 import { Copyable, Time } from '../../ui/parts.tsx'
@@ -15,6 +16,8 @@ const scopes = [
   ['manage', 'Manage', 'keys, webhooks and settings'],
 ] as const
 type Scope = (typeof scopes)[number][0]
+
+const columns = ['Name', 'Begins with', 'May', 'Made', 'Last used', 'Ends', 'Take back'].map((title) => ({ title }))
 
 /** API keys: made here, shown once, taken back at any time. */
 export function KeysPage() {
@@ -28,52 +31,40 @@ export function KeysPage() {
       <Shown of={keys}>
         {({ apiKeys, totalPages }) => (
           <>
-            <div class="wide">
-              <table>
-                <thead>
-                  <tr>
-                    {['Name', 'Begins with', 'May', 'Made', 'Last used', 'Ends'].map((title) => (
-                      <th scope="col" key={title}>
-                        {title}
-                      </th>
-                    ))}
-                    <th scope="col">
-                      <span class="unseen">Take back</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {apiKeys.map((key) => (
-                    <tr key={key.id}>
-                      <th scope="row">
-                        <bdi>{key.name}</bdi>
-                      </th>
-                      <td>
-                        <code>{key.prefix}</code>
-                      </td>
-                      <td>{key.scopes.join(', ')}</td>
-                      <td>
-                        <Time at={key.createdAt} />
-                      </td>
-                      <td>{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'never'}</td>
-                      <td>{key.expiresAt ? <Time at={key.expiresAt} /> : 'never'}</td>
-                      <td>
-                        <ConfirmButton
-                          action="Revoke"
-                          title={`Revoke ${key.name}?`}
-                          work={async () => {
-                            await api.deleteApiKey({ id: key.id })
-                            await refresh('keys')
-                          }}
-                        >
-                          <p>Whatever uses this key stops working at once, and sessions that it opened end.</p>
-                        </ConfirmButton>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <DataTable label="Your keys" columns={columns}>
+              {apiKeys.map((key) => (
+                <tr key={key.id}>
+                  <th scope="row">
+                    <bdi>{key.name}</bdi>
+                  </th>
+                  <td>
+                    <code>{key.prefix}</code>
+                  </td>
+                  <td>{key.scopes.join(', ')}</td>
+                  <td>
+                    <Time at={key.createdAt} />
+                  </td>
+                  <td>{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'never'}</td>
+                  <td>{key.expiresAt ? <Time at={key.expiresAt} /> : 'never'}</td>
+                  <td>
+                    <ConfirmButton
+                      action="Revoke"
+                      title={
+                        <>
+                          Revoke <bdi>{key.name}</bdi>?
+                        </>
+                      }
+                      work={async () => {
+                        await api.deleteApiKey({ id: key.id })
+                        await refresh('keys')
+                      }}
+                    >
+                      <p>Whatever uses this key stops working at once, and sessions that it opened end.</p>
+                    </ConfirmButton>
+                  </td>
+                </tr>
+              ))}
+            </DataTable>
             <Pager page={page} totalPages={totalPages} />
           </>
         )}
@@ -126,9 +117,9 @@ function NewKey() {
         <fieldset>
           <legend>It may</legend>
           {scopes.map(([scope, title, what]) => (
-            <label class="check" key={scope}>
-              <input type="checkbox" name={scope} defaultChecked /> {title}: {what}
-            </label>
+            <Check key={scope} name={scope} defaultChecked>
+              {title}: {what}
+            </Check>
           ))}
         </fieldset>
       </Form>

@@ -4,7 +4,7 @@ import { refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Badge } from '../../ui/parts.tsx'
+import { Badge, toCount } from '../../ui/parts.tsx'
 
 /** Who is signed in, on which plan, and how the others see him. */
 export function OverviewPage() {
@@ -29,11 +29,11 @@ export function OverviewPage() {
         ))}
       </p>
       <p class="facts">
-        <a href="/account/skills">{skills} skills</a>
-        <span>{packs} packs</span>
-        <a href="/account/webhooks">{webhooks} webhooks</a>
-        <span>{followers} followers</span>
-        <span>{following} followed</span>
+        <a href="/account/skills">{toCount(skills, 'skill')}</a>
+        <a href={addresses.packsOf(me.username)}>{toCount(packs, 'pack')}</a>
+        <a href="/account/webhooks">{toCount(webhooks, 'webhook')}</a>
+        <span>{toCount(followers, 'follower')}</span>
+        <span>follows {following.toLocaleString('en')}</span>
       </p>
       <h2>How you are shown</h2>
       <Form action={action} submit="Save" done="Saved.">

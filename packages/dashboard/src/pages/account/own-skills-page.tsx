@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Count, Empty, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
+import { Transfers } from './transfers.tsx'
 
 const states = {
   published: undefined,
@@ -27,6 +28,7 @@ export function OwnSkillsPage() {
         </a>
       }
     >
+      <Transfers />
       <Shown of={own}>
         {({ skills, totalPages }) => (
           <>
@@ -53,8 +55,8 @@ export function OwnSkillsPage() {
                     {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
                     <SecurityBadge score={skill.securityScore} />
                     {skill.latestVersion && <span>{skill.latestVersion}</span>}
-                    <Count of={skill.downloads} unit="downloads" />
-                    <Count of={skill.stars} unit="stars" />
+                    <Count of={skill.downloads} unit="download" />
+                    <Count of={skill.stars} unit="star" />
                     <Time at={skill.updatedAt} />
                   </p>
                 </li>

@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.tsx'
 import { toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
+import { Statements, toCaseWords } from '../takedowns/statements.tsx'
 import { Decide } from './decide.tsx'
 import { Queue } from './queue.tsx'
 import { StatusFilter, useStatus } from './status-filter.tsx'
@@ -59,9 +60,17 @@ function CaseItem({ of }: { of: Case }) {
   const mayDecide = next && (of.status !== 'removed' || (of.counterNotices?.length ?? 0) > 0)
   return (
     <li>
-      <h2>{of.skill ? <a href={addresses.skill(name)}>{name}</a> : name}</h2>
+      <h2>
+        {of.skill ? (
+          <a href={addresses.skill(name)}>
+            <bdi>{name}</bdi>
+          </a>
+        ) : (
+          name
+        )}
+      </h2>
       <p class="facts">
-        <Badge tone={next ? 'fair' : 'plain'}>{of.status.replaceAll('_', ' ')}</Badge>
+        <Badge tone={next ? 'fair' : 'plain'}>{toCaseWords(of.status)}</Badge>
         <span>
           came <Time at={of.submittedAt} />
         </span>
@@ -71,29 +80,7 @@ function CaseItem({ of }: { of: Case }) {
           </span>
         )}
       </p>
-      {of.notice && <Notice of={of.notice} />}
-      {of.counterNotices?.map((notice) => (
-        <details key={notice.id}>
-          <summary>
-            Counter-notice by {notice.name}
-            {!notice.confirmed && ', not confirmed'}
-          </summary>
-          <p dir="auto">{notice.statement}</p>
-          <p class="faint" dir="auto">
-            {notice.email}, {notice.address}. Signed {notice.signature}, <Time at={notice.sentAt} />.
-          </p>
-        </details>
-      ))}
-      <details>
-        <summary>History</summary>
-        <ol>
-          {of.history.map(({ status, at, note }) => (
-            <li key={`${status} ${at}`}>
-              {status.replaceAll('_', ' ')} <Time at={at} /> {note && <span dir="auto">{note}</span>}
-            </li>
-          ))}
-        </ol>
-      </details>
+      <Statements of={of} />
       {mayDecide && (
         <Decide
           subject={name}
@@ -106,25 +93,5 @@ function CaseItem({ of }: { of: Case }) {
         />
       )}
     </li>
-  )
-}
-
-function Notice({ of }: { of: NonNullable<Case['notice']> }) {
-  return (
-    <details>
-      <summary>Notice by {of.claimantName}</summary>
-      <p dir="auto">{of.workDescription}</p>
-      <p class="faint" dir="auto">
-        {of.claimantEmail}
-        {of.organization && `, ${of.organization}`}. Signed {of.signature}.
-      </p>
-      {of.originalUrl && (
-        <p>
-          <a href={of.originalUrl} rel="noopener noreferrer nofollow">
-            {of.originalUrl}
-          </a>
-        </p>
-      )}
-    </details>
   )
 }

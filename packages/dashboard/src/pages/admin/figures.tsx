@@ -7,7 +7,7 @@ export function Figures({ of }: { of: readonly (readonly [title: string, value: 
       {of.map(([title, value]) => (
         <div key={title}>
           <dt>{title}</dt>
-          <dd>{typeof value === 'number' ? value.toLocaleString('en') : value}</dd>
+          {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
         </div>
       ))}
     </dl>

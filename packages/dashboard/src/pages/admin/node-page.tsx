@@ -1,8 +1,10 @@
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
-import { useData } from '../../data/queries.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Badge, Time } from '../../ui/parts.tsx'
+import { Badge, Notice, Time, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Figures } from './figures.tsx'
 
@@ -35,6 +37,7 @@ function OverviewShown({ of }: { of: Overview }) {
           ['Scans to be made', of.scans.pending],
         ]}
       />
+      <Rescan />
       <h2>Outbox</h2>
       <Figures
         of={[
@@ -54,6 +57,23 @@ function OverviewShown({ of }: { of: Overview }) {
           ['Upstreams are asked', of.network ?? 'never'],
         ]}
       />
+    </>
+  )
+}
+
+/** Scans after new rules are made by the node itself; this is for who does not want to wait, or doubts them. */
+function Rescan() {
+  const [waiting, setWaiting] = useState<number>()
+  const work = async () => {
+    setWaiting((await api.startRescan({})).waiting)
+    await refresh('operator')
+  }
+  return (
+    <>
+      <ConfirmButton action="Scan everything again" title="Scan every version again?" work={work}>
+        <p>It is done in the background and takes a while on a large node. What skills score may change.</p>
+      </ConfirmButton>
+      {waiting !== undefined && <Notice>Waiting to be scanned: {toCount(waiting, 'version')}.</Notice>}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { api } from '../../api.ts'
 import { refresh, useData } from '../../data/queries.ts'
 import { useAddress } from '../../data/use-address.ts'
+import { DataTable } from '../../ui/data-table.tsx'
 import { ActionButton, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
@@ -12,6 +13,11 @@ type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
 
 const states = ['pending', 'failed', 'done'] as const
 const tones: Record<Row['state'], Tone> = { pending: 'fair', failed: 'bad', done: 'good' }
+
+const columns = ['State', 'Kind', 'Made', 'Attempts', 'Next', 'Last error', 'Again'].map((title) => ({
+  title,
+  number: title === 'Attempts',
+}))
 
 /** Work that waits, failed or is done: deliveries, checks, scans, writes for upstreams. */
 export function OutboxPage() {
@@ -48,36 +54,23 @@ export function OutboxPage() {
 
 function OutboxTable({ rows }: { rows: readonly Row[] }) {
   return (
-    <div class="wide">
-      <table>
-        <thead>
-          <tr>
-            {['State', 'Kind', 'Made', 'Attempts', 'Next', 'Last error', 'Again'].map((title) => (
-              <th scope="col" key={title}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <Badge tone={tones[row.state]}>{row.state}</Badge>
-              </td>
-              <td>{row.kind}</td>
-              <td>
-                <Time at={row.createdAt} />
-              </td>
-              <td>{row.attempts}</td>
-              <td>{row.nextAt ? <Time at={row.nextAt} /> : ''}</td>
-              <td>{row.lastError}</td>
-              <td>{row.state !== 'done' && <Retry id={row.id} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="Work of the node" columns={columns}>
+      {rows.map((row) => (
+        <tr key={row.id}>
+          <td>
+            <Badge tone={tones[row.state]}>{row.state}</Badge>
+          </td>
+          <td>{row.kind}</td>
+          <td>
+            <Time at={row.createdAt} />
+          </td>
+          <td class="number">{row.attempts}</td>
+          <td>{row.nextAt ? <Time at={row.nextAt} /> : ''}</td>
+          <td>{row.lastError}</td>
+          <td>{row.state !== 'done' && <Retry id={row.id} />}</td>
+        </tr>
+      ))}
+    </DataTable>
   )
 }
 

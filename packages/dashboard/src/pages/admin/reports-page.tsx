@@ -7,6 +7,7 @@ import { toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Decide } from './decide.tsx'
+import { ModerationDecision } from './moderation-decision.tsx'
 import { Queue } from './queue.tsx'
 import { StatusFilter, useStatus } from './status-filter.tsx'
 
@@ -76,7 +77,7 @@ function ReportItem({ report }: { report: Report }) {
           noteHint="Its owner reads this."
           work={async (decision, note) => {
             await api.decideReport({ id, status: decision, note })
-            await Promise.all([refresh('reports'), refresh('moderated'), refresh('skill')])
+            await Promise.all([refresh('reports'), refresh('moderated'), refresh('moderation'), refresh('skill')])
           }}
         />
       )}
@@ -102,19 +103,7 @@ function Moderated() {
                   <span dir="auto">{reason}</span>
                   {decidedAt && <Time at={decidedAt} />}
                 </p>
-                <Decide
-                  subject={fullName}
-                  decisions={[
-                    ['shown', 'Show it again'],
-                    ['flagged', 'Flag: a warning for whoever has it'],
-                    ['hidden', 'Hide it'],
-                  ]}
-                  noteHint="The reason, for its owner."
-                  work={async (next, note) => {
-                    await api.moderateSkill({ name: fullName, state: next, reason: note })
-                    await refresh('moderated')
-                  }}
-                />
+                <ModerationDecision name={fullName} />
               </li>
             )}
           </Queue>

@@ -4,6 +4,7 @@ import { addresses } from '../../addresses.ts'
 import { refresh, useData } from '../../data/queries.ts'
 import { useAddress } from '../../data/use-address.ts'
 import { ConfirmButton } from '../../ui/confirm.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
 import { ActionButton, Field, Form, Outcome, Select, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
@@ -19,6 +20,8 @@ const roleOptions = [
   ['admin', 'administrator'],
 ] as const
 
+const columns = ['User', 'Since', 'Plan', 'Role', 'Access'].map((title) => ({ title }))
+
 /** Who can sign in, on which plan; new users get their first key here. */
 export function UsersPage() {
   const page = toPageNumber(useAddress().fields.page)
@@ -29,24 +32,11 @@ export function UsersPage() {
       <Shown of={users}>
         {(found) => (
           <>
-            <div class="wide">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">User</th>
-                    <th scope="col">Since</th>
-                    <th scope="col">Plan</th>
-                    <th scope="col">Role</th>
-                    <th scope="col">Access</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.users.map((user) => (
-                    <UserRow key={user.id} user={user} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <DataTable label="Users" columns={columns}>
+              {found.users.map((user) => (
+                <UserRow key={user.id} user={user} />
+              ))}
+            </DataTable>
             <Pager page={page} totalPages={found.totalPages} />
           </>
         )}

@@ -28,7 +28,7 @@ export function CataloguePage() {
     )
   }
   return (
-    <Page title="Skills">
+    <Page title="Skills" aside={<a href="/account/publish">Publish a skill</a>}>
       <SearchBox q={q} search={(text) => change({ q: text, page: undefined }, true)} />
       <div class="catalogue">
         <Filters given={given} change={(some) => change({ ...some, page: undefined })} />

@@ -1,6 +1,6 @@
 import { toAddress } from '../../data/use-address.ts'
 import { CategorySelect } from '../../ui/category-select.tsx'
-import { Field, Select } from '../../ui/form.tsx'
+import { Check, Field, Select } from '../../ui/form.tsx'
 import type { Chip } from './search-address.ts'
 
 type Change = (fields: Record<string, string | undefined>) => void
@@ -34,14 +34,18 @@ export function Filters({ given, change }: { given: Readonly<Record<string, stri
           options={scores.some(([known]) => known === score) ? scores : [...scores, [score, `${score} or more`]]}
           onChange={(value) => change({ minSecurityScore: value })}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={given.verified === 'true'}
-            onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined })}
-          />{' '}
+        <Check
+          checked={given.verified === 'true'}
+          onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined })}
+        >
           Verified only
-        </label>
+        </Check>
+        <Check
+          checked={given.includeStubs === 'true'}
+          onChange={(event) => change({ includeStubs: event.currentTarget.checked ? 'true' : undefined })}
+        >
+          Also names without content
+        </Check>
         <Select
           label="Deprecated"
           name="deprecated"

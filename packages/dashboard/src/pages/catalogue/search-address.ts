@@ -20,6 +20,7 @@ const filters: Readonly<Record<string, Filter>> = {
   license: { accepts: anyText, say: (value) => `Licence: ${value}` },
   minSecurityScore: { accepts: /^(?:\d{1,2}|100)$/, say: (value) => `Security ${value} or more` },
   verified: { accepts: /^true$/, say: () => 'Verified' },
+  includeStubs: { accepts: /^true$/, say: () => 'With names alone' },
   deprecated: {
     accepts: /^(?:true|false)$/,
     say: (value) => (value === 'true' ? 'Deprecated only' : 'Without deprecated'),

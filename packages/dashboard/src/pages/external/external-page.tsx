@@ -2,12 +2,13 @@ import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { useAddress } from '../../data/use-address.ts'
-import { Select } from '../../ui/form.tsx'
+import { Check, Select } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Count, Empty, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { NewEntry, RemoveEntry } from './index-entry.tsx'
 import { ScanForm } from './scan-form.tsx'
 
 const registryOptions = [
@@ -33,6 +34,7 @@ export default function ExternalPage() {
       ) : (
         me && <ScanForm />
       )}
+      {me?.role === 'admin' && <NewEntry />}
       <Known />
     </Page>
   )
@@ -40,6 +42,7 @@ export default function ExternalPage() {
 
 function Known() {
   const { fields, change } = useAddress()
+  const isAdmin = useMe()?.role === 'admin'
   const registry = (registryOptions.find(([value]) => value === fields.registry)?.[0] ?? 'all') satisfies Registry
   const verified = fields.verified === 'true' || undefined
   const wanted = { registry, verified, page: toPageNumber(fields.page) }
@@ -54,16 +57,12 @@ function Known() {
           options={registryOptions}
           onChange={(value) => change({ registry: value === 'all' ? undefined : value, page: undefined })}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={verified === true}
-            onChange={(event) =>
-              change({ verified: event.currentTarget.checked ? 'true' : undefined, page: undefined })
-            }
-          />{' '}
+        <Check
+          checked={verified === true}
+          onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined, page: undefined })}
+        >
           Found safe by a scan
-        </label>
+        </Check>
       </div>
       <Shown of={found}>
         {({ externalSkills, total, page, totalPages }) => (
@@ -87,13 +86,14 @@ function Known() {
                     <Badge>{skill.registry}</Badge>
                     <SecurityBadge score={skill.securityScore} />
                     {skill.author && <bdi>{skill.author}</bdi>}
-                    <Count of={skill.installs} unit="installs" />
+                    <Count of={skill.installs} unit="install" />
                     {skill.scannedAt && (
                       <span>
                         scanned <Time at={skill.scannedAt} />
                       </span>
                     )}
                   </p>
+                  {isAdmin && <RemoveEntry id={skill.id} name={skill.name} />}
                 </li>
               ))}
             </ul>

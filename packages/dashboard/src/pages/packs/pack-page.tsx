@@ -31,7 +31,7 @@ export default function PackPage() {
 
 function PackShown({ pack }: { pack: Pack }) {
   const me = useMe()
-  const isMine = me != null && (me.username === pack.curator.username || me.role === 'admin')
+  const isMine = me?.username === pack.curator.username
   return (
     <Page title={pack.name}>
       <p dir="auto">{pack.description}</p>
@@ -103,7 +103,11 @@ function Change({ pack }: { pack: Pack }) {
       </Form>
       <ConfirmButton
         action="Delete the pack"
-        title={`Delete ${pack.name}?`}
+        title={
+          <>
+            Delete <bdi>{pack.name}</bdi>?
+          </>
+        }
         work={async () => {
           await api.deletePack({ slug })
           await refresh('packs')

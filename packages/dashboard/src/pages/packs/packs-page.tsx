@@ -2,11 +2,11 @@ import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { useData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
-import { useAddress } from '../../data/use-address.ts'
+import { toAddress, useAddress } from '../../data/use-address.ts'
 import { SearchField } from '../../ui/search-field.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Empty, Time } from '../../ui/parts.tsx'
+import { Empty, Time, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Budget } from './budget.tsx'
 import { NewPack } from './new-pack.tsx'
@@ -15,17 +15,25 @@ import { NewPack } from './new-pack.tsx'
 export default function PacksPage() {
   const { fields, change } = useAddress()
   const me = useMe()
-  const wanted = { q: fields.q ?? '', page: toPageNumber(fields.page), limit: 20 }
+  const wanted = { q: fields.q ?? '', curator: fields.curator || undefined, page: toPageNumber(fields.page), limit: 20 }
   const found = useData(['packs', wanted], () => api.listPacks(wanted))
   return (
     <Page title="Packs">
       <p class="faint">Skills that somebody put together for one purpose, to be installed as one.</p>
       <SearchField label="Search packs" value={wanted.q} onChange={(q) => change({ q, page: undefined }, true)} />
+      {wanted.curator && (
+        <p class="facts">
+          <span>
+            Of <bdi>{wanted.curator}</bdi> only.
+          </span>
+          <a href={toAddress('/packs', { q: wanted.q })}>Show everybody's</a>
+        </p>
+      )}
       <Shown of={found}>
         {({ packs, total, page, totalPages }) => (
           <>
-            {packs.length === 0 && <NoPacks query={wanted.q} />}
-            <ul class="plain" aria-label={`${total} packs`}>
+            {packs.length === 0 && <NoPacks query={wanted.q} curator={wanted.curator} />}
+            <ul class="plain" aria-label={toCount(total, 'pack')}>
               {packs.map((pack) => (
                 <li key={pack.slug}>
                   <h2>
@@ -35,7 +43,7 @@ export default function PacksPage() {
                   </h2>
                   <p dir="auto">{pack.description}</p>
                   <p class="facts">
-                    <span>{pack.skillCount} skills</span>
+                    <span>{toCount(pack.skillCount, 'skill')}</span>
                     <Budget of={pack.budget} />
                     <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
                     <Time at={pack.updatedAt} />
@@ -52,7 +60,7 @@ export default function PacksPage() {
   )
 }
 
-function NoPacks({ query }: { query: string }) {
+function NoPacks({ query, curator }: { query: string; curator?: string }) {
   return (
     <Empty>
       {query ? (
@@ -60,7 +68,15 @@ function NoPacks({ query }: { query: string }) {
           No pack matches <q>{query}</q>. Try fewer words.
         </p>
       ) : (
-        <p>Nobody has made a pack yet. Sign in to make the first.</p>
+        <p>
+          {curator ? (
+            <>
+              <bdi>{curator}</bdi> has made no pack that you may see.
+            </>
+          ) : (
+            'Nobody has made a pack yet. Sign in to make the first.'
+          )}
+        </p>
       )}
     </Empty>
   )

@@ -25,7 +25,9 @@ export function Vote({ request }: { request: SkillRequest }) {
   return (
     <div>
       <button type="button" class={voted ? 'vote voted' : 'vote'} aria-pressed={voted} {...unlessBusy(action)}>
-        <span class="unseen">Vote for {request.title}:</span>
+        <span class="unseen">
+          Vote for <bdi>{request.title}</bdi>:
+        </span>
         <span aria-hidden="true">▲</span>
         {count} <small>{request.votes === 1 ? 'vote' : 'votes'}</small>
       </button>

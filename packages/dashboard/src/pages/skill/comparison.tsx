@@ -5,7 +5,6 @@ import { useData } from '../../data/queries.ts'
 import { Diff } from '../../ui/diff.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
-import { verdictWords } from './words.ts'
 
 const openFiles = 5
 const filesStep = 50
@@ -61,7 +60,7 @@ function Parts({ diff }: { diff: SkillDiff }) {
 }
 
 function toWords(verdict: SkillDiff['security']['from']): string {
-  return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
+  return verdict ? `${verdict.verdict} (${verdict.score})` : 'not scanned'
 }
 
 const omissions = {

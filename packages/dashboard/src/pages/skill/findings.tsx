@@ -4,7 +4,8 @@ import { Badge } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { useFileText } from './files-tab.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
-import { severityTones, signalSentences } from './words.ts'
+import { severityTones } from '../../ui/tones.ts'
+import { signalSentences } from './words.ts'
 
 const gravity = ['critical', 'high', 'medium', 'low', 'info']
 const contextLines = 2

@@ -1,12 +1,15 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { ConfirmButton } from '../../ui/confirm.tsx'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { HandOver } from './owner/hand-over.tsx'
+import { ModerationOfSkill } from './owner/moderation.tsx'
 import { Shares } from './owner/shares.tsx'
+import { Standing } from './owner/standing.tsx'
 import { Yanks } from './owner/yanks.tsx'
 
 const visibilities = [
@@ -16,22 +19,40 @@ const visibilities = [
 ] as const
 type Visibility = (typeof visibilities)[number][0]
 
-/** What the owner of a skill can do with it, and who administers the node. */
+/** What the owner of a skill can do with it, and what administrators can do against the owner's will. */
 export function OwnerActions({ skill }: { skill: SkillDetails }) {
   const me = useMe()
-  const isMine = me != null && (skill.fullName.split('/')[0] === me.username || me.role === 'admin')
-  if (!isMine || skill.origin.kind !== 'local') return null
+  const [isOpened, setOpened] = useState(false)
+  const isOwner = me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind === 'local'
+  const isAdmin = me?.role === 'admin'
+  if (!isOwner && !isAdmin) return null
   return (
-    <details class="card">
-      <summary>Manage this skill</summary>
+    <>
+      {isOwner && <Standing name={skill.fullName} />}
+      <details class="card" onToggle={(event) => setOpened(isOpened || event.currentTarget.open)}>
+        <summary>Manage this skill</summary>
+        {isOpened && isOwner && <OwnersPart skill={skill} />}
+        {isOpened && isAdmin && <ModerationOfSkill name={skill.fullName} />}
+        {isOpened && isOwner && <Withdrawal name={skill.fullName} />}
+      </details>
+    </>
+  )
+}
+
+function OwnersPart({ skill }: { skill: SkillDetails }) {
+  return (
+    <>
       <Deprecation skill={skill} />
       <Details skill={skill} />
       <Yanks skill={skill} />
       {skill.visibility !== 'public' && <Shares name={skill.fullName} />}
       <HandOver name={skill.fullName} />
-      <Withdrawal name={skill.fullName} />
-    </details>
+    </>
   )
+}
+
+export function isOwnedBy(fullName: string, username: string): boolean {
+  return fullName.split('/')[0] === username
 }
 
 /** Everything that shows a skill is asked for again. */

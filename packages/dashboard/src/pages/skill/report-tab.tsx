@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
+import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../data/session.ts'
+import { toAddress } from '../../data/use-address.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Notice } from '../../ui/parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
@@ -28,8 +30,8 @@ export function ReportTab({ shown: { name } }: { shown: ShownSkill }) {
         </p>
       )}
       <p class="hint">
-        A mistake in it is for its owner: file an issue. Whoever holds the rights to it can also send the operator a
-        DMCA notice.
+        A mistake in it is for its owner: <a href={addresses.skill(name, 'issues')}>file an issue</a>. Whoever holds the
+        rights to it can also <a href={toAddress('/takedowns', { skill: name })}>send the operator a DMCA notice</a>.
       </p>
     </>
   )

@@ -2,10 +2,11 @@ import type { Security } from '@skillstead/protocol'
 import { useAddress } from '../../data/use-address.ts'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
+import { verdictTones } from '../../ui/tones.ts'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
 import { FindingsOfFile } from './findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
-import { riskSentences, verdictSentences, verdictTones, verdictWords } from './words.ts'
+import { riskSentences, verdictSentences } from './words.ts'
 
 /** What the scan found and where, and what the skill uses. */
 export function SecurityTab({ shown }: { shown: ShownSkill }) {
@@ -32,7 +33,7 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
     <>
       <div class="card verdict">
         <p>
-          <Badge tone={verdictTones[verdict]}>{verdictWords[verdict]}</Badge> <strong>{score} of 100.</strong>{' '}
+          <Badge tone={verdictTones[verdict]}>{verdict}</Badge> <strong>{score} of 100.</strong>{' '}
           {verdictSentences[verdict]}
         </p>
         <p>

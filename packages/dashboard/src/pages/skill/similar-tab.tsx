@@ -5,6 +5,7 @@ import { useData } from '../../data/queries.ts'
 import { toAddress } from '../../data/use-address.ts'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
+import { ForkForm } from './fork-form.tsx'
 import { ForkTree } from './fork-tree.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
@@ -16,6 +17,7 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
     <>
       <h2>Forks</h2>
       <ForkTree shown={shown} />
+      <ForkForm shown={shown} />
       <h2>Similar skills</h2>
       <Shown of={found}>
         {({ matches, scannedAt }) => (

@@ -46,7 +46,7 @@ function Facts({ shown }: { shown: ShownSkill }) {
           <bdi>{skill.author.username}</bdi>
         </a>
       </span>
-      <Count of={skill.downloads} unit="downloads" />
+      <Count of={skill.downloads} unit="download" />
       {skill.latestVersion && (
         <span>
           published <Time at={skill.publishedAt} />
@@ -103,7 +103,7 @@ export function HeadActions({ shown }: { shown: ShownSkill }) {
           }
         />
       )}
-      {me ? <StarButton shown={shown} /> : <Count of={skill.stars} unit="stars" />}
+      {me ? <StarButton shown={shown} /> : <Count of={skill.stars} unit="star" />}
       <a href={toTab(shown, 'report')}>Report</a>
     </div>
   )

@@ -1,4 +1,5 @@
 import '../../styles/skill.css'
+import { RegistryError } from '@skillstead/client'
 import type { SkillDetails } from '@skillstead/protocol'
 import { useLocation, useRoute } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
@@ -6,6 +7,7 @@ import { useEffect } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useData } from '../../data/queries.ts'
+import { useMe } from '../../data/session.ts'
 import { toAddress, useAddress } from '../../data/use-address.ts'
 import { Page } from '../../ui/page.tsx'
 import { Shown } from '../../ui/shown.tsx'
@@ -13,7 +15,8 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { FilesTab } from './files-tab.tsx'
 import { InstallTab } from './install-tab.tsx'
 import { IssuesTab } from './issues-tab.tsx'
-import { OwnerActions } from './owner-actions.tsx'
+import { OwnerActions, isOwnedBy } from './owner-actions.tsx'
+import { Standing } from './owner/standing.tsx'
 import { ProvenanceTab } from './provenance-tab.tsx'
 import { ReadmeTab } from './readme-tab.tsx'
 import { ReportTab } from './report-tab.tsx'
@@ -43,11 +46,14 @@ export default function SkillPage() {
   const asked = `${params.owner}/${params.name}`
   const { version } = fields
   const found = useData(['skill', asked, 'details', version], () => api.getSkill({ name: asked, version }))
+  const me = useMe()
   useNewName(asked, found.data)
   if (!found.data) {
+    const isOwnLoss = isTakenDown(found.error) && me != null && isOwnedBy(asked, me.username)
     return (
       <Page title={asked}>
         <Shown of={found}>{() => null}</Shown>
+        {isOwnLoss && <Standing name={asked} />}
         {found.error && (
           <p>
             {version && <a href={addresses.skill(asked)}>Show the latest version</a>}
@@ -60,6 +66,10 @@ export default function SkillPage() {
   }
   const shown = { skill: found.data, name: asked, version: version ?? found.data.latestVersion, asked: version }
   return <SkillParts shown={shown} tab={params.tab ?? ''} />
+}
+
+function isTakenDown(error: unknown): boolean {
+  return error instanceof RegistryError && error.code === 'taken_down'
 }
 
 /** A skill that was handed over answers to its old name, and is shown at the new one. */

@@ -1,11 +1,4 @@
 import type { ScanFinding, Security } from '@skillstead/protocol'
-import type { Tone } from '../../ui/parts.tsx'
-
-export const verdictWords: Readonly<Record<Security['verdict'], string>> = {
-  safe: 'safe',
-  caution: 'caution',
-  dangerous: 'dangerous',
-}
 
 export const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
   safe: 'Nothing that was found speaks against it.',
@@ -13,25 +6,11 @@ export const verdictSentences: Readonly<Record<Security['verdict'], string>> = {
   dangerous: 'Do not install it.',
 }
 
-export const verdictTones: Readonly<Record<Security['verdict'], Tone>> = {
-  safe: 'good',
-  caution: 'fair',
-  dangerous: 'bad',
-}
-
 export const riskSentences: Readonly<Record<Security['risk'], string>> = {
   none: 'It asks for no power over your machine.',
   low: 'It asks for little power over your machine.',
   medium: 'It asks for some power over your machine and its data.',
   high: 'It asks for much power over your machine and its data, whatever it does with it.',
-}
-
-export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
-  critical: 'bad',
-  high: 'bad',
-  medium: 'fair',
-  low: 'plain',
-  info: 'plain',
 }
 
 export const signalSentences: Readonly<Record<ScanFinding['signal'], string>> = {

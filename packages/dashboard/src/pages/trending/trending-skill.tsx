@@ -4,7 +4,7 @@ import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { useData } from '../../data/queries.ts'
 import { Chart } from '../../ui/late.tsx'
-import { SecurityBadge } from '../../ui/parts.tsx'
+import { SecurityBadge, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 
 type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
@@ -80,8 +80,4 @@ function DownloadsByDay({ name }: { name: string }) {
       )}
     </Shown>
   )
-}
-
-function toCount(count: number, unit: string): string {
-  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 }

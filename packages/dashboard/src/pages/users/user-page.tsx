@@ -1,12 +1,13 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
+import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useKeptData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { useAddress } from '../../data/use-address.ts'
 import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
-import { Empty, Time } from '../../ui/parts.tsx'
+import { Empty, Time, toCount } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
@@ -52,7 +53,7 @@ function Profile({ user }: { user: User }) {
           </strong>
           <p class="facts">
             <span>{toCount(counts.skills, 'skill')}</span>
-            <span>{toCount(counts.packs, 'pack')}</span>
+            <a href={addresses.packsOf(user.username)}>{toCount(counts.packs, 'pack')}</a>
             <span>{toCount(counts.followers, 'follower')}</span>
             <span>follows {counts.following.toLocaleString('en')}</span>
             <span>
@@ -88,8 +89,4 @@ function NoSkills({ username }: { username: string }) {
       )}
     </Empty>
   )
-}
-
-function toCount(count: number, unit: string): string {
-  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 }

@@ -1,7 +1,7 @@
 import type { api } from '../../../api.ts'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
 import { Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
-import { toBytesText } from '../../../ui/parts.tsx'
+import { toBytesText, toCount } from '../../../ui/parts.tsx'
 import type { Wishes } from './settings.tsx'
 
 /** What a dry run came to, and with which wishes. */
@@ -24,7 +24,7 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
       <p class="facts">
         <span>{created ? 'a new skill or version' : 'nothing new: this very content is published already'}</span>
         <span>{skill.visibility}</span>
-        <span>{version.files.length} files</span>
+        <span>{toCount(version.files.length, 'file')}</span>
         <span>{toBytesText(version.size)}</span>
       </p>
       {warnings.length > 0 && (

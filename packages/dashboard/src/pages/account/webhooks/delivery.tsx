@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { refresh, useData } from '../../../data/queries.ts'
 import { ActionButton, useAction } from '../../../ui/form.tsx'
-import { Badge, Time, type Tone } from '../../../ui/parts.tsx'
+import { Badge, Time, toCount, type Tone } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/shown.tsx'
 
 export type Delivery = Awaited<ReturnType<typeof api.getWebhook>>['deliveries'][number]
@@ -29,9 +29,7 @@ export function DeliveryItem({ webhookId, delivery }: { webhookId: string; deliv
         )}
       </p>
       <details onToggle={(event) => setOpened(event.currentTarget.open)}>
-        <summary>
-          {delivery.attempts.length === 1 ? '1 attempt' : `${delivery.attempts.length} attempts`} and what was sent
-        </summary>
+        <summary>{toCount(delivery.attempts.length, 'attempt')} and what was sent</summary>
         <Attempts of={delivery} />
         {opened && <Body webhookId={webhookId} delivery={delivery} />}
       </details>

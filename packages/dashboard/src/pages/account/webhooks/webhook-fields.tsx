@@ -1,5 +1,5 @@
 import type { api } from '../../../api.ts'
-import { Field, TextArea } from '../../../ui/form.tsx'
+import { Check, Field, TextArea } from '../../../ui/form.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.listWebhooks>>['webhooks'][number]
 type EventName = Webhook['events'][number]
@@ -28,10 +28,9 @@ export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; with
       <fieldset>
         <legend>Events</legend>
         {events.map(([name, when]) => (
-          <label class="check" key={name}>
-            <input type="checkbox" name={name} defaultChecked={webhook ? webhook.events.includes(name) : false} />{' '}
+          <Check key={name} name={name} defaultChecked={webhook?.events.includes(name) ?? false}>
             <code>{name}</code> {when}
-          </label>
+          </Check>
         ))}
       </fieldset>
       <TextArea

@@ -15,7 +15,10 @@ export function HandOver({ name }: { name: string }) {
     await api.putCollaborator({ name, username, role: role as 'read' | 'write' })
     await refresh('collaborators', name)
   })
-  const transfer = useAction(async ({ newOwner = '' }: Record<string, string>) => api.transferSkill({ name, newOwner }))
+  const transfer = useAction(async ({ newOwner = '' }: Record<string, string>) => {
+    await api.transferSkill({ name, newOwner })
+    await refresh('transfers')
+  })
   return (
     <>
       <section>
@@ -40,6 +43,9 @@ export function HandOver({ name }: { name: string }) {
       </section>
       <section>
         <h2>Transfer</h2>
+        <p class="hint">
+          What you offered stands among <a href="/account/skills">your skills</a>, where you can take it back.
+        </p>
         <Form action={transfer} submit="Offer it" done="Offered. It is handed over when the new owner accepts.">
           <Field label="New owner" name="newOwner" required hint="Its former address leads to the new one." />
         </Form>

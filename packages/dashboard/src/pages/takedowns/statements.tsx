@@ -1,0 +1,59 @@
+import type { DmcaCase, DmcaNotice } from '@skillstead/protocol'
+import { Time } from '../../ui/parts.tsx'
+
+/** What the parties of a case stated, as far as the reader may see it, and how the case came to stand as it does. */
+export function Statements({ of }: { of: DmcaCase }) {
+  return (
+    <>
+      {of.notice && <Notice of={of.notice} />}
+      {of.counterNotices?.map((notice) => (
+        <details key={notice.id}>
+          <summary>
+            Counter-notice by <bdi>{notice.name}</bdi>
+            {!notice.confirmed && ', not confirmed'}
+          </summary>
+          <p dir="auto">{notice.statement}</p>
+          <p class="faint" dir="auto">
+            {notice.email}, {notice.address}. Signed {notice.signature}, <Time at={notice.sentAt} />.
+          </p>
+        </details>
+      ))}
+      <details>
+        <summary>History</summary>
+        <ol>
+          {of.history.map(({ status, at, note }) => (
+            <li key={`${status} ${at}`}>
+              {toCaseWords(status)} <Time at={at} /> {note && <span dir="auto">{note}</span>}
+            </li>
+          ))}
+        </ol>
+      </details>
+    </>
+  )
+}
+
+export function toCaseWords(status: string): string {
+  return status.replaceAll('_', ' ')
+}
+
+function Notice({ of }: { of: DmcaNotice }) {
+  return (
+    <details>
+      <summary>
+        Notice by <bdi>{of.claimantName}</bdi>
+      </summary>
+      <p dir="auto">{of.workDescription}</p>
+      <p class="faint" dir="auto">
+        {of.claimantEmail}
+        {of.organization && `, ${of.organization}`}. Signed {of.signature}.
+      </p>
+      {of.originalUrl && (
+        <p>
+          <a href={of.originalUrl} rel="noopener noreferrer nofollow">
+            {of.originalUrl}
+          </a>
+        </p>
+      )}
+    </details>
+  )
+}

@@ -1,0 +1,119 @@
+import type { DmcaCase } from '@skillstead/protocol'
+import { useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
+import { addresses } from '../../addresses.ts'
+import { api, apiWith } from '../../api.ts'
+import { refresh, useData } from '../../data/queries.ts'
+import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Badge, Notice, Time } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/shown.tsx'
+import { Statements, toCaseWords } from './statements.tsx'
+
+/** One case: how it stands for everybody, what was stated for the parties, and the owner's answer. */
+export default function TakedownPage() {
+  const { id = '' } = useRoute().params
+  return <Case key={id} id={id} />
+}
+
+function Case({ id }: { id: string }) {
+  const found = useData(['dmca', 'case', id], () => api.getDmca({ id }))
+  const [opened, open] = useState<DmcaCase>()
+  return (
+    <Page title="Takedown case" aside={<a href="/takedowns">Takedowns</a>}>
+      <Shown of={found}>
+        {(known) => (
+          <>
+            <CaseShown of={opened ?? known} />
+            {!opened && !known.notice && <Unlock id={id} onOpened={open} />}
+            {known.status === 'removed' && <CounterNotice id={id} />}
+          </>
+        )}
+      </Shown>
+    </Page>
+  )
+}
+
+function CaseShown({ of }: { of: DmcaCase }) {
+  return (
+    <>
+      <p class="facts">
+        <Badge>{toCaseWords(of.status)}</Badge>
+        {of.skill && (
+          <a href={addresses.skill(of.skill.fullName)}>
+            <bdi>{of.skill.fullName}</bdi>
+          </a>
+        )}
+        <span>
+          sent <Time at={of.submittedAt} />
+        </span>
+        {of.counterNoticeUntil && (
+          <span>
+            restored <Time at={of.counterNoticeUntil} /> unless a court action is recorded
+          </span>
+        )}
+        <code>{of.id}</code>
+      </p>
+      <Statements of={of} />
+    </>
+  )
+}
+
+/** The token goes with one request and is kept nowhere. */
+function Unlock({ id, onOpened }: { id: string; onOpened(found: DmcaCase): void }) {
+  const action = useAction(async ({ token = '' }: Record<string, string>) => {
+    onOpened(await apiWith({ caseToken: token.trim() }).getDmca({ id }))
+  })
+  return (
+    <details class="card">
+      <summary>I have the token of this case</summary>
+      <Form action={action} submit="Show what was stated">
+        <Field label="Token" name="token" type="password" required autocomplete="off" hint="It begins with sct_." />
+      </Form>
+    </details>
+  )
+}
+
+function CounterNotice({ id }: { id: string }) {
+  const [isSent, send] = useState(false)
+  const action = useAction(async (fields: Record<string, string>) => {
+    await api.submitCounterNotice({
+      id,
+      name: fields.name!,
+      email: fields.email!,
+      address: fields.address!,
+      statement: fields.statement!,
+      // The form is not sent before both are ticked.
+      goodFaith: true,
+      jurisdictionConsent: true,
+      signature: fields.signature!,
+    })
+    send(true)
+    await refresh('dmca')
+  })
+  if (isSent) {
+    return <Notice>Sent. Where it did not come from the owner's account, an administrator confirms it first.</Notice>
+  }
+  return (
+    <details class="card">
+      <summary>Answer with a counter-notice</summary>
+      <p>
+        For the owner of the skill: if it was removed by mistake, state that here, signed in as its owner. It is
+        restored after the time that the law sets, unless a court action is recorded before.
+      </p>
+      <Form action={action} submit="Send the counter-notice">
+        <Field label="Your name" name="name" required maxLength={200} autocomplete="name" />
+        <Field label="Your e-mail address" name="email" type="email" required maxLength={320} autocomplete="email" />
+        <TextArea label="Your postal address" name="address" required rows={3} maxLength={1000} />
+        <TextArea label="Why it was a mistake" name="statement" required maxLength={10_000} />
+        <Check name="goodFaith" required>
+          I believe in good faith, under penalty of perjury, that it was removed by mistake or misidentification.
+        </Check>
+        <Check name="jurisdictionConsent" required>
+          I consent to the jurisdiction of the court of my district, and accept service of process from the claimant.
+        </Check>
+        <Field label="Signature" name="signature" required maxLength={200} hint="Your full name, typed." />
+      </Form>
+    </details>
+  )
+}
