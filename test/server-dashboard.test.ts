@@ -29,7 +29,7 @@ function ask(url: string, accepted?: string): Promise<{ coding: string | undefin
 describe('the dashboard on a node', () => {
   it.each(
     `/ /skills/alice/pdf /skills/alice/pdf/security /packs /packs/shipping /trending /agents /users/alice /requests
-    /external /account /account/webhooks/1 /admin /admin/mirrors/office`.split(/\s+/),
+    /external /takedowns /takedowns/1 /account /account/webhooks/1 /admin /admin/mirrors/office`.split(/\s+/),
   )('is shown at %s, under a policy that runs nothing but its own files', async (path) => {
     const { node } = await startNode({ dashboard: files })
     const response = await fetch(node.url + path)
@@ -79,6 +79,17 @@ describe('the dashboard on a node', () => {
     const { node } = await startNode({ dashboard: files, requireKey: true })
     expect((await fetch(`${node.url}/account/sign-in`)).status).toBe(200)
     expect((await fetch(`${node.url}/api/v1/skills`)).status).toBe(401)
+  })
+
+  it('tells people in a page that there is nothing at an address, and programs in a problem', async () => {
+    const { node } = await startNode({ dashboard: files })
+    const shown = await fetch(`${node.url}/nowhere/at/all`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([shown.status, await shown.text()]).toEqual([404, page])
+    expect(shown.headers.get('content-security-policy')).toContain("script-src 'self'")
+    const told = await fetch(`${node.url}/nowhere/at/all`)
+    expect([told.status, told.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+    const api = await fetch(`${node.url}/api/v1/nowhere`, { headers: { accept: 'text/html' } })
+    expect(api.headers.get('content-type')).toBe('application/problem+json')
   })
 
   it('is a plain welcome where it was not built', async () => {

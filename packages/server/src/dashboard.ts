@@ -6,8 +6,7 @@ import { refuseMethod } from './engine.ts'
 import { toEtag } from './etags.ts'
 import { handle, type NodeParts } from './gate.ts'
 import type { StaticFiles } from './options.ts'
-import { nothingHere } from './pages.ts'
-import { reply, type Header } from './replies.ts'
+import { nothingHere, reply, type Header } from './replies.ts'
 
 /** The addresses that the app shows something at; what is there it finds out by itself. */
 const pages = [
@@ -23,6 +22,8 @@ const pages = [
   '/users/:username',
   '/requests',
   '/external',
+  '/takedowns',
+  '/takedowns/:id',
   '/account',
   '/account/**',
   '/admin',
@@ -62,11 +63,20 @@ interface Kept {
   readonly bytes: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Mounts the app: its page at every address that it has something to show at, and its files. */
-export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): void {
+/** Answers with the page of the app, which finds out by itself what there is to show, or that there is nothing. */
+export type ReplyPage = (call: Call, status: 200 | 404) => Promise<Response>
+
+/** Mounts the app: its page at every address that it has something to show at, and its files. Gives the page itself. */
+export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): ReplyPage {
   const keptFiles = new Map<string, Kept>()
 
-  const replyFile = async (call: Call, path: string, cacheControl: string, headers: readonly Header[]) => {
+  const replyFile = async (
+    call: Call,
+    path: string,
+    cacheControl: string,
+    headers: readonly Header[],
+    status: 200 | 404 = 200,
+  ) => {
     const read = files.get(path)
     if (!read) throw nothingHere()
     const kept = keptFiles.get(path) ?? keep(read())
@@ -75,7 +85,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): vo
     const own: Header[] = [...headers, ['vary', 'Accept-Encoding']]
     if (coding !== 'identity') own.push(['content-encoding', coding])
     return reply(call, {
-      status: 200,
+      status,
       contentType: contentTypes[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
       body: await encode(kept, coding),
       etag: `${kept.etag.slice(0, -1)}-${coding}"`,
@@ -93,12 +103,17 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): vo
       return handle(node, call, 'open', reads ? work : () => refuseMethod(call, ['GET', 'HEAD']))
     })
   }
-  for (const path of pages) mount(path, (call) => replyFile(call, 'index.html', 'no-cache', pageHeaders))
+  const replyPage: ReplyPage = (call, status) => {
+    call.crossOrigin = false
+    return replyFile(call, 'index.html', 'no-cache', pageHeaders, status)
+  }
+  for (const path of pages) mount(path, (call) => replyPage(call, 200))
   mount('/assets/:file', (call) => {
     // The name of a file has its digest in it.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable', [])
   })
   mount('/licenses.md', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
+  return replyPage
 }
 
 function keep(bytes: Uint8Array): Kept {

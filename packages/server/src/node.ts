@@ -4,14 +4,15 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { Call, callOf } from './call.ts'
+import type { ReplyPage } from './dashboard.ts'
 import { mountDiscovery } from './discovery/mount-discovery.ts'
 import { mountEndpoints } from './engine.ts'
 import { handle, type NodeParts } from './gate.ts'
 import { mountMcp } from './mcp/mount-mcp.ts'
 import { createMetrics } from './metrics.ts'
 import type { NodeOptions } from './options.ts'
-import { mountPages, nothingHere } from './pages.ts'
-import { replyOptions } from './replies.ts'
+import { mountPages } from './pages.ts'
+import { nothingHere, replyOptions } from './replies.ts'
 import { toNodePort } from './node-port.ts'
 import { createQuotas } from './quotas.ts'
 import { createRequestLog } from './request-log.ts'
@@ -52,10 +53,10 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   // Malformed escapes are refused here, with every header, and not by h3 before anything of ours runs.
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
-  mountPages(app, node, options)
+  const replyPage = mountPages(app, node, options)
   mountDiscovery(app, node, options)
   mountMcp(app, node)
-  app.all('/**', (event) => handleUnknown(node, callOf(event)))
+  app.all('/**', (event) => handleUnknown(node, callOf(event), replyPage))
   return {
     fetch: (request) => dispatch(app, node, request),
     drain() {
@@ -80,14 +81,20 @@ function dispatch(app: H3, node: NodeParts, request: ServerRequest): Promise<Res
   }
 }
 
-function handleUnknown(node: NodeParts, call: Call): Promise<Response> {
+function handleUnknown(node: NodeParts, call: Call, replyPage: ReplyPage | undefined): Promise<Response> {
   const path = call.url?.pathname ?? '/'
   const admission = path === apiBase || path.startsWith(`${apiBase}/`) ? 'api' : 'page'
   return handle(node, call, admission, () => {
     if (call.method === 'OPTIONS' && path === '/*') return replyOptions(call, ['GET', 'HEAD', 'OPTIONS'])
+    if (replyPage && admission === 'page' && isForPeople(call)) return replyPage(call, 404)
     if (!isDecodable(path)) throw malformed()
     throw nothingHere()
   })
+}
+
+/** Whether a browser shows the answer to somebody. */
+function isForPeople(call: Call): boolean {
+  return call.method === 'GET' && (call.header('accept') ?? '').includes('text/html')
 }
 
 function refuseAddress(node: NodeParts, call: Call): Promise<Response> {

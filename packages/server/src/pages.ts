@@ -2,23 +2,26 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { H3 } from 'h3'
 import { RegistryError } from '@skillstead/protocol'
 import { callOf, type Call } from './call.ts'
-import { mountDashboard } from './dashboard.ts'
+import { mountDashboard, type ReplyPage } from './dashboard.ts'
 import { toDocsPage, toWelcomePage } from './docs.ts'
 import { refuseMethod } from './engine.ts'
 import { handle, type Admission, type NodeParts } from './gate.ts'
 import type { Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from './options.ts'
-import { reply } from './replies.ts'
+import { nothingHere, reply } from './replies.ts'
 
 type Work = (call: Call) => Response | Promise<Response>
 
-/** Mounts what lies outside the interface: the reference, the checks of an operator, the metrics. */
+/**
+ * Mounts what lies outside the interface: the reference, the checks of an operator, the metrics, the dashboard. Gives the
+ * page of the last, where there is one.
+ */
 export function mountPages(
   app: H3,
   node: NodeParts,
   options: Pick<NodeOptions, 'publicUrl' | 'metricsToken' | 'dashboard'>,
-): void {
+): ReplyPage | undefined {
   const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
   const mount = (path: string, endpoint: string, admission: Admission, work: Work) => {
     app.all(path, (event) => {
@@ -33,8 +36,7 @@ export function mountPages(
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))
   const welcome = toWelcomePage()
 
-  if (options.dashboard) mountDashboard(app, node, options.dashboard)
-  else mount('/', 'welcome', 'page', (call) => replyPage(call, welcome))
+  if (!options.dashboard) mount('/', 'welcome', 'page', (call) => replyPage(call, welcome))
   mount('/docs', 'docs', 'page', (call) => replyPage(call, docs(originOf(call))))
   mount('/openapi.json', 'openapi', 'page', (call) => {
     const contentType = 'application/json; charset=utf-8'
@@ -50,11 +52,7 @@ export function mountPages(
       body: Buffer.from(await node.metrics.render(node.registry)),
     })
   })
-}
-
-/** The answer for an address that nothing is mounted on; it repeats nothing of the address. */
-export function nothingHere(): RegistryError {
-  return new RegistryError('not_found', 'There is nothing at this address.')
+  return options.dashboard && mountDashboard(app, node, options.dashboard)
 }
 
 async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {

@@ -101,6 +101,11 @@ export function replyOptions(call: Call, methods: readonly string[]): Response {
   return reply(call, { status: 204, body: null, headers })
 }
 
+/** The answer for an address that nothing is mounted on; it repeats nothing of the address. */
+export function nothingHere(): RegistryError {
+  return new RegistryError('not_found', 'There is nothing at this address.')
+}
+
 /** Anything thrown, as what a caller may see of it: unknown errors say nothing. */
 export function toRegistryError(error: unknown): RegistryError {
   if (error instanceof RegistryError && Object.hasOwn(errorTable, error.code)) return error
