@@ -112,7 +112,7 @@ async function openPage(
   return page
 }
 
-/** What axe finds serious or critical on the page: https://github.com/dequelabs/axe-core. */
+/** What axe finds serious or critical on the page in either scheme: https://github.com/dequelabs/axe-core. */
 export async function findBarriers(page: Page): Promise<string[]> {
   // The policy of the page lets nothing be added to it; the tools of the browser may.
   const world = await page.context().newCDPSession(page)
@@ -129,11 +129,20 @@ export async function findBarriers(page: Page): Promise<string[]> {
     return result.value as string
   }
   await run(`${axe.source}; 'here'`)
-  const found = await run(`axe.run().then(({ violations }) => JSON.stringify(violations))`)
+  const barriers: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const found = await run(`axe.run().then(({ violations }) => JSON.stringify(violations))`)
+    barriers.push(...(JSON.parse(found) as axe.Result[]).flatMap((one) => toLines(one, colorScheme)))
+  }
+  await page.emulateMedia({ colorScheme: null })
   await world.detach()
-  return (JSON.parse(found) as axe.Result[])
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)}: ${node.failureSummary ?? ''}`))
+  return barriers
+}
+
+function toLines({ id, impact, nodes }: axe.Result, colorScheme: string): string[] {
+  if (impact !== 'serious' && impact !== 'critical') return []
+  return nodes.map(({ html, failureSummary = '' }) => `${colorScheme}, ${id}: ${html.slice(0, 160)}: ${failureSummary}`)
 }
 
 /** Writes what the page looks like to a folder for looking at. */

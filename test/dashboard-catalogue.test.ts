@@ -92,9 +92,9 @@ describeBrowser('the catalogue', () => {
     await page.getByLabel('Sort by').selectOption('recent')
     await expect.poll(() => new URL(page.url()).search).toBe('?category=documents&license=MIT&sort=recent')
     await page.getByRole('status').getByText('1 skill', { exact: true }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      expect(await findBarriers(page)).toEqual([])
       await takePicture(page, `catalogue-filters-${colorScheme}`)
     }
     await page.getByRole('link', { name: 'Remove filter Category: documents' }).click()
@@ -138,9 +138,9 @@ describeBrowser('the catalogue', () => {
       '/account/publish',
     )
     expect(await page.locator('pre').textContent()).toContain(`skillstead publish my-skill --url ${node.url}`)
+    expect(await findBarriers(page)).toEqual([])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      expect(await findBarriers(page)).toEqual([])
       await takePicture(page, `catalogue-empty-${colorScheme}`)
     }
   })
@@ -202,17 +202,17 @@ describeBrowser('what trends', () => {
     await page.reload()
     await first.getByText('Downloads by day').click()
     await first.locator('canvas').waitFor()
-    expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'trending-days-dark')
+    expect(await findBarriers(page)).toEqual([])
     await page.getByRole('link', { name: 'Month' }).click()
     await expect.poll(() => new URL(page.url()).search).toBe('?period=month')
     await page.getByLabel('Category').selectOption('markup')
     await page.getByRole('heading', { name: 'Nothing was installed in the last 30 days' }).waitFor()
     await page.getByLabel('Category').selectOption('')
     await page.getByRole('main').getByRole('link', { name: 'alice/csv' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      expect(await findBarriers(page)).toEqual([])
       await takePicture(page, `trending-${colorScheme}`)
     }
     await page.setViewportSize(phone)

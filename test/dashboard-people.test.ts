@@ -106,9 +106,9 @@ function publish(api: Visit['api'], name: string) {
 /** Without barriers in either scheme, and within a phone. */
 async function look(page: Page, name: string): Promise<void> {
   const size = page.viewportSize()!
+  expect(await findBarriers(page)).toEqual([])
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    expect(await findBarriers(page)).toEqual([])
     await takePicture(page, `${name}-${colorScheme}`)
   }
   await page.setViewportSize(phone)

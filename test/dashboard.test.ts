@@ -6,9 +6,32 @@ describeBrowser('the dashboard', () => {
     const { open, openSignedIn } = await visit()
     const page = await open('/')
     await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
-    expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'catalogue')
     const mine = await openSignedIn('/')
     expect(await mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
+  })
+
+  test('has a title, one heading and no barrier in either scheme at every address that a visitor can open', async () => {
+    const { open, api, node } = await visit()
+    await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
+    const agentKey = 'claude-code:1'
+    await api.registerAgent({ agentKey, displayName: 'Claude', platformId: 'claude-code' })
+    const request = await api.createRequest({ title: 'Read scans', description: 'Of letters' })
+    const paths =
+      `/ /?q=pdf /?q=nothing-like-it /skills/alice/pdf /skills/alice/pdf/nothing /packs /packs/office /trending
+      /agents /agents/${agentKey} /users /users/alice /requests /requests?id=${request.id} /external /takedowns /account
+      /account/sign-in /account/setup /admin /nowhere`.split(/\s+/)
+    const page = await open('/', { expectedStatuses: [404] })
+    const titles = new Set<string>()
+    for (const path of paths) {
+      await page.goto(node.url + path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+      expect([path, await findBarriers(page)]).toEqual([path, []])
+      titles.add(await page.title())
+    }
+    // The catalogue keeps its title whatever is searched for, and where one may not be says so alike.
+    expect(titles.size).toBeGreaterThan(paths.length - 6)
   })
 })

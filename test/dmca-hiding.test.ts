@@ -22,12 +22,15 @@ const reads: Partial<Record<EndpointName, Act>> = {
   listReviews: (api, name) => api.listReviews({ name }),
   listIssues: (api, name) => api.listIssues({ name }),
   listAgentReviews: (api, name) => api.listAgentReviews({ name }),
+  listForks: (api, name) => api.listForks({ name }),
+  getDownloads: (api, name) => api.getDownloads({ name }),
 }
 
 /** Everything that anybody who may read a skill may do with it. */
 const deeds: Partial<Record<EndpointName, Act>> = {
   forkSkill: (api, name) => api.forkSkill({ name, newName: 'stolen' }),
   starSkill: (api, name) => api.starSkill({ name }),
+  getStar: (api, name) => api.getStar({ name }),
   unstarSkill: (api, name) => api.unstarSkill({ name }),
   createReview: (api, name) => api.createReview({ name, rating: 1, title: 'T', body: 'B' }),
   createIssue: (api, name) => api.createIssue({ name, type: 'bug', title: 'T', body: 'B' }),
