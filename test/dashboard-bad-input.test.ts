@@ -26,7 +26,7 @@ describeBrowser('a node that is away', () => {
       await page.unroute('**/api/**')
       await retryAll(page)
       await page.getByRole('link', { name: 'Account' }).waitFor()
-      expect([path, await page.getByText('Loading…').count()]).toEqual([path, 0])
+      await expect.poll(async () => [path, await page.getByText('Loading…').count()]).toEqual([path, 0])
     }
   })
 
