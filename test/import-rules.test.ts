@@ -91,7 +91,8 @@ describe('imports', () => {
 
   it('of better-sqlite3 and pg are those of core/src/storage alone', () => {
     const files = filesWith(({ name }) => name === 'better-sqlite3' || name === 'pg')
-    expect(files.toSorted()).toEqual(['core/src/storage/postgres.ts', 'core/src/storage/sqlite.ts'])
+    expect(files.filter((file) => !file.startsWith('core/src/storage/'))).toEqual([])
+    expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite.ts']))
   })
 
   it('of minisearch are in one file', () => {
