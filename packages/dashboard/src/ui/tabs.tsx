@@ -1,3 +1,5 @@
+import { useLocation } from 'preact-iso'
+
 /** Parts of a page as links, each with an address of its own. */
 export function Tabs(props: { label: string; tabs: readonly { href: string; title: string; current: boolean }[] }) {
   return (
@@ -9,4 +11,18 @@ export function Tabs(props: { label: string; tabs: readonly { href: string; titl
       ))}
     </nav>
   )
+}
+
+/** The pages of an area, its own address first, which holds for itself alone; the others hold for what is below them. */
+export function AreaTabs({
+  label,
+  pages,
+}: {
+  label: string
+  pages: readonly (readonly [href: string, title: string])[]
+}) {
+  const { path } = useLocation()
+  const [[root] = []] = pages
+  const isHere = (href: string) => (href === root ? path === href : path.startsWith(href))
+  return <Tabs label={label} tabs={pages.map(([href, title]) => ({ href, title, current: isHere(href) }))} />
 }

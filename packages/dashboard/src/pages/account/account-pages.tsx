@@ -1,10 +1,10 @@
 import '../../styles/account.css'
 import type { FunctionComponent } from 'preact'
-import { Route, Router, useLocation } from 'preact-iso'
+import { Route, Router } from 'preact-iso'
 import { useMe } from '../../data/session.ts'
 import { Page } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
+import { AreaTabs } from '../../ui/tabs.tsx'
 import { WaitingForSession } from '../waiting-for-session.tsx'
 import { NotHere } from '../not-here.tsx'
 import { KeysPage } from './keys-page.tsx'
@@ -60,7 +60,6 @@ export default function AccountPages() {
 function asOwn(Content: FunctionComponent): FunctionComponent {
   return function OwnPage() {
     const me = useMe()
-    const { path } = useLocation()
     if (me === undefined) return <WaitingForSession title="Account" />
     if (me === null) {
       return (
@@ -71,10 +70,9 @@ function asOwn(Content: FunctionComponent): FunctionComponent {
         </Page>
       )
     }
-    const isHere = (place: string) => (place === '/account' ? path === place : path.startsWith(place))
     return (
       <>
-        <Tabs label="Account" tabs={parts.map(([href, title]) => ({ href, title, current: isHere(href) }))} />
+        <AreaTabs label="Account" pages={parts} />
         <Content />
       </>
     )

@@ -1,9 +1,9 @@
 import '../../styles/admin.css'
-import { Route, Router, useLocation } from 'preact-iso'
+import { Route, Router } from 'preact-iso'
 import { useMe } from '../../data/session.ts'
 import { Page } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
+import { AreaTabs } from '../../ui/tabs.tsx'
 import { WaitingForSession } from '../waiting-for-session.tsx'
 import { NotHere } from '../not-here.tsx'
 import { AuditPage } from './audit-page.tsx'
@@ -36,7 +36,6 @@ const parts = [
 /** What whoever runs the node looks at and decides. */
 export default function AdminPages() {
   const me = useMe()
-  const { path } = useLocation()
   if (me === undefined) return <WaitingForSession title="Operation" />
   if (me?.role !== 'admin') {
     return (
@@ -45,10 +44,9 @@ export default function AdminPages() {
       </Page>
     )
   }
-  const isHere = (place: string) => (place === '/admin' ? path === place : path.startsWith(place))
   return (
     <>
-      <Tabs label="Operation" tabs={parts.map(([href, title]) => ({ href, title, current: isHere(href) }))} />
+      <AreaTabs label="Operation" pages={parts} />
       <Router>
         <Route path="/" component={NodePage} />
         <Route path="/users" component={UsersPage} />
