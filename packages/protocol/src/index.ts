@@ -58,7 +58,7 @@ export {
   type NamedCopyReport,
   type Report,
 } from './schemas/moderation.ts'
-export type { Backup, OutboxRow, Overview, RateLimits, StorageUse } from './schemas/operator.ts'
+export type { Backup, BackupSchedule, OutboxRow, Overview, RateLimits, StorageUse } from './schemas/operator.ts'
 export type { Pack } from './schemas/pack.ts'
 export {
   parseProvenance,

@@ -15,7 +15,7 @@ export async function showOverview(context: Context): Promise<Overview> {
     network: upstreams.operator?.mode ?? null,
     counts: await readCounts(context),
     outbox: await readOutbox(context),
-    search: { documents: search.size, ready: search.warm },
+    search: { documents: search.size, ready: search.ready },
     log: await readLog(context),
     scans: { pending: await countUnscanned(context) },
     alarms: await readAlarms(context),

@@ -24,7 +24,7 @@ export async function setUp(
   if (!(await isWithoutUsers(context.database.read))) throw toSetUpError()
   await context.addressLimits.require('setup', options.address)
   if (!(await context.addressLimits.take('setups', everybody))) throw toBesieged()
-  if (!context.setup.matches(code)) {
+  if (!(await context.setup.matches(code))) {
     throw new RegistryError('forbidden', 'This is not the code. The node prints it when it starts.')
   }
   const { key, ...user } = await createFirstUser(context, username, caller)

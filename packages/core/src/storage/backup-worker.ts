@@ -12,9 +12,13 @@ const stepPages = 4096
 
 /** A thread of `writeBackup`: answers what is wrong with the copy, or null. */
 const { from, to } = workerData as BackupOrder
-await copy()
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort!.postMessage(check())
+void answer()
+
+async function answer(): Promise<void> {
+  await copy()
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort!.postMessage(check())
+}
 
 /** Within one reading transaction: what is written meanwhile neither comes into the copy nor begins it anew. */
 async function copy(): Promise<void> {

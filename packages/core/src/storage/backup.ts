@@ -1,19 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { link, open, rename, rm, stat, statfs } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { RegistryError } from '@skillstead/protocol'
+import { toThreadFile } from '../thread-file.ts'
 import type { BackupOrder } from './backup-worker.ts'
+import { placeFile } from './place-file.ts'
 
-/** The source runs as it is; what is published has been compiled. */
-const workerUrl = new URL(`./backup-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 /** What the disk is to have left after the copy. */
 const spareBytes = 64 * 1024 * 1024
-
-/** The end of the name that a copy has until it is whole. */
-export const partialSuffix = '.partial'
 
 /**
  * Copies the SQLite file of a registry, which may be in use: the copy is as the registry was when it began. It is read
@@ -23,20 +19,34 @@ export const partialSuffix = '.partial'
  * @returns how many bytes the copy has
  */
 export async function writeBackup(from: string, to: string, signal?: AbortSignal): Promise<number> {
-  if (existsSync(to)) throw toTaken()
-  await requireRoom(from, to)
-  const partial = join(dirname(to), `.${randomUUID()}${partialSuffix}`)
-  try {
-    await (await open(partial, 'wx', 0o600)).close()
+  await copyRegistry(from, to, { signal })
+  return (await stat(to)).size
+}
+
+interface CopyOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Changes the copy before it gets its name. */
+  readonly finish?: (partial: string) => Promise<void>
+}
+
+/** As {@link writeBackup}, which tells what it throws. */
+export async function copyRegistry(from: string, to: string, { signal, finish }: CopyOptions): Promise<void> {
+  await placeFile(to, async (partial) => {
+    await requireRoom(from, to)
     const problem = await runWorker({ from, to: partial }, signal)
     if (problem !== null) throw new Error(`The copy is not sound, and was thrown away: ${problem}`)
-    await sync(partial)
-    await giveName(partial, to)
-    await sync(dirname(to))
-    return (await stat(to)).size
-  } finally {
-    for (const end of ['', '-journal', '-wal', '-shm']) await rm(partial + end, { force: true })
-  }
+    await finish?.(partial)
+    requireOneFile(partial)
+  })
+}
+
+/** What could not be moved out of its journal when it was closed, as on a full disk, would be lost with the journal. */
+function requireOneFile(partial: string): void {
+  if (!existsSync(`${partial}-wal`)) return
+  throw new RegistryError(
+    'overloaded',
+    'The copy was thrown away: a part of it could not be moved out of its journal. Make room on the disk, and do it again.',
+  )
 }
 
 async function requireRoom(from: string, to: string): Promise<void> {
@@ -50,7 +60,7 @@ async function requireRoom(from: string, to: string): Promise<void> {
 
 /** Another thread copies, so that a large file holds nobody up. Answers what it found wrong with the copy. */
 async function runWorker(order: BackupOrder, signal?: AbortSignal): Promise<string | null> {
-  const worker = new Worker(workerUrl, { workerData: order })
+  const worker = new Worker(toThreadFile('storage/backup-worker'), { workerData: order })
   const ended = new AbortController()
   const stop = () => void worker.terminate()
   signal?.addEventListener('abort', stop, { once: true })
@@ -67,31 +77,6 @@ async function runWorker(order: BackupOrder, signal?: AbortSignal): Promise<stri
     ended.abort()
     await worker.terminate()
   }
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-/** Unlike a change of name, a link never takes the place of a file that came meanwhile; not every file system has them. */
-async function giveName(partial: string, to: string): Promise<void> {
-  try {
-    await link(partial, to)
-  } catch (error) {
-    if (existsSync(to)) throw toTaken()
-    if (!['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error
-    await rename(partial, to)
-  }
-}
-
-function toTaken(): RegistryError {
-  return new RegistryError('conflict', 'There is a file of this name already. Choose another one.')
 }
 
 function toClosing(): RegistryError {

@@ -1,25 +1,60 @@
 import { RegistryError } from '@skillstead/protocol'
 
-/** Codes of both databases for: try again later. SQLite's locks and full disks, PostgreSQL's classes 08, 53 and 57. */
-const unavailable = /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM)|08...|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/
+interface Trouble {
+  /** Codes of both databases; PostgreSQL's are classes of five characters. */
+  readonly codes: RegExp
+  readonly detail: string
+  readonly retryAfterSeconds: number
+}
+
+/** What is nobody's fault who asks, and passes or is put right by the operator. */
+const troubles: readonly Trouble[] = [
+  {
+    codes: /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT|53100)/,
+    detail:
+      'The disk of this registry is full, so nothing can be stored until its operator makes room. Reading goes on.',
+    retryAfterSeconds: 30,
+  },
+  {
+    codes: /^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|25006)/,
+    detail: 'This registry cannot be written at the moment; its operator has to look into it. Reading goes on.',
+    retryAfterSeconds: 30,
+  },
+  {
+    codes: /^(SQLITE_(CORRUPT|NOTADB)|XX00[12])/,
+    detail: 'The storage of this registry is damaged; its operator has to look into it.',
+    retryAfterSeconds: 60,
+  },
+  {
+    codes: /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
+    detail: 'The storage cannot take this at the moment. Try again shortly.',
+    retryAfterSeconds: 2,
+  },
+]
+const lostConnection =
+  /timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/
 
 /** Whether another process holds the lock of an SQLite file. */
 export function isBusy(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(getCode(error))
 }
 
-/** A database that is busy, full or gone answers 503 and is never mistaken for an empty one; other errors pass. */
+/**
+ * A database that is busy, full, damaged or gone answers 503 and is never mistaken for an empty one; other errors pass.
+ * Whoever asks is told in general words: names of files and tables are in the cause, for the operator.
+ */
 export function toRegistryError(error: unknown): unknown {
-  if (error instanceof RegistryError || !isUnavailable(error)) return error
-  return new RegistryError('overloaded', 'The storage cannot take this at the moment. Try again shortly.', {
-    retryAfterSeconds: 2,
-    cause: error,
-  })
+  if (error instanceof RegistryError) return error
+  const trouble = findTrouble(error)
+  if (!trouble) return error
+  const { detail, retryAfterSeconds } = trouble
+  return new RegistryError('overloaded', detail, { retryAfterSeconds, cause: error })
 }
 
-function isUnavailable(error: unknown): boolean {
-  if (unavailable.test(getCode(error))) return true
-  return error instanceof Error && /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
+function findTrouble(error: unknown): Trouble | undefined {
+  const code = getCode(error)
+  const isLost = error instanceof Error && lostConnection.test(error.message)
+  return isLost ? troubles.at(-1) : troubles.find(({ codes }) => codes.test(code))
 }
 
 function getCode(error: unknown): string {

@@ -4,6 +4,7 @@ import { User } from '../schemas/account.ts'
 import { Count, Term, Username, limit, page, pageFields, text } from '../schemas/fields.ts'
 import {
   Backup,
+  BackupSchedule,
   NewBackup,
   OutboxCounts,
   OutboxRow,
@@ -96,7 +97,13 @@ export const operatorEndpoints = {
     tag: 'Operation',
     summary: 'List the backups beside the file of the registry, newest first',
     input: v.object({}),
-    output: v.object({ backups: v.array(Backup), total: Count, folder: v.nullable(v.string()) }),
+    output: v.object({
+      backups: v.array(Backup),
+      total: Count,
+      folder: v.nullable(v.string()),
+      /** Null where the node makes none by itself. */
+      schedule: v.nullable(BackupSchedule),
+    }),
   },
   createBackup: {
     method: 'POST',

@@ -76,7 +76,8 @@ export const RateLimits = v.object({
 })
 export type RateLimits = v.InferOutput<typeof RateLimits>
 
-const backupFields = { name: v.string(), bytes: Count, createdAt: Timestamp }
+/** `scheduled`: whether the node made it by itself, and will delete it when it has newer ones. */
+const backupFields = { name: v.string(), bytes: Count, createdAt: Timestamp, scheduled: v.boolean() }
 
 /** A copy of the whole registry, beside its file. */
 export const Backup = v.object(backupFields)
@@ -84,3 +85,16 @@ export type Backup = v.InferOutput<typeof Backup>
 
 /** A copy just made: it was read through from end to end before it got its name. */
 export const NewBackup = v.object({ ...backupFields, verified: v.literal(true) })
+
+/** The copies that a node makes by itself. */
+export const BackupSchedule = v.object({
+  everySeconds: Count,
+  /** How many of them are kept. */
+  kept: Count,
+  /** When the newest was made. */
+  lastAt: v.nullable(Timestamp),
+  /** Why the last try failed; null where it did not. */
+  lastError: v.nullable(v.string()),
+  nextAt: v.nullable(Timestamp),
+})
+export type BackupSchedule = v.InferOutput<typeof BackupSchedule>

@@ -1,0 +1,116 @@
+import { setImmediate } from 'node:timers/promises'
+import { recordAudit } from '../audit.ts'
+import { systemCaller } from '../caller.ts'
+import { createProgress, readPages } from '../checks/pages.ts'
+import type { Tell } from '../checks/finding.ts'
+import { countRows } from '../checks/count-rows.ts'
+import type { Context } from '../context.ts'
+import { keptMs as answersKeptMs } from '../idempotency.ts'
+import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
+import { findPartialFiles, removePartialFiles } from './partial-files.ts'
+
+/** What nobody refers to any more, of one kind. */
+export interface Garbage {
+  readonly name: 'blobs' | 'sessions' | 'answers' | 'shares' | 'backups'
+  readonly count: number
+  /** As stored; 0 for rows too small to count. */
+  readonly bytes: number
+}
+
+interface CollectOptions {
+  /** Counts alone: nothing is removed. */
+  readonly dryRun?: boolean
+  readonly tell?: Tell
+}
+
+type Parts = Pick<Context, 'database' | 'clock'>
+
+const removedPerWrite = 500
+
+/**
+ * Removes what nobody refers to any more, in small steps, so that a node goes on serving meanwhile. Versions are never
+ * among it. A content is looked at again in the transaction that removes it, in which no other one can come to need it.
+ */
+export async function collectGarbage(parts: Parts, options: CollectOptions = {}): Promise<Garbage[]> {
+  const { dryRun = false, tell = () => {} } = options
+  const now = parts.clock.now()
+  const garbage = [
+    await collectBlobs(parts, dryRun, tell),
+    await collectRows(parts, dryRun, { name: 'sessions', table: 'sessions', column: 'expires_at', before: now }),
+    await collectRows(parts, dryRun, {
+      name: 'answers',
+      table: 'idempotent_answers',
+      column: 'created_at',
+      before: now - answersKeptMs,
+    }),
+    await collectRows(parts, dryRun, { name: 'shares', table: 'shares', column: 'expires_at', before: now }),
+    await collectFiles(parts, dryRun),
+  ]
+  if (!dryRun && garbage.some(({ count }) => count > 0)) await note(parts, garbage)
+  return garbage
+}
+
+async function collectBlobs({ database }: Parts, dryRun: boolean, tell: Tell): Promise<Garbage> {
+  const progress = createProgress(tell, 'contents', await countRows(database.read.selectFrom('blobs')))
+  let [count, bytes] = [0, 0]
+  for await (const { unused, read } of findUnusedBlobs(database.read)) {
+    progress(read)
+    for (let i = 0; i < unused.length; i += removedPerWrite) {
+      const some = unused.slice(i, i + removedPerWrite)
+      const gone = dryRun ? some : await removeUnusedBlobs(database.writer, some)
+      count += gone.length
+      bytes += gone.reduce((sum, { stored }) => sum + stored, 0)
+    }
+  }
+  return { name: 'blobs', count, bytes }
+}
+
+interface Ended {
+  readonly name: Garbage['name']
+  readonly table: 'sessions' | 'idempotent_answers' | 'shares'
+  readonly column: 'expires_at' | 'created_at'
+  readonly before: number
+}
+
+/** Rows whose time is over. */
+async function collectRows({ database }: Parts, dryRun: boolean, ended: Ended): Promise<Garbage> {
+  const { name, table, column, before } = ended
+  const readIds = (after: string) =>
+    database.read
+      .selectFrom(table)
+      .select('id')
+      .where(column as 'created_at', '<=', before)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(removedPerWrite)
+      .execute()
+  let count = 0
+  for await (const rows of readPages('', readIds, ({ id }) => id)) {
+    count += rows.length
+    if (dryRun) continue
+    const ids = rows.map(({ id }) => id)
+    await database.writer.write(async (trx) => {
+      // Once more by its time: one of a key that was used again meanwhile is another one.
+      await trx
+        .deleteFrom(table)
+        .where('id', 'in', ids)
+        .where(column as 'created_at', '<=', before)
+        .execute()
+    })
+    await setImmediate()
+  }
+  return { name, count, bytes: 0 }
+}
+
+async function collectFiles({ database, clock }: Parts, dryRun: boolean): Promise<Garbage> {
+  const files = await findPartialFiles(database, clock.now())
+  if (!dryRun) await removePartialFiles(files)
+  return { name: 'backups', count: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
+async function note({ database, clock }: Parts, garbage: readonly Garbage[]): Promise<void> {
+  const data = Object.fromEntries(garbage.map(({ name, count }) => [name, count]))
+  await database.writer.write((trx) =>
+    recordAudit(trx, { caller: systemCaller, action: 'garbage.collect', subject: '', at: clock.now(), data }),
+  )
+}

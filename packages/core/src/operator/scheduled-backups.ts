@@ -1,0 +1,128 @@
+import { RegistryError, type BackupSchedule } from '@skillstead/protocol'
+import { systemCaller } from '../caller.ts'
+import { toTimestamp } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { DatabaseLocation } from '../storage/database.ts'
+import type { Metric } from './metrics.ts'
+import { addBackup, dropOldBackups, findFolder, readBackups, recordBackup, toUnsupported } from './backup-files.ts'
+
+/** How often a registry is copied by itself, and how many of those copies are kept. */
+export interface BackupPlan {
+  readonly everyMs: number
+  /** At least 1. */
+  readonly kept: number
+}
+
+/** The lane is the topic: it has the row that waits, and those that ended. */
+const topic = 'backup'
+const minuteMs = 60_000
+const retryDelaysMs = [5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
+
+/** Throws where a plan cannot be kept: a TypeError for its numbers, `not_implemented` where there is no file to copy. */
+export function requireFile({ path }: DatabaseLocation, plan: BackupPlan | undefined): void {
+  if (!plan) return
+  const isSound = [plan.everyMs, plan.kept].every(Number.isSafeInteger) && plan.everyMs >= minuteMs && plan.kept >= 1
+  if (!isSound) throw new TypeError('Backups are made every minute at most, and at least one of them is kept.')
+  if (path === undefined || path === ':memory:') throw toUnsupported(path === undefined ? 'postgres' : 'sqlite')
+}
+
+/**
+ * Makes backups as the plan says; the next one is a row of the outbox like any other. One that is overdue when the
+ * registry is opened is made then, once. `onError` is told of one that fails.
+ */
+export async function scheduleBackups(context: Context, onError: (error: unknown) => void): Promise<void> {
+  const { backupPlan: plan, outbox, clock } = context
+  if (!plan) return dropWaiting(context)
+  outbox.handle(topic, {
+    // What the next one would do, no retry has to.
+    retryDelaysMs: retryDelaysMs.filter((delayMs) => delayMs < plan.everyMs),
+    async handle() {
+      try {
+        await makeBackup(context, plan)
+      } catch (error) {
+        if (!isClosing(error)) onError(new Error(`A scheduled backup failed: ${toMessage(error)}`, { cause: error }))
+        throw error
+      }
+    },
+    afterwards: (trx) => outbox.enqueue(trx, toJob(clock.now() + plan.everyMs)),
+  })
+  const last = await findLastAt(context)
+  const now = clock.now()
+  // After the clock went back, the last one lies ahead.
+  const dueAt = last === undefined ? now : Math.min(last, now) + plan.everyMs
+  await dropWaiting(context)
+  await context.database.writer.write((trx) => outbox.enqueue(trx, toJob(dueAt)))
+}
+
+/** The plan, and what came of it; null where there is none. */
+export async function readSchedule(context: Context): Promise<BackupSchedule | null> {
+  const { backupPlan: plan, outbox } = context
+  if (!plan) return null
+  const rows = await outbox.list(topic, 2)
+  const waiting = rows.find(({ state }) => state === 'pending')
+  const last = await findLastAt(context)
+  return {
+    everySeconds: plan.everyMs / 1000,
+    kept: plan.kept,
+    lastAt: last === undefined ? null : toTimestamp(last),
+    lastError: rows.find(({ attempts }) => attempts.length > 0)?.attempts.at(-1)!.error ?? null,
+    nextAt: waiting ? toTimestamp(waiting.dueAt) : null,
+  }
+}
+
+/** What shows that backups fail, or that none are made any more. */
+export async function readBackupMetrics(context: Context): Promise<Metric[]> {
+  const schedule = await readSchedule(context)
+  if (!schedule) return []
+  const lastMs = schedule.lastAt === null ? 0 : Date.parse(schedule.lastAt)
+  return [
+    {
+      name: 'skillstead_backup_last_success_seconds',
+      help: 'When the newest scheduled backup was made, in seconds since 1970; 0 before the first',
+      type: 'gauge',
+      value: lastMs / 1000,
+    },
+    {
+      name: 'skillstead_backup_failing',
+      help: 'Whether the last scheduled backup failed',
+      type: 'gauge',
+      value: schedule.lastError === null ? 0 : 1,
+    },
+  ]
+}
+
+async function makeBackup(context: Context, { kept }: BackupPlan): Promise<void> {
+  const made = await addBackup(context, true)
+  await dropOldBackups(findFolder(context.database)!, kept, made.name)
+  await recordBackup(context, systemCaller, made)
+}
+
+function toJob(dueAt: number) {
+  return { topic, payload: {}, uniqueKey: topic, dueAt }
+}
+
+async function findLastAt({ database }: Context): Promise<number | undefined> {
+  const last = (await readBackups(findFolder(database)!)).find(({ scheduled }) => scheduled)
+  return last && Date.parse(last.createdAt)
+}
+
+/** Another plan has another next time; what a process is at just now stays. */
+async function dropWaiting({ database, clock }: Context): Promise<void> {
+  const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
+  if (!waits) return
+  await database.writer.write(async (trx) => {
+    await trx
+      .deleteFrom('outbox')
+      .where('unique_key', '=', topic)
+      .where((eb) => eb.or([eb('lease', 'is', null), eb('claimable_at', '<=', clock.now())]))
+      .execute()
+  })
+}
+
+function isClosing(error: unknown): boolean {
+  return error instanceof RegistryError && error.code === 'shutting_down'
+}
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

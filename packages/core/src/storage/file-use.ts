@@ -1,0 +1,10 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** How large an SQLite file is, and how much of it is free. */
+export async function readFileUse(db: Kysely<Tables>): Promise<{ bytes: number; freeBytes: number }> {
+  const { rows } = await sql<{ bytes: number; freeBytes: number }>`select page_count * page_size as bytes,
+    freelist_count * page_size as "freeBytes"
+    from pragma_page_count(), pragma_page_size(), pragma_freelist_count()`.execute(db)
+  return rows[0]!
+}
