@@ -1,7 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { SharedLimits } from './shared-limits.ts'
 
-/** What one network address may do in an hour without saying who it is. Kept in memory, never stored. */
+/**
+ * What one network address may do in an hour without saying who it is. Kept in memory; where nodes share a database, as
+ * digests in a table that is swept.
+ */
 const perHour = {
   /** Unknown skills that installs bring into the index. */
   indexing: 30,
@@ -28,8 +32,13 @@ export interface AddressLimits {
 }
 
 const hourSeconds = 3600
+/** Each node has a code of its own to guess, and a new one when it starts again: then there are new guesses too. */
+const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
+/** An hour's allowance is small and seldom used, so that nobody holds more of it than he needs. */
+const share = Number.MAX_SAFE_INTEGER
 
-export function createAddressLimits(): AddressLimits {
+/** In memory, or with `shared` across all nodes on a database; while that does not answer, each node counts for itself. */
+export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   const limiters = new Map<AddressLimit, RateLimiterMemory>()
   for (const [limit, points] of Object.entries(perHour))
     limiters.set(limit as AddressLimit, new RateLimiterMemory({ points, duration: hourSeconds }))
@@ -38,12 +47,18 @@ export function createAddressLimits(): AddressLimits {
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
     // Who calls inside the process is the operator's own code.
     if (address === undefined) return 0
+    const points = perHour[limit]
+    if (shared && !ofThisProcess.has(limit)) {
+      const allowance = { points, windowMs: hourSeconds * 1000, share }
+      const state = await shared.take(`${limit} ${address} ${subject}`, allowance)
+      if (state) return state.exceeded ? toSeconds(state.resetMs) : 0
+    }
     return limiters
       .get(limit)!
       .consume(`${address} ${subject}`)
       .then(
         () => 0,
-        ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000)),
+        ({ msBeforeNext }: RateLimiterRes) => toSeconds(msBeforeNext),
       )
   }
 
@@ -60,4 +75,8 @@ export function createAddressLimits(): AddressLimits {
       )
     },
   }
+}
+
+function toSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000))
 }

@@ -10,6 +10,7 @@ export interface AnswerCache {
   put(key: string, subject: string, answer: EncodedJson): void
   /** Forgets every answer about the subject. */
   forget(subject: string): void
+  forgetAll(): void
 }
 
 export function createAnswerCache(bytesMax: number): AnswerCache {
@@ -53,6 +54,9 @@ export function createAnswerCache(bytesMax: number): AnswerCache {
     },
     forget(subject) {
       keysOf.get(subject)?.forEach(drop)
+    },
+    forgetAll() {
+      for (const key of answers.keys()) drop(key)
     },
   }
 }

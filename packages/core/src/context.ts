@@ -6,6 +6,7 @@ import type { CopyIndex } from './copies/copy-index.ts'
 import type { Counters } from './counters.ts'
 import type { Artifacts } from './discovery/artifacts.ts'
 import type { Upstreams } from './mirrored/upstream-port.ts'
+import type { BackupPlan } from './operator/scheduled-backups.ts'
 import type { ServingNode } from './operator/node-port.ts'
 import type { SetupCode } from './operator/setup-code.ts'
 import type { Outbox } from './outbox/outbox.ts'
@@ -13,6 +14,7 @@ import type { Traffic } from './outbox/throttle.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import type { CatalogueSearch } from './search/catalogue-search.ts'
 import type { Secrets } from './secrets.ts'
+import type { SharedLimits } from './shared-limits.ts'
 import type { ScanPolicy } from './security/policy.ts'
 import type { PublicNames } from './skills/public-names.ts'
 import type { Database } from './storage/database.ts'
@@ -49,9 +51,13 @@ export interface Context {
   /** What else goes on, so that work that can wait gives way. */
   readonly traffic: Traffic
   readonly addressLimits: AddressLimits
+  /** Limits across the nodes on one database; undefined where a database has one node. */
+  readonly sharedLimits: SharedLimits | undefined
   readonly webhooks: WebhookOptions
   /** What is done with versions that a scan has something against. */
   readonly scanPolicy: ScanPolicy
+  /** When the registry is copied by itself; undefined for never. */
+  readonly backupPlan: BackupPlan | undefined
   /** The registries that are followed, once a mirror is attached. */
   readonly upstreams: Upstreams
   /** What serves the registry to others, once it does. */

@@ -1,5 +1,6 @@
 import { sweepSessions } from './accounts/sessions.ts'
 import type { Context } from './context.ts'
+import { collectGarbage } from './garbage/collect-garbage.ts'
 import { sweepIdempotent } from './idempotency.ts'
 import { sweepDays } from './telemetry/days.ts'
 import { rollUpInstalls } from './telemetry/roll-up.ts'
@@ -21,6 +22,7 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
     async handle() {
       await sweepIdempotent(context)
       await sweepSessions(context)
+      await collectGarbage(context)
       await forgetRetiredKeys(context)
       const now = context.clock.now()
       await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })

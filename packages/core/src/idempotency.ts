@@ -9,7 +9,8 @@ export interface KeptAnswer {
   readonly body: string | null
 }
 
-const keptMs = 24 * 60 * 60 * 1000
+/** How long the answer to a request with a key of its own is kept. */
+export const keptMs = 24 * 60 * 60 * 1000
 /** A first request that has not ended by then is taken for lost with its process. */
 const runningMs = 60_000
 

@@ -1,5 +1,6 @@
 import { newId } from './ids.ts'
 import type { Database } from './storage/database.ts'
+import type { WriteTransaction } from './storage/writer.ts'
 
 /** What a database is known as outside. */
 export interface Identity {
@@ -37,4 +38,20 @@ export async function readIdentity({ writer }: Database, given: string | undefin
     await trx.updateTable('meta').set({ value: given }).where('key', '=', 'origin').execute()
     return { origin: given, epoch }
   })
+}
+
+/**
+ * Begins another epoch: for a database that goes on from an older state, or on another server, so that whoever follows
+ * its log notices. Seconds since 1970, and not the next number: one backup may be restored twice, and what comes after
+ * are two logs.
+ */
+export async function startEpoch(trx: WriteTransaction, before: number, now: number): Promise<number> {
+  const epoch = Math.max(before + 1, Math.floor(now / 1000))
+  const row = { key: 'epoch', value: `${epoch}` }
+  await trx
+    .insertInto('meta')
+    .values(row)
+    .onConflict((conflict) => conflict.column('key').doUpdateSet(row))
+    .execute()
+  return epoch
 }

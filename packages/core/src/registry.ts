@@ -19,12 +19,15 @@ import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotenc
 import { readIdentity, type Identity } from './identity.ts'
 import { createUpstreams } from './mirrored/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
+import { readBackupMetrics, requireFile, scheduleBackups, type BackupPlan } from './operator/scheduled-backups.ts'
 import { createSetupCode } from './operator/setup-code.ts'
+import { answersQueries, readNodeMetrics, readOrNothing, readStoredMetrics, type Metric } from './operator/metrics.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import type { OutgoingOptions } from './outgoing/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
 import { createSecrets } from './secrets.ts'
+import { createSharedLimits } from './shared-limits.ts'
 import type { ScanPolicy } from './security/policy.ts'
 import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
@@ -32,7 +35,7 @@ import { createTelemetry } from './telemetry/telemetry.ts'
 import { ensureSigningKey } from './transparency/keys.ts'
 import { isNoteName } from './transparency/notes.ts'
 import { createTransparency } from './transparency/transparency.ts'
-import { scheduleRescan, countUnscanned } from './security/rescan.ts'
+import { scheduleRescan } from './security/rescan.ts'
 import { handleVerifications } from './verification/check.ts'
 import { handleVerifiedSkills } from './verification/refresh-verified.ts'
 import { handleDeliveries } from './webhooks/deliver.ts'
@@ -51,6 +54,11 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly memorySkillsMax?: number
   /** How many bytes of answers are kept ready to send; 0 builds every answer anew. 24 MiB unless it is said. */
   readonly answerBytesMax?: number
+  /**
+   * How often changes of other processes are looked for, in milliseconds, also while PostgreSQL gives notice of them. A
+   * second unless it is said.
+   */
+  readonly pollMs?: number
   /** Whether this process takes work from the outbox. True unless a short command says otherwise. */
   readonly works?: boolean
   /** What may be reached outside: public addresses unless it is said. */
@@ -58,20 +66,12 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly webhooks?: WebhookOptions
   /** What is done with versions that a scan has something against: they are published with warnings unless it is said. */
   readonly scanPolicy?: ScanPolicy
+  /** Copies the SQLite file into `backups` beside it by itself; never unless it is said. */
+  readonly backups?: BackupPlan
   /** 32 bytes that API keys for upstreams are sealed with; without them none can be stored. */
   readonly secretKey?: Uint8Array
   /** Told of errors that no caller is there to hear. */
   readonly onError?: (error: unknown) => void
-}
-
-/** A figure that an operator may want to watch. */
-export interface Metric {
-  readonly name: string
-  readonly help: string
-  readonly type: 'gauge' | 'counter'
-  /** Metrics of one name may differ in these. */
-  readonly labels?: Readonly<Record<string, string>>
-  readonly value: number
 }
 
 /** An open registry: everything that Skillstead does, without a network. */
@@ -115,9 +115,10 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const onError = options.onError ?? ((error) => console.error(error))
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
+  requireFile(options, options.backups)
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
-  const changes = await createChangeFollower(database, onError)
+  const changes = await createChangeFollower(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
   const counting = { database, clock, outbox, watchers: await createWatchers(database, changes), onError }
@@ -125,12 +126,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const telemetry = createTelemetry(counting)
   const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
-  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)))
+  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
   const search = createCatalogueSearch(database, changes, {
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
     onError,
   })
   const copies = createCopyIndex(database, onError)
+  const sharedLimits = createSharedLimits(database, onError)
   const closing = new AbortController()
   const waits = new AbortController()
   const context: Context = {
@@ -151,18 +153,21 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     transparency: createTransparency(),
     outgoing,
     traffic,
-    addressLimits: createAddressLimits(),
+    addressLimits: createAddressLimits(sharedLimits),
+    sharedLimits,
     webhooks: options.webhooks ?? {},
     scanPolicy: options.scanPolicy ?? {},
+    backupPlan: options.backups,
     upstreams: createUpstreams(),
     node: createServingNode(),
-    setup: createSetupCode(),
+    setup: createSetupCode(database),
     startedAt: clock.now(),
     secrets,
     closing: closing.signal,
     waits: waits.signal,
   }
   if (options.works !== false) {
+    await context.setup.share()
     await scheduleHousekeeping(context)
     scheduleTakedowns(context)
     handleVerifiedSkills(context)
@@ -174,11 +179,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     }
     await scheduleRescan(context)
     await scheduleSketches(context)
+    await scheduleBackups(context, onError)
     outbox.start()
     // What a process recorded that ended before it counted.
     await telemetry.flush()
   }
-  const metricReaders = [() => readMetrics(context)]
+  const metricReaders = [() => readStoredMetrics(context), () => readBackupMetrics(context)]
   let closed: Promise<void> | undefined
 
   async function close(): Promise<void> {
@@ -193,6 +199,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await authenticator.flush()
     await copies.stop()
     await changes.stop()
+    sharedLimits?.stop()
     await database.close()
   }
 
@@ -205,10 +212,10 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     finishIdempotent: (caller, key, answer) => finishIdempotent(context, caller, key, answer),
     readiness: async () => ({
       database: await answersQueries(database),
-      search: search.warm || (options.memorySkillsMax ?? memorySkillsMax) === 0,
+      search: search.ready,
       disk: options.path === undefined || (await hasRoom(options.path)),
     }),
-    metrics: async () => (await Promise.all(metricReaders.map((read) => read()))).flat(),
+    metrics: async () => (await Promise.all([readNodeMetrics(context), ...metricReaders.map(readOrNothing)])).flat(),
     addMetrics: (read) => void metricReaders.push(read),
     endWaits: () => waits.abort(),
     close: () => (closed ??= close()),
@@ -233,58 +240,8 @@ async function getCaller(database: Database, username: string): Promise<UserCall
   return { kind: 'user', userId: user.id, username, plan: user.plan, role: user.role, scopes }
 }
 
-async function answersQueries(database: Database): Promise<boolean> {
-  try {
-    await database.read.selectFrom('heads').select('id').execute()
-    return true
-  } catch {
-    return false
-  }
-}
-
 async function hasRoom(path: string): Promise<boolean> {
   if (path === ':memory:') return true
   const { bavail, bsize } = await statfs(dirname(path))
   return bavail * bsize >= diskBytesMin
-}
-
-async function readMetrics({ database, outbox, search, changes, clock }: Context): Promise<Metric[]> {
-  const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
-  const { skills } = await database.read
-    .selectFrom('skills')
-    .select((eb) => eb.fn.countAll<number>().as('skills'))
-    .executeTakeFirstOrThrow()
-  const { versions } = await database.read
-    .selectFrom('versions')
-    .select((eb) => eb.fn.countAll<number>().as('versions'))
-    .executeTakeFirstOrThrow()
-  const unscanned = await countUnscanned({ database })
-  const oldestMs = oldestDueAt === null ? 0 : Math.max(0, clock.now() - oldestDueAt)
-  return [
-    { name: 'skillstead_skills', help: 'Skills stored', type: 'gauge', value: skills },
-    {
-      name: 'skillstead_scans_waiting',
-      help: 'Versions without a scan by the current rules',
-      type: 'gauge',
-      value: unscanned,
-    },
-    { name: 'skillstead_versions', help: 'Versions stored', type: 'gauge', value: versions },
-    {
-      name: 'skillstead_search_skills',
-      help: 'Skills in the search index in memory',
-      type: 'gauge',
-      value: search.size,
-    },
-    { name: 'skillstead_changes_position', help: 'Last change followed', type: 'gauge', value: changes.position },
-    { name: 'skillstead_outbox_pending', help: 'Outbox rows that wait', type: 'gauge', value: pending },
-    { name: 'skillstead_outbox_failed', help: 'Outbox rows that failed', type: 'gauge', value: failed },
-    {
-      name: 'skillstead_outbox_oldest_seconds',
-      help: 'How long the oldest due row waits',
-      type: 'gauge',
-      value: oldestMs / 1000,
-    },
-    { name: 'skillstead_outbox_attempts_total', help: 'Attempts that ended', type: 'counter', value: attempts },
-    { name: 'skillstead_outbox_failures_total', help: 'Attempts that failed', type: 'counter', value: failures },
-  ]
 }

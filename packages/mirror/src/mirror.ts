@@ -5,8 +5,8 @@ import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator/operator.ts'
 import { openReading } from './reading/open-reading.ts'
 import type { MirrorParts, Run } from './run.ts'
-import { runSync } from './run-sync.ts'
-import { createSchedule } from './schedule.ts'
+import { runSync, type SyncOrder } from './run-sync.ts'
+import { createSchedule, toNextAt } from './schedule.ts'
 import {
   guessKind,
   requireApiKey,
@@ -67,16 +67,20 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     return readStatus(registry, upstreams, (one) => running.has(one))
   }
 
-  async function sync(name: string, given: SyncOptions = {}): Promise<SyncReport> {
+  async function sync(
+    name: string,
+    given: SyncOptions = {},
+    isWanted?: (upstream: Upstream) => boolean,
+  ): Promise<SyncReport> {
     // What this node does not ask is no failure of the upstream, and none is kept with it.
     if (parts.mode === 'offline') requireNetwork(await getUpstream(read, name), parts)
-    return reading.without(name, () => begin(name, given, { within: parts, engine: runEngine }))
+    return reading.without(name, () => begin(name, given, { within: parts, engine: runEngine, isWanted }))
   }
 
   async function begin(
     name: string,
     given: SyncOptions,
-    { within, engine }: { within: MirrorParts; engine: (run: Run) => Promise<void> },
+    { within, ...order }: { within: MirrorParts } & Pick<SyncOrder, 'engine' | 'isWanted'>,
   ): Promise<SyncReport> {
     if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running already.`)
     if (closing.signal.aborted) throw new RegistryError('shutting_down', 'The mirror is closing.')
@@ -86,9 +90,10 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
       signal: closing.signal,
       engine: (run) => {
         requireNetwork(run.upstream, within)
-        return engine(run)
+        return order.engine(run)
       },
       onAlarm: (alarm) => options.onAlarm?.(name, alarm),
+      isWanted: order.isWanted,
     })
     running.set(name, work)
     try {
@@ -102,12 +107,12 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
     }
   }
 
-  /** Another node may have it, or it may have been removed since: then there is nothing to do. */
+  /** Another node may have it or have had it, or it may have been removed since: then there is nothing to do. */
   async function syncOnSchedule(upstream: Upstream): Promise<void> {
     const { name } = upstream
     if (running.has(name) || isOutOfReach(upstream, parts)) return
     try {
-      await sync(name)
+      await sync(name, {}, (current) => (toNextAt(current, registry.clock.now()) ?? Infinity) <= registry.clock.now())
     } catch (error) {
       const isNothing = error instanceof RegistryError && ['conflict', 'offline', 'shutting_down'].includes(error.code)
       if (!isNothing) parts.onError(error)
@@ -146,7 +151,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
       const [changed] = await status(name)
       return changed!
     },
-    sync,
+    sync: (name, given) => sync(name, given),
     async remove(name) {
       const [{ writesWaiting, writesInConflict }] = (await status(name)) as [UpstreamStatus]
       const waiting = writesWaiting + writesInConflict

@@ -1,7 +1,7 @@
 import { toRegistryError } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm, acceptAlarm, raiseAlarm, toStandstill } from './alarms.ts'
-import { takeLease, type Lease } from './lease.ts'
+import { takeLease, toConflict, type Lease } from './lease.ts'
 import { Tally, requireGoing, updateOwn, type MirrorParts, type Run } from './run.ts'
 import { getUpstream, type StoredReport } from './store/upstreams.ts'
 import type { Alarm, SyncOptions, SyncReport, Upstream } from './types.ts'
@@ -14,6 +14,8 @@ export interface SyncOrder {
   /** Syncs, in whatever way is right for the upstream. */
   engine(run: Run): Promise<void>
   onAlarm(alarm: Alarm): void
+  /** Whether the upstream, as it is once this run has it, is still to be synced: another node may just have done it. */
+  readonly isWanted?: ((upstream: Upstream) => boolean) | undefined
 }
 
 /**
@@ -36,6 +38,10 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   const ending = AbortSignal.any([asked, lease.lost])
   const startedMs = performance.now()
   const upstream = await getUpstream(registry.database.read, name).catch(giveBack(lease))
+  if (order.isWanted?.(upstream) === false) {
+    await lease.release()
+    throw toConflict(name)
+  }
   const http = parts.openFetch(upstream, ending)
   const run: Run = {
     parts,

@@ -29,6 +29,20 @@ export async function scheduleSketches(context: Context): Promise<void> {
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
 }
 
+/** Forgets all sketches, so that the next process that works makes them anew, a stride at a time. */
+export async function forgetSketches({ database }: Pick<Context, 'database'>): Promise<void> {
+  await database.writer.write(async (trx) => {
+    for (const table of ['waiting_sketches', 'shared_shingles', 'version_sketches'] as const) {
+      await trx.deleteFrom(table).execute()
+    }
+    await trx
+      .insertInto('meta')
+      .values({ key: metaKey, value: '' })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: '' }))
+      .execute()
+  })
+}
+
 async function sketchSome(context: Context): Promise<void> {
   const after = await readCursor(context)
   if (after === undefined) return

@@ -13,11 +13,15 @@ import type { Tables } from '../storage/tables.ts'
 const foundMax = 16_384
 /** How long taking in what waits may hold the event loop at a time. */
 const sliceMs = 10
+/** Ten for each shingle where as many versions wait as may. */
+const bits = 2 ** 21
 
 /** The versions whose shingles wait to be entered, as far as this process read of them: found without the table. */
 export class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
+  /** A bit for all shingles that end in the same bits, set where one of them waits: of most texts hardly any does. */
+  readonly #present = new Uint8Array(bits / 8)
 
   /** How many versions. */
   get count(): number {
@@ -47,6 +51,7 @@ export class WaitingSketches {
     const found: SharedShingle[] = []
     for (const shingle of shingles) {
       if (found.length >= foundMax) break
+      if (!this.#mayHave(shingle)) continue
       const entries = this.#byShingle.get(shingle)
       if (entries) found.push(...entries)
     }
@@ -72,6 +77,7 @@ export class WaitingSketches {
     const left = this.#rows.filter(({ sketch_num }) => sketch_num > last)
     this.#rows = []
     this.#byShingle.clear()
+    this.#present.fill(0)
     for (const row of left) this.#add(row)
   }
 
@@ -79,10 +85,21 @@ export class WaitingSketches {
     this.#rows.push(row)
     const { skill_num, sketch_num } = row
     for (const shingle of unpackShingles(row.shingles)) {
-      const entries = this.#byShingle.get(shingle)
-      if (!entries) this.#byShingle.set(shingle, [{ shingle, skill_num, sketch_num }])
+      const entries = this.#mayHave(shingle) ? this.#byShingle.get(shingle) : undefined
+      if (!entries) this.#enter(shingle, { shingle, skill_num, sketch_num })
       else if (entries.length < skillsPerShingleMax && !entries.some((entry) => entry.skill_num === skill_num))
         entries.push({ shingle, skill_num, sketch_num })
     }
+  }
+
+  #enter(shingle: number, entry: SharedShingle): void {
+    const bit = shingle & (bits - 1)
+    this.#present[bit >> 3]! |= 1 << (bit & 7)
+    this.#byShingle.set(shingle, [entry])
+  }
+
+  #mayHave(shingle: number): boolean {
+    const bit = shingle & (bits - 1)
+    return (this.#present[bit >> 3]! & (1 << (bit & 7))) !== 0
   }
 }

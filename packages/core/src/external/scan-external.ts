@@ -1,7 +1,6 @@
 import { unescape } from 'node:querystring'
 import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { toSarif } from '../scan/sarif.ts'
 import { toDigest } from '../blobs.ts'
 import { scanPackage } from '../scan/scan-package.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -17,7 +16,9 @@ interface ScanInput {
 /** POST /external/scan: of what is sent, or of what is at an address; an indexed skill is brought up to date by it. */
 export async function scanExternal(context: Context, input: ScanInput): Promise<ScanReport | SarifLog> {
   const report = await scan(context, input)
-  return input.format === 'sarif' ? toSarif(report) : report
+  if (input.format !== 'sarif') return report
+  const { toSarif } = await import('../scan/sarif.ts')
+  return toSarif(report)
 }
 
 /** Reads a source and scans it. */

@@ -1,6 +1,7 @@
 import { RegistryError, type ErrorCode, type FieldError } from '@skillstead/protocol'
 import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
 import { ScanPool } from '../scan/scan-pool.ts'
+import { toThreadFile } from '../thread-file.ts'
 import { getTokenCounter } from './count-tokens.ts'
 
 /** What is asked of the thread. */
@@ -17,8 +18,7 @@ export type Truncated =
 
 type Threads = Pick<ScanPool<Truncated, TruncateOrder>, 'ask'>
 
-/** The source runs as it is; what is published has been compiled. */
-const workerUrl = new URL(`./truncate-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+const workerUrl = toThreadFile('loading/truncate-worker')
 /** A hundred times what the worst document takes, and the table of the encoding besides. */
 const answerMs = 30_000
 

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
 import type { StandingRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -32,7 +33,10 @@ export async function addToStandings(trx: WriteTransaction, all: readonly Change
   const changes = all.filter(({ facts }) => !areNoFacts(facts))
   if (changes.length === 0) return
   const ids = changes.map(({ user_id }) => user_id)
-  const rows = await trx.selectFrom('standings').selectAll().where('user_id', 'in', ids).execute()
+  const rows =
+    ids.length === 1
+      ? await selectOne(trx, ids[0])
+      : await trx.selectFrom('standings').selectAll().where('user_id', 'in', ids).execute()
   const standings = new Map(rows.map((row) => [row.user_id, toStanding(row)]))
   const pairs = changes.map(({ user_id, username, facts }) => {
     const before = standings.get(user_id) ?? { user_id, username, facts: noFacts, verified: [] }
@@ -67,8 +71,17 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
   const gone = standings.filter(isEmpty).map(({ user_id }) => user_id)
   const rows = standings.filter((standing) => !isEmpty(standing)).map((standing) => toRow(standing, at))
   if (gone.length > 0) await trx.deleteFrom('standings').where('user_id', 'in', gone).execute()
-  if (rows.length === 0) return
-  await trx
+  const [row] = rows
+  if (row && rows.length === 1) await upsertOne(trx, row)
+  else if (row) await upsert(trx, rows).execute()
+}
+
+/** A publish changes one, and builds neither query anew. */
+const selectOne = keepCompiled<StandingRow>((db) => db.selectFrom('standings').selectAll().where('user_id', '=', ''))
+const upsertOne = keepForColumns((db, places) => upsert(db, [places as never]))
+
+function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
+  return db
     .insertInto('standings')
     .values(rows)
     .onConflict((conflict) =>
@@ -76,13 +89,12 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
         .column('user_id')
         .doUpdateSet((eb) => Object.fromEntries(computedColumns.map((name) => [name, eb.ref(`excluded.${name}`)]))),
     )
-    .execute()
 }
 
 const computedColumns = [...factNames, 'verified', 'score', 'computed_at'] as const
 
 async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standing | undefined> {
-  const row = await db.selectFrom('standings').selectAll().where('user_id', '=', userId).executeTakeFirst()
+  const [row] = await selectOne(db, userId)
   return row && toStanding(row)
 }
 

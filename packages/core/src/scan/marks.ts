@@ -5,23 +5,23 @@ const chunkCharacters = 32_768
 /** Tells in one pass which of some short texts another holds, whatever their case. */
 export class Marks {
   readonly #marks: readonly string[]
-  readonly #anchors: AnchorTable
   readonly #longest: number
+  #anchors: AnchorTable | undefined
 
   constructor(marks: readonly string[]) {
     this.#marks = marks
-    this.#anchors = new AnchorTable(marks.map((mark) => mark.toLowerCase()))
     this.#longest = Math.max(...marks.map(({ length }) => length))
   }
 
   /** Those that stand in a text, as they were given. */
   in(text: string): ReadonlySet<string> {
+    const anchors = (this.#anchors ??= new AnchorTable(this.#marks.map((mark) => mark.toLowerCase())))
     const found = new Set<number>()
     for (let at = 0; at < text.length; at += chunkCharacters) {
       const bytes = Buffer.from(text.slice(at, at + chunkCharacters + this.#longest), 'utf16le')
       const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2)
-      this.#anchors.find(codes, codes.length)
-      for (let index = 0; index < this.#anchors.size; index++) found.add(this.#anchors.texts[index]!)
+      anchors.find(codes, codes.length)
+      for (let index = 0; index < anchors.size; index++) found.add(anchors.texts[index]!)
     }
     return new Set([...found].map((mark) => this.#marks[mark]!))
   }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { engineRules } from './engine-rules.ts'
 import type { Combination, Fact, Rule } from './rule.ts'
 import { concealment } from './rules/concealment.ts'
@@ -94,14 +93,3 @@ export const combinations: readonly Combination[] = files.flatMap((file) => file
 
 /** Whatever has findings: rules, combinations and what the engine finds by itself. */
 export const allRules: readonly Omit<Rule, 'patterns'>[] = [...rules, ...combinations, ...Object.values(engineRules)]
-
-/** Raised with every change of the engine that changes a report. */
-const engineVersion = '3'
-
-/** Names the engine and the rules, so that no change of either is forgotten: reports of other versions are made again. */
-export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`
-
-function toJson(): string {
-  const all = [rules, facts, combinations, engineRules]
-  return JSON.stringify(all, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
-}

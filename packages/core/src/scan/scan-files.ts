@@ -9,8 +9,9 @@ import { findHidden } from './hidden.ts'
 import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
 import { isMarkdown, toRoles, type FileRole } from './role.ts'
-import { combinations, facts, rules, rulesVersion } from './rule-table.ts'
+import { combinations, facts, rules } from './rule-table.ts'
 import type { Rule } from './rule.ts'
+import { rulesVersion } from './rules-version.ts'
 import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
 import { Search, type Hit } from './search.ts'
@@ -25,7 +26,6 @@ const excerptCharactersMax = 160
 const archivesDepthMax = 2
 
 const probes = [...rules, ...facts]
-const search = new Search(probes)
 const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
 
 interface TextFile {
@@ -33,6 +33,13 @@ interface TextFile {
   readonly text: string
   /** What its bytes alone told. */
   readonly found: readonly EngineRuleName[]
+}
+
+let search: Search | undefined
+
+/** Made for the first text: it takes longer than all else of a node's start, and most nodes scan in threads alone. */
+function getSearch(): Search {
+  return (search ??= new Search(probes))
 }
 
 const meant: Stance = { polarity: 'imperative', isCertain: true }
@@ -151,7 +158,7 @@ export class Scan {
       this.cutAt(subject.path, `Too much looks like ${probes[probe]!.id}; the rest was not tried.`)
     }
     const seen = new Set<string>()
-    for (const hits of search.find(layer.document.text, isWanted, onCut)) {
+    for (const hits of getSearch().find(layer.document.text, isWanted, onCut)) {
       for (const hit of hits) this.#take(subject, layer, hit, seen)
       yield
     }

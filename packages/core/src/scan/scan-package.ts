@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Security } from '@skillstead/protocol'
 import { ScanPool } from './scan-pool.ts'
-import { scanFiles, scanInSlices, toUnscanned, type ScanFile } from './scan.ts'
+import type { ScanFile } from './scan.ts'
 
 /** A package of so much text is scanned at once, in some 7 ms at most where nothing else runs. */
 const inlineBytesMax = 64 * 1024
 
 const pool = new ScanPool()
+/** Loaded for the first package that is scanned here: most are scanned in threads. */
+const loadScan = () => import('./scan.ts')
 
 /**
  * Scans a package without holding up the process: a small one at once, a larger one in a thread, and where no thread
@@ -14,18 +16,19 @@ const pool = new ScanPool()
  */
 export async function scanPackage(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
   const bytes = files.reduce((sum, file) => sum + ('text' in file ? file.text.length : file.bytes.length), 0)
-  return bytes <= inlineBytesMax ? scanFiles(files, now) : scanInThread(files, now, threads)
+  return bytes <= inlineBytesMax ? (await loadScan()).scanFiles(files, now) : scanInThread(files, now, threads)
 }
 
 /** As {@link scanPackage} whatever the size: for what comes in bulk, or is waited for by nobody. */
 export async function scanInThread(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
   const found = await threads.ask({ files, now })
   if (found === 'broken') return scanAtEase(files, now)
-  return found === 'late' ? toUnscanned(files, 'The scan took too long and was given up.', now) : found
+  if (found !== 'late') return found
+  return (await loadScan()).toUnscanned(files, 'The scan took too long and was given up.', now)
 }
 
 async function scanAtEase(files: readonly ScanFile[], now: number): Promise<Security> {
-  const slices = scanInSlices(files, now)
+  const slices = (await loadScan()).scanInSlices(files, now)
   for (;;) {
     const { done, value } = slices.next()
     if (done) return value

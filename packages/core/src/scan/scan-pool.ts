@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Security } from '@skillstead/protocol'
+import { toThreadFile } from '../thread-file.ts'
 import type { ScanFile } from './scan.ts'
 
 /** What is asked of a thread. */
@@ -14,24 +15,36 @@ type Outcome<Report> = Report | 'broken' | 'late'
 
 interface Job<Report, Order> {
   readonly toOrder: () => Order
+  readonly bytes: number
   readonly resolve: (outcome: Outcome<Report>) => void
+}
+
+/** A thread and what it was given, in that order: it works at the first, and the others wait in its own queue. */
+interface Thread<Report, Order> {
+  readonly worker: Worker
+  readonly jobs: Job<Report, Order>[]
+  timer?: NodeJS.Timeout
 }
 
 /** How many threads a pool has where nobody says otherwise. */
 export const workersMax = Math.min(2, availableParallelism())
 /** Ten times what the largest package takes. */
 const answerMs = 120_000
-/** The source runs as it is; what is published has been compiled. */
-const workerUrl = new URL(`./scan-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+const workerUrl = toThreadFile('scan/scan-worker')
+
+/**
+ * So much may wait in a thread's own queue: it goes on while the event loop waits for the disk, and no order waits for
+ * long behind others while another thread has nothing to do.
+ */
+const aheadBytesMax = 128 * 1024
 
 /** Threads that scan, made when first needed and kept. An idle one keeps no process alive. */
 export class ScanPool<Report extends object = Security, Order = ScanOrder> {
-  readonly #idle: Worker[] = []
+  readonly #threads: Thread<Report, Order>[] = []
   readonly #waiting: Job<Report, Order>[] = []
   readonly #url: URL
   readonly #answerMs: number
   readonly #workersMax: number
-  #workers = 0
 
   constructor(options: { url?: URL; answerMs?: number; workersMax?: number } = {}) {
     this.#url = options.url ?? workerUrl
@@ -39,72 +52,82 @@ export class ScanPool<Report extends object = Security, Order = ScanOrder> {
     this.#workersMax = options.workersMax ?? workersMax
   }
 
-  /** An order that is large is made when a thread takes it, rather than kept while it waits. */
-  async ask(order: Order | (() => Order)): Promise<Outcome<Report>> {
+  /**
+   * An order that is large is made when a thread takes it, rather than kept while it waits. One that is said to be of
+   * few `bytes` may share a thread with others like it.
+   */
+  async ask(order: Order | (() => Order), bytes = Infinity): Promise<Outcome<Report>> {
     const { promise, resolve } = Promise.withResolvers<Outcome<Report>>()
-    this.#waiting.push({ toOrder: typeof order === 'function' ? (order as () => Order) : () => order, resolve })
+    const toOrder = typeof order === 'function' ? (order as () => Order) : () => order
+    this.#waiting.push({ toOrder, bytes, resolve })
     this.#next()
     return promise
   }
 
   #next(): void {
-    const job = this.#waiting[0]
-    if (!job || (this.#idle.length === 0 && this.#workers === this.#workersMax)) return
-    this.#waiting.shift()
-    const worker = this.#idle.pop() ?? this.#start()
-    if (worker) return this.#run(worker, job)
-    job.resolve('broken')
-    this.#next()
+    for (let job = this.#waiting[0]; job; job = this.#waiting[0]) {
+      const thread = this.#choose(job.bytes)
+      if (thread === 'busy') return
+      this.#waiting.shift()
+      if (thread) this.#give(thread, job)
+      else job.resolve('broken')
+    }
   }
 
   /** Undefined where the system gives no thread. */
-  #start(): Worker | undefined {
+  #choose(bytes: number): Thread<Report, Order> | 'busy' | undefined {
+    const idle = this.#threads.find(({ jobs }) => jobs.length === 0)
+    if (idle) return idle
+    if (this.#threads.length < this.#workersMax) return this.#start()
+    const loads = this.#threads.map(({ jobs }) => jobs.reduce((sum, job) => sum + job.bytes, bytes))
+    const least = Math.min(...loads)
+    return least <= aheadBytesMax ? this.#threads[loads.indexOf(least)] : 'busy'
+  }
+
+  #start(): Thread<Report, Order> | undefined {
     try {
-      const worker = new Worker(this.#url)
-      this.#workers++
-      return worker
+      const thread: Thread<Report, Order> = { worker: new Worker(this.#url), jobs: [] }
+      thread.worker.on('message', (report: Report) => this.#take(thread, report))
+      // What it answered before comes before its exit, and an exit follows.
+      thread.worker.on('error', () => undefined)
+      thread.worker.on('exit', () => this.#drop(thread, 'broken'))
+      this.#threads.push(thread)
+      return thread
     } catch {
       return undefined
     }
   }
 
-  #run(worker: Worker, { toOrder, resolve }: Job<Report, Order>): void {
-    const end = (outcome: Outcome<Report>) => {
-      clearTimeout(timer)
-      worker.removeAllListeners()
-      if (typeof outcome === 'object') this.#keep(worker)
-      else this.#drop(worker)
-      resolve(outcome)
-      this.#next()
-    }
-    const timer = setTimeout(end, this.#answerMs, 'late' as const)
-    worker.removeAllListeners()
-    worker.once('message', end)
-    worker.once('error', () => end('broken'))
-    worker.once('exit', () => end('broken'))
-    worker.ref()
+  #give(thread: Thread<Report, Order>, job: Job<Report, Order>): void {
+    const order = job.toOrder()
+    thread.worker.ref()
+    if (thread.jobs.push(job) === 1) this.#watch(thread)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    worker.postMessage(toOrder())
+    thread.worker.postMessage(order)
   }
 
-  #keep(worker: Worker): void {
-    worker.unref()
-    this.#idle.push(worker)
-    // One that breaks down while nobody asks anything of it is not used again.
-    worker.once('error', () => undefined)
-    worker.once('exit', () => this.#forget(worker))
+  #watch(thread: Thread<Report, Order>): void {
+    thread.timer = setTimeout(() => this.#drop(thread, 'late'), this.#answerMs)
   }
 
-  #drop(worker: Worker): void {
-    this.#workers--
-    worker.on('error', () => undefined)
-    void worker.terminate()
+  #take(thread: Thread<Report, Order>, report: Report): void {
+    clearTimeout(thread.timer)
+    thread.jobs.shift()?.resolve(report)
+    if (thread.jobs.length > 0) this.#watch(thread)
+    else thread.worker.unref()
+    this.#next()
   }
 
-  #forget(worker: Worker): void {
-    const index = this.#idle.indexOf(worker)
+  /** What a thread was at is answered with why it ends; what waited behind that goes to another. */
+  #drop(thread: Thread<Report, Order>, why: 'broken' | 'late'): void {
+    const index = this.#threads.indexOf(thread)
     if (index === -1) return
-    this.#idle.splice(index, 1)
-    this.#workers--
+    this.#threads.splice(index, 1)
+    clearTimeout(thread.timer)
+    void thread.worker.terminate()
+    const [first, ...others] = thread.jobs.splice(0)
+    this.#waiting.unshift(...others)
+    first?.resolve(why)
+    this.#next()
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Change, ChangeFollower } from '../change-follower.ts'
 import type { Database } from '../storage/database.ts'
 import { readCounters, readDocuments, readSearchPage } from './read-documents.ts'
@@ -11,6 +11,8 @@ export interface CatalogueSearch {
   suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
   /** Whether the index in memory answers. */
   readonly warm: boolean
+  /** Whether searches are answered from where they are meant to be: a large catalogue stays in the database. */
+  readonly ready: boolean
   /** Resolves when warming has ended; at once where the catalogue stays in the database. */
   readonly warmed: Promise<void>
   /** How many skills the index in memory holds. */
@@ -29,20 +31,29 @@ const sliceMs = 10
 const sliceRows = 64
 /** Of counters alone, which are three columns. */
 const counterRows = 256
+/** How soon warming begins again that the database did not see through. */
+const retryMs = 1000
 
 export function createCatalogueSearch(
   database: Database,
   changes: ChangeFollower,
   options: CatalogueSearchOptions,
 ): CatalogueSearch {
-  const index = createSearchIndex()
-  let warm = false
+  let index = createSearchIndex()
+  let state: 'warming' | 'in memory' | 'in the database' = 'warming'
+  let warmed = Promise.resolve()
   const stopping = new AbortController()
   /** What changed while warming: those rows are read again at the end. */
   const changedMeanwhile = new Map<string, Change>()
 
   async function fill(): Promise<void> {
-    if (options.memorySkillsMax === 0 || (await countSkills(database)) > options.memorySkillsMax) return
+    state = 'warming'
+    index = createSearchIndex()
+    if (await isTooLarge()) {
+      state = 'in the database'
+      changedMeanwhile.clear()
+      return
+    }
     let after = 0
     for (;;) {
       const page = await readSearchPage(database, after, sliceRows)
@@ -50,36 +61,63 @@ export function createCatalogueSearch(
       await putInSlices(index, page)
       after = page.at(-1)!.id
     }
-    // Synchronous between the last application and the flag, so that no change falls between.
+    // Synchronous between the last application and the state, so that no change falls between.
     while (changedMeanwhile.size > 0 && !stopping.signal.aborted) {
       const missed = [...changedMeanwhile.values()]
       changedMeanwhile.clear()
       await applyChanges(database, index, missed)
     }
-    warm = !stopping.signal.aborted
+    if (!stopping.signal.aborted) state = 'in memory'
+  }
+
+  /** However often it takes: a node whose search is not ready is of no use. */
+  async function fillAtLast(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        return await fill()
+      } catch (error) {
+        options.onError(error)
+      }
+      await setTimeout(retryMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+    }
+  }
+
+  async function isTooLarge(): Promise<boolean> {
+    return options.memorySkillsMax === 0 || (await countSkills(database)) > options.memorySkillsMax
+  }
+
+  /** Nobody waits for it: whoever searches meanwhile does so in the database. */
+  function startAnew(): void {
+    state = 'warming'
+    warmed = warmed.then(fillAtLast)
   }
 
   changes.follow(async (batch) => {
-    if (options.memorySkillsMax === 0) return
-    if (warm) return applyChanges(database, index, batch)
+    if (state === 'in the database') return
+    if (state === 'in memory') return applyChanges(database, index, batch)
     for (const change of batch)
       changedMeanwhile.set(change.subject, merge(changedMeanwhile.get(change.subject), change))
-  })
-  const warmed = fill().catch(options.onError)
+  }, startAnew)
+  startAnew()
 
   return {
     get warm() {
-      return warm
+      return state === 'in memory'
+    },
+    get ready() {
+      return state !== 'warming'
     },
     get size() {
       return index.size
     },
-    warmed,
+    get warmed() {
+      return warmed
+    },
     async search(query) {
-      return warm ? index.search(query) : searchText(database, query)
+      return state === 'in memory' ? index.search(query) : searchText(database, query)
     },
     async suggest(q, limit, viewer) {
-      return warm ? index.suggest(q, limit, viewer) : suggestText(database, q, limit, viewer)
+      return state === 'in memory' ? index.suggest(q, limit, viewer) : suggestText(database, q, limit, viewer)
     },
     stop() {
       stopping.abort()

@@ -27,6 +27,8 @@ interface Row {
   securityScore: number | null
 }
 
+const popularityDigitsMax = 6
+
 const flag = { public: 1, internal: 2, stub: 4, verified: 8, deprecated: 16 } as const
 
 /** Everything but the words: what filters, visibility and orders need, by slot. Slots are dense and used again. */
@@ -39,6 +41,7 @@ export class DocumentTable {
   #downloads = new Float64Array(1024)
   #stars = new Float64Array(1024)
   #publishedAt = new Float64Array(1024)
+  #popularity = new Float64Array(1024)
 
   /** How many skills there are. */
   get size(): number {
@@ -63,6 +66,11 @@ export class DocumentTable {
   /** When the latest version was published, by slot. */
   get publishedAt(): Float64Array {
     return this.#publishedAt
+  }
+
+  /** By slot: 0 for a skill that nobody has used, 1 for one with a million downloads; a star is worth ten. */
+  get popularity(): Float64Array {
+    return this.#popularity
   }
 
   /** The slot of a skill, or undefined when it is not here. */
@@ -102,6 +110,7 @@ export class DocumentTable {
   putCounters(slot: number, downloads: number, stars: number): void {
     this.#downloads[slot] = downloads
     this.#stars[slot] = stars
+    this.#popularity[slot] = Math.min(1, Math.log10(1 + downloads + 10 * stars) / popularityDigitsMax)
   }
 
   /** Frees the slot of a skill. */
@@ -127,8 +136,11 @@ export class DocumentTable {
   matcher(viewer: string | null, filters: SearchFilters): (slot: number) => boolean {
     const { mask, value } = flagsWanted(filters)
     const passes = rowTests(filters)
+    const flags = this.#flags
+    // Asked of every skill that has one of the words: most searches are told by flags alone.
+    if (passes.length === 0) return (slot) => (flags[slot]! & mask) === value && this.isVisible(slot, viewer)
     return (slot) => {
-      if ((this.#flags[slot]! & mask) !== value || !this.isVisible(slot, viewer)) return false
+      if ((flags[slot]! & mask) !== value || !this.isVisible(slot, viewer)) return false
       const row = this.#rows[slot]
       return row !== undefined && passes.every((pass) => pass(row))
     }
@@ -158,6 +170,7 @@ export class DocumentTable {
     this.#downloads = grown(this.#downloads, length)
     this.#stars = grown(this.#stars, length)
     this.#publishedAt = grown(this.#publishedAt, length)
+    this.#popularity = grown(this.#popularity, length)
   }
 }
 

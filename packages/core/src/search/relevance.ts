@@ -23,7 +23,6 @@ const weights = {
   deprecated: -0.1,
 }
 const textHalf = 4
-const popularityDigitsMax = 6
 
 /** So many of the best are read sentence by sentence; what comes after them stays in the order of its words. */
 const readMax = 150
@@ -38,12 +37,14 @@ export function rankByRelevance(
   { board, sentences, table, text }: Ranking,
 ): void {
   const total = groups.reduce((sum, group) => sum + group.idf, 0)
+  const { coverage, keys, text: scores } = board
+  const { popularity } = table
   for (const slot of slots) {
-    const words = board.text[slot]! / total
-    board.keys[slot] =
-      board.coverage[slot]! / total +
+    const words = scores[slot]! / total
+    keys[slot] =
+      coverage[slot]! / total +
       (weights.text * words) / (words + textHalf) +
-      weights.popularity * popularityOf(table.downloads[slot]!, table.stars[slot]!) +
+      weights.popularity * popularity[slot]! +
       (table.isDeprecated(slot) ? weights.deprecated : 0)
   }
   sentences.prepare(groups, text.vocabulary.end)
@@ -59,9 +60,4 @@ export interface Ranking {
   sentences: SentenceScorer
   table: DocumentTable
   text: TextIndex
-}
-
-/** 0 for a skill that nobody has used, 1 for one with a million downloads; a star is worth ten. */
-export function popularityOf(downloads: number, stars: number): number {
-  return Math.min(1, Math.log10(1 + downloads + 10 * stars) / popularityDigitsMax)
 }

@@ -66,33 +66,38 @@ export class Scoreboard {
     }
   }
 
-  // The inner loop of every search: it must not allocate.
+  // The inner loop of every search: it must not allocate, and what it reads again and again is at hand.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
     const { slotOfEntry, lengths } = text.terms
+    const { coverage, text: scores } = this
+    const slots = this.#slots
+    const states = this.#states
+    const lastGroups = this.#lastGroups
+    const fieldCount = searchFields.length
+    let count = this.#count
     const postings = text.terms.findPostings(text.vocabulary.wordOf(id))
     // In the order of the fields, not of the map: sums must not depend on which skill had the word first.
-    for (let field = 0; field < searchFields.length; field++) {
+    for (let field = 0; field < fieldCount; field++) {
       const frequencies = postings?.get(field)
       if (!frequencies) continue
       const weight = value * fieldWeights[field]!
-      const lengthShare = lengthShares[field]!
-      const average = this.#averageLengths[field]!
+      const fixed = saturation * (1 - lengthShares[field]!)
+      const perLength = (saturation * lengthShares[field]!) / this.#averageLengths[field]!
       frequencies.forEach((frequency, entry) => {
         const slot = slotOfEntry[entry]!
-        if (this.#states[slot] === state.unknown) this.#meet(slot, matches)
-        if (this.#states[slot] === state.other) return
-        const length = 1 - lengthShare + (lengthShare * lengths[slot * fieldWeights.length + field]!) / average
-        this.text[slot]! += (weight * frequency) / (frequency + saturation * length)
-        if (this.#lastGroups[slot] === group) return
-        this.#lastGroups[slot] = group
-        this.coverage[slot]! += value
+        let met = states[slot]!
+        if (met === state.unknown) {
+          slots[count++] = slot
+          states[slot] = met = matches(slot) ? state.match : state.other
+        }
+        if (met === state.other) return
+        scores[slot]! += (weight * frequency) / (frequency + fixed + perLength * lengths[slot * fieldCount + field]!)
+        if (lastGroups[slot] === group) return
+        lastGroups[slot] = group
+        coverage[slot]! += value
       })
     }
-  }
-
-  #meet(slot: number, matches: (slot: number) => boolean): void {
-    this.#slots[this.#count++] = slot
-    this.#states[slot] = matches(slot) ? state.match : state.other
+    this.#count = count
   }
 
   #allocate(length: number): void {

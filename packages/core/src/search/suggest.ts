@@ -1,6 +1,5 @@
 import type { DocumentTable } from './document-table.ts'
 import { Lexicon } from './lexicon.ts'
-import { popularityOf } from './relevance.ts'
 import type { TextIndex } from './text-index.ts'
 import { isIdeographic, queryLengthMax, queryTermsMax, tokenize } from './tokenize.ts'
 
@@ -70,7 +69,7 @@ function namesWith(ids: number[], { table, text }: Sources, within: (slot: numbe
     for (const slot of slotsWith(id, text, 0)) {
       if (!within(slot)) continue
       const name = table.nameAt(slot)
-      const popularity = popularityOf(table.downloads[slot]!, table.stars[slot]!)
+      const popularity = table.popularity[slot]!
       best.set(name, Math.max(popularity, best.get(name) ?? 0))
     }
   }

@@ -1,6 +1,7 @@
 import { compareFiles } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getBlob } from '../blobs.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /** A file of a version: where it lies, and under which digest its bytes are. */
@@ -12,13 +13,12 @@ export interface FileRow {
 
 /** The files of a version, in their order. */
 export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
-  const rows = await db
-    .selectFrom('version_files')
-    .select(['path', 'size', 'digest'])
-    .where('version_id', '=', versionId)
-    .execute()
-  return rows.toSorted(compareFiles)
+  return (await selectFiles(db, versionId)).toSorted(compareFiles)
 }
+
+const selectFiles = keepCompiled<FileRow>((db) =>
+  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', ''),
+)
 
 /** The files of a version with their bytes, in their order. */
 export async function readPackageFiles(

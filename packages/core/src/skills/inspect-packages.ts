@@ -3,6 +3,7 @@ import { inspectAccess } from '../access/inspect-access.ts'
 import { toSketch } from '../copies/sketch.ts'
 import { scanPackage } from '../scan/scan-package.ts'
 import { ScanPool } from '../scan/scan-pool.ts'
+import { toThreadFile } from '../thread-file.ts'
 import type { Inspection } from './inspect.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
@@ -12,15 +13,14 @@ export interface InspectionOrder {
   readonly now: number
 }
 
-/** The source runs as it is; what is published has been compiled. */
-const workerUrl = new URL(`./inspect-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+const workerUrl = toThreadFile('skills/inspect-worker')
 /** Looking takes longer than storing, so that not even two processors are left idle for want of threads. */
 const workersMax = Math.min(3, availableParallelism())
 /** Handing over less than this costs more than looking at it. */
-const inlineBytesMax = 4096
-/** So much is handed over at a time: the thread need not wait for the next while this one is busy. */
+const inlineBytesMax = 1024
+/** So much is handed over at a time. A thread has the next order in hand while it is at one. */
 const orderPackages = 12
-const orderBytes = 512 * 1024
+const orderBytes = 64 * 1024
 
 const pool = new ScanPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
 
@@ -70,7 +70,8 @@ function toOrders(contents: readonly PackedContent[]): PackedContent[][] {
 
 /** Where a thread breaks down or takes too long, each is looked at by itself, which tells which one it was. */
 async function inspectOrder(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
-  const found = await pool.ask(() => ({ packages: contents.map(({ sources }) => sources.map(detach)), now }))
+  const bytes = contents.reduce((sum, { size }) => sum + size, 0)
+  const found = await pool.ask(() => ({ packages: contents.map(({ sources }) => sources.map(detach)), now }), bytes)
   return typeof found === 'object' ? found : Promise.all(contents.map((content) => inspectHere(content, now)))
 }
 

@@ -11,9 +11,10 @@ const namesMax = 20_000
 
 export function createPublicNames(changes: ChangeFollower): PublicNames {
   const skills = new Map<string, UsedSkill>()
+  const forget = () => skills.clear()
   changes.follow((batch) => {
-    if (batch.some(({ kind }) => kind === 'skill')) skills.clear()
-  })
+    if (batch.some(({ kind }) => kind === 'skill')) forget()
+  }, forget)
   return {
     async get(name, find) {
       const kept = skills.get(name)

@@ -16,7 +16,7 @@ export async function findTarget(trx: WriteTransaction, fullName: string): Promi
   }
   if (skill?.state === 'taken_down') throw new RegistryError('taken_down', `${fullName} is under a takedown.`)
   if (skill) return skill
-  const moved = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
+  const [moved] = await selectMoved(trx, fullName)
   if (moved) {
     throw new RegistryError(
       'name_taken',
@@ -104,4 +104,5 @@ export async function insertSkill(
 }
 
 const insertRow = keepInsert('skills')
+const selectMoved = keepCompiled((db) => db.selectFrom('aliases').select('skill_id').where('full_name', '=', ''))
 const selectByName = keepCompiled((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))

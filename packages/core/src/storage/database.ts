@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
+import type { Listener } from './listener.ts'
 import { migrate } from './migrations.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
@@ -24,6 +25,10 @@ export interface Connections {
   readonly read: Kysely<Tables>
   /** The one connection (on PostgreSQL the pool) that the writer uses. */
   readonly main: Kysely<Tables>
+  /** Calls back when another process, or this one, committed a change. Where it is missing one has to look. */
+  listen?(onNotice: () => void): Listener
+  /** Writes an SQLite file anew without what is free in it; every other writer waits. */
+  compact?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -33,6 +38,10 @@ export interface Database {
   readonly writer: Writer
   /** The SQLite file; undefined for what is in memory alone, and on PostgreSQL. */
   readonly path?: string
+  /** See {@link Connections.listen}. */
+  listen?(onNotice: () => void): Listener
+  /** See {@link Connections.compact}; to be called while nothing is written by this process. */
+  compact?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -56,6 +65,8 @@ async function openOnce(location: DatabaseLocation): Promise<Database> {
     dialect: connections.dialect,
     read: connections.read,
     writer,
+    ...(connections.listen && { listen: connections.listen }),
+    ...(connections.compact && { compact: connections.compact }),
     ...(location.path !== undefined && location.path !== ':memory:' && { path: location.path }),
     async close() {
       await writer.settle()

@@ -12,13 +12,17 @@ import { transparency } from './migrations/0009-transparency.ts'
 import { provenance } from './migrations/0010-provenance.ts'
 import { mirror } from './migrations/0011-mirror.ts'
 import { dashboard } from './migrations/0012-dashboard.ts'
+import { cluster } from './migrations/0013-cluster.ts'
 import type { Tables } from './tables.ts'
 
-/** One step of the schema; it runs in a transaction of its own and is never changed once released. */
+/** One step of the schema, never changed once released. */
 export interface Migration {
   readonly name: string
   up(db: Kysely<Tables>, dialect: Dialect): Promise<void>
 }
+
+/** Any number that nobody else takes. */
+const advisoryLock = 7_545_001
 
 /** Forward only, in this order. */
 const migrations: readonly Migration[] = [
@@ -34,23 +38,35 @@ const migrations: readonly Migration[] = [
   provenance,
   mirror,
   dashboard,
+  cluster,
 ]
 
+/** The steps of the schema that this program knows, oldest first. */
+export const migrationNames: readonly string[] = migrations.map(({ name }) => name)
+
 /**
- * Brings a database up to the schema that this program knows. Throws when the database was made by a newer program.
+ * Brings a database up to the schema that this program knows, all at once: whatever ends it on the way leaves the database
+ * as it was. Throws when the database was made by a newer program.
+ * `until`: only as far as this step, for a database as an earlier program made it.
  */
-export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
-  await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(db)
-  for (const [position, migration] of migrations.entries()) {
-    await db.transaction().execute(async (trx) => {
-      if (dialect === 'postgres') await sql`lock table migrations in exclusive mode`.execute(trx)
-      const applied = await findApplied(trx)
-      refuseNewer(applied)
-      if (applied.includes(migration.name)) return
+export async function migrate(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  { until = migrationNames.at(-1)! }: { until?: string } = {},
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    // Where two nodes open an empty PostgreSQL at once, `if not exists` lets both try, and one of them fails.
+    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx)
+    await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
+    const applied = await findApplied(trx)
+    refuseNewer(applied)
+    const steps = migrations.slice(0, migrationNames.indexOf(until) + 1)
+    for (const [position, migration] of steps.entries()) {
+      if (applied.includes(migration.name)) continue
       await migration.up(trx, dialect)
       await sql`insert into migrations (name, position) values (${migration.name}, ${position})`.execute(trx)
-    })
-  }
+    }
+  })
 }
 
 async function findApplied(db: Kysely<Tables>): Promise<string[]> {

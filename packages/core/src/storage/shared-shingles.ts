@@ -105,6 +105,18 @@ export async function readHolders(
   return rows
 }
 
+/** Those of the shingles that are entered for as many skills as are kept of one. */
+export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('shared_shingles')
+    .select('shingle')
+    .where('shingle', 'in', shingles)
+    .groupBy('shingle')
+    .having((eb) => eb.fn.countAll(), '>=', skillsPerShingleMax)
+    .execute()
+  return rows.map(({ shingle }) => shingle)
+}
+
 /** The versions after one whose shingles wait to be entered, in their order. */
 export const selectWaiting = keepCompiled<WaitingSketch>((db) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', 0).orderBy('sketch_num'),

@@ -1,5 +1,6 @@
 import SqliteDatabase from 'better-sqlite3'
-import { Kysely, SqliteDialect, type SqliteDatabase as KyselyDatabase } from 'kysely'
+import { Kysely, SqliteDialect, sql as query, type SqliteDatabase as KyselyDatabase } from 'kysely'
+import { createCheckpoints, type Checkpoints } from './checkpoints.ts'
 import type { Connections } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -9,24 +10,38 @@ const statementsKeptMax = 500
 const cacheKibibytes = 8_192
 /**
  * Moving the journal into the file is felt by whoever commits just then: done more often it slows publishing down, done
- * less often it takes longer each time.
+ * less often it takes longer each time. Where a thread does it, commits do only what that cannot keep up with.
  */
-const checkpointPages = 2000
+const checkpointPages = { alone: 2000, besideThread: 8000 }
+
+/**
+ * What the journal keeps of the room that it once needed: as much as it takes when all is well. It grows as long as
+ * somebody reads, and without this would stay as large as an export of a busy node made it.
+ */
+const journalBytesMax = 64 * 1024 * 1024
 
 type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 
 /** Opens (and makes) an SQLite file. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
   const database = open(path)
-  const main = connect(database)
+  const checkpoints = path === ':memory:' ? undefined : beginCheckpoints(database)
+  const main = connect(database, checkpoints?.committed)
   // A database in memory belongs to its connection: a second one would be another database.
   const read = path === ':memory:' ? main : connect(open(path, { readonly: true }))
   return {
     dialect: 'sqlite',
     main,
     read,
+    async compact() {
+      await checkpoints?.stop()
+      await query`vacuum`.execute(main)
+      // The new file is in the journal as yet.
+      await query`pragma wal_checkpoint(truncate)`.execute(main)
+    },
     async close() {
       if (read !== main) await read.destroy()
+      await checkpoints?.stop()
       await main.destroy()
     },
   }
@@ -41,20 +56,28 @@ function open(path: string, options: { readonly?: boolean } = {}): SqliteDatabas
     // FULL: an answered write survives a power cut, not only a crash of the process.
     database.pragma('synchronous = FULL')
     database.pragma('foreign_keys = ON')
-    database.pragma(`wal_autocheckpoint = ${checkpointPages}`)
+    database.pragma(`wal_autocheckpoint = ${checkpointPages.alone}`)
+    database.pragma(`journal_size_limit = ${journalBytesMax}`)
   }
   return database
 }
 
-function connect(database: SqliteDatabase.Database): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database) }) })
+function beginCheckpoints(database: SqliteDatabase.Database): Checkpoints {
+  const share = (pages: number) => void database.pragma(`wal_autocheckpoint = ${pages}`)
+  const checkpoints = createCheckpoints(database.name, () => share(checkpointPages.alone))
+  share(checkpointPages.besideThread)
+  return checkpoints
+}
+
+function connect(database: SqliteDatabase.Database, onCommit?: () => void): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database, onCommit) }) })
 }
 
 /**
  * Kysely prepares every query anew, which costs six times what running it does; so statements are kept by their text.
  * A plain `begin` takes the write lock only at the first write, and can then fail half way: all of ours begin with it.
  */
-function memoiseStatements(database: SqliteDatabase.Database): KyselyDatabase {
+export function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => void): KyselyDatabase {
   const statements = new Map<string, KyselyStatement>()
   return {
     close: () => {
@@ -62,6 +85,7 @@ function memoiseStatements(database: SqliteDatabase.Database): KyselyDatabase {
       database.close()
     },
     prepare(text) {
+      if (text === 'commit') onCommit?.()
       const sql = text === 'begin' && !database.readonly ? 'begin immediate' : text
       let statement = statements.get(sql)
       if (!statement) {

@@ -33,11 +33,21 @@ export async function putSkillText(
       values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary})`.execute(trx)
     return
   }
-  const vector = sql`setweight(to_tsvector('simple', ${`${name} ${owner}`}), 'A')
-    || setweight(to_tsvector('simple', ${keywords}), 'B') || setweight(to_tsvector('simple', ${description}), 'C')
-    || setweight(to_tsvector('simple', ${`${headings} ${summary}`}), 'D')`
-  await sql`insert into skill_text (num, vector) values (${num}, ${vector})
+  await sql`insert into skill_text (num, vector) values (${num}, ${toVector(text)})
     on conflict (num) do update set vector = excluded.vector`.execute(trx)
+}
+
+/** What PostgreSQL keeps of a text: its fields, which may be columns, as one vector of weighted words. */
+export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
+  const { name, owner, keywords, description, headings, summary } = text
+  return sql`setweight(to_tsvector('simple', ${both(name, owner)}), 'A')
+    || setweight(to_tsvector('simple', cast(${keywords} as text)), 'B')
+    || setweight(to_tsvector('simple', cast(${description} as text)), 'C')
+    || setweight(to_tsvector('simple', ${both(headings, summary)}), 'D')`
+}
+
+function both(first: unknown, second: unknown): RawBuilder<string> {
+  return sql`cast(${first} as text) || ' ' || cast(${second} as text)`
 }
 
 /** Takes a skill out of the full-text index. */

@@ -35,6 +35,8 @@ const bulkGroupMax = 512
 const bulkGroupMs = 250
 const waitingMax = 10_000
 const lockRetries = 40
+/** So long a transaction may say nothing. */
+const silentMs = 30_000
 
 interface Job {
   readonly bulk: boolean
@@ -82,8 +84,7 @@ export function createWriter(connections: Connections): Writer {
 
   function commitGroup(group: Job[]): Promise<void> {
     return connections.main.transaction().execute(async (trx) => {
-      // PostgreSQL would let two writers number the log at once; the head's lock makes them take turns, as in SQLite.
-      if (connections.dialect === 'postgres') await sql`select 1 from heads for update`.execute(trx)
+      if (connections.dialect === 'postgres') await lockHead(trx)
       const startedMs = performance.now()
       let turnedMs = startedMs
       for (let [job] = takeFirst(); job; [job] = takeFirst()) {
@@ -124,6 +125,15 @@ export function createWriter(connections: Connections): Writer {
       while (running) await running
     },
   }
+}
+
+/**
+ * PostgreSQL would let two writers number the log at once; the head's lock makes them take turns, as in SQLite. All nodes
+ * wait for it, so the server takes it from one that is paused or cut off, for which it would wait for hours.
+ */
+async function lockHead(trx: WriteTransaction): Promise<void> {
+  await sql`select set_config('idle_in_transaction_session_timeout', ${`${silentMs}`}, true) from heads
+    for update`.execute(trx)
 }
 
 async function runJob(job: Job, trx: WriteTransaction): Promise<void> {

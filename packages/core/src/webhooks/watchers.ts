@@ -27,7 +27,7 @@ export async function createWatchers({ read }: Database, changes: ChangeFollower
 
   changes.follow(async (batch) => {
     if (batch.some(({ kind }) => kind === 'webhooks')) await readOwners()
-  })
+  }, readOwners)
   await readOwners()
   return {
     toKey: ({ id, ownerId }, client) => (ownerIds.has(ownerId) ? toUseKey(id, toClientName(client)) : id),

@@ -15,9 +15,10 @@ const namesMax = 20_000
 
 export function createSources({ database, changes }: Pick<Registry, 'database' | 'changes'>): Sources {
   const kept = new Map<string, SkillSource | null>()
+  const forget = () => kept.clear()
   changes.follow((batch) => {
-    if (batch.some(({ kind }) => kind === 'skill')) kept.clear()
-  })
+    if (batch.some(({ kind }) => kind === 'skill')) forget()
+  }, forget)
   return {
     async find(name) {
       const found = kept.get(name)

@@ -1,4 +1,8 @@
+import { sql, type Kysely } from 'kysely'
+import { recomputeStandings } from '../../reputation/recompute.ts'
 import type { Migration } from '../migrations.ts'
+import type { Tables } from '../tables.ts'
+import type { WriteTransaction } from '../writer.ts'
 import { columnsOf, maybeTo, primary, required, to, unique, zero } from './columns.ts'
 
 const standingColumns = [
@@ -117,5 +121,18 @@ export const trust: Migration = {
       .addColumn('note', 'text', required)
       .execute()
     await index('dmca_history_case', 'dmca_history', ['case_id', 'id'])
+
+    await countSoFar(db)
   },
+}
+
+/** What changes keep up from here on is counted once from what is there already. */
+async function countSoFar(db: Kysely<Tables>): Promise<void> {
+  await sql`update skills set agent_installs = (
+    select count(*) from agent_skills where agent_skills.skill_id = skills.id and counted = 1)`.execute(db)
+  const { at } = await db
+    .selectFrom('skills')
+    .select((eb) => eb.fn.max('updated_at').as('at'))
+    .executeTakeFirstOrThrow()
+  if (at !== null) await recomputeStandings(db as WriteTransaction, at)
 }
