@@ -9,6 +9,8 @@ export interface Addresses {
   clientOf(request: ServerRequest): string
   /** `https://host` as a trusted proxy tells it, or undefined when nobody trusted does. */
   originOf(request: ServerRequest): string | undefined
+  /** Whether an address is one of a trusted proxy. */
+  isProxy(address: string): boolean
   /** Whether the request was made on this machine, and not handed on by a proxy for somebody else. */
   isLoopback(request: ServerRequest): boolean
 }
@@ -37,6 +39,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
 
   return {
     clientOf,
+    isProxy: isTrusted,
     originOf(request) {
       if (networks.length === 0 || !isTrusted(peerOf(request))) return undefined
       const host = lastOf(request.headers.get('x-forwarded-host')) ?? request.headers.get('host')

@@ -1,3 +1,4 @@
+export { connectionLimits, type ConnectionLimits } from './connections.ts'
 export { listenNode, type ListenOptions, type ListeningNode } from './listen.ts'
 export { createNode, type RegistryNode } from './node.ts'
 export { toOpenApi } from './openapi.ts'

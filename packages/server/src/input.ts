@@ -25,6 +25,11 @@ const archiveTypes: Record<string, string> = {
 /** Reads the body where the method has one. Throws `payload_too_large` and `unsupported_media_type`. */
 export async function readPayload(call: Call, route: Route): Promise<Payload> {
   const contentType = mediaTypeOf(call.header('content-type'))
+  const coding = call.header('content-encoding')?.toLowerCase() || 'identity'
+  // What unpacks to a thousand times its size is not unpacked; archives have bounds of their own.
+  if (coding !== 'identity') {
+    throw new RegistryError('unsupported_media_type', 'Send the body as it is, without a `Content-Encoding`.')
+  }
   const archive = takesArchive(route, contentType)
   const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route))
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {

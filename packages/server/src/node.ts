@@ -43,7 +43,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     registry,
     addresses: createAddresses(options.trustedProxies ?? []),
     publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
-    quotas: createQuotas(options),
+    quotas: createQuotas(options, registry.sharedLimits),
     metrics: createMetrics(),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,

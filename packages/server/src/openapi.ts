@@ -189,6 +189,10 @@ function toResponses(route: Route): Json {
     responses[status] = { description: 'Done.', headers, ...(status !== 204 && { content: toContent(endpoint) }) }
   }
   if (endpoint.method === 'GET') responses[304] = { description: 'You have it already.', headers }
+  if (endpoint.path.startsWith('/skills/:name')) {
+    const location = { Location: { description: 'The same address with the new name.', schema: { type: 'string' } } }
+    responses[308] = { description: 'The skill was handed over.', headers: { ...headers, ...location } }
+  }
   responses[429] = { $ref: '#/components/responses/RateLimited' }
   responses.default = { $ref: '#/components/responses/Problem' }
   return responses

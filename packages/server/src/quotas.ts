@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { planNames, plans } from '@skillstead/protocol'
-import type { Caller } from '@skillstead/core'
+import type { Caller, Registry } from '@skillstead/core'
 import { toLimitKey } from './addresses.ts'
 import type { NodeOptions, Rates } from './options.ts'
 
@@ -9,6 +9,8 @@ const windowSeconds = 60
 const unlimitedRequests = 1_000_000_000
 /** Addresses above the bound share this many allowances. */
 const sharedKeys = 1024
+/** A node takes an eighth of what is left of a shared allowance at a time: of 6,000 requests one in a hundred asks. */
+const leaseShare = 8
 
 /** What is left of an allowance, as the rate headers tell it. */
 export interface Quota {
@@ -37,13 +39,19 @@ const unlimited: Quota = {
   exceeded: false,
 }
 
-/** Requests a minute, in fixed windows that start with the first request, kept in memory. */
-export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'>): Quotas {
+/**
+ * Requests a minute, in fixed windows that start with the first request: kept in memory, or across the nodes on one
+ * database, where each counts for itself as long as that does not answer.
+ */
+export function createQuotas(
+  options: Pick<NodeOptions, 'rates' | 'addressesMax'>,
+  shared?: Registry['sharedLimits'],
+): Quotas {
   if (options.rates === 'off') return { rates: undefined, spend: () => unlimited, peek: () => unlimited }
   const rates: Rates = { ...defaultRates(), ...options.rates }
   const limiters = Object.fromEntries(
-    Object.entries(rates).map(([name, points]) => [name, new RateLimiterMemory({ points, duration: windowSeconds })]),
-  ) as unknown as Record<keyof Rates, RateLimiterMemory>
+    Object.entries(rates).map(([name, points]) => [name, createLimiter(name, points, shared)]),
+  ) as unknown as Record<keyof Rates, Limiter>
   const keyOfAddress = createAddressKeys(limiters.anonymous, options.addressesMax ?? 100_000)
 
   const keyOf = (caller: Caller, address: () => string) =>
@@ -53,13 +61,48 @@ export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'
     rates,
     async spend(caller, address) {
       const policy = policyOf(caller)
-      const state = await limiters[policy].consume(await keyOf(caller, address)).catch(toState)
+      const state = await limiters[policy].take(await keyOf(caller, address))
       return toQuota(policy, rates[policy], state)
     },
     async peek(caller, address) {
       const policy = policyOf(caller)
-      const state = await limiters[policy].get(await keyOf(caller, address))
+      const state = await limiters[policy].look(await keyOf(caller, address))
       return toQuota(policy, rates[policy], state)
+    },
+  }
+}
+
+/** The allowances of one plan, by key. */
+interface Limiter {
+  take(key: string): Promise<Standing>
+  /** Undefined for a key that has an allowance untouched. */
+  look(key: string): Promise<Standing | undefined>
+}
+
+type Standing = Pick<Quota, 'remaining' | 'exceeded'> & { readonly resetMs: number }
+
+function createLimiter(policy: string, points: number, shared: Registry['sharedLimits']): Limiter {
+  const memory = createMemoryLimiter(points)
+  if (!shared) return memory
+  const allowance = { points, windowMs: windowSeconds * 1000, share: leaseShare }
+  return {
+    take: async (key) => (await shared.take(`${policy} ${key}`, allowance)) ?? memory.take(key),
+    look: async (key) => shared.peek(`${policy} ${key}`) ?? memory.look(key),
+  }
+}
+
+function createMemoryLimiter(points: number): Limiter {
+  const limiter = new RateLimiterMemory({ points, duration: windowSeconds })
+  const toStanding = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Standing => ({
+    remaining: Math.max(0, points - consumedPoints),
+    resetMs: msBeforeNext,
+    exceeded: consumedPoints > points,
+  })
+  return {
+    take: async (key) => toStanding(await limiter.consume(key).catch(toState)),
+    async look(key) {
+      const state = await limiter.get(key)
+      return state === null ? undefined : toStanding(state)
     },
   }
 }
@@ -78,7 +121,7 @@ export function defaultRates(): Rates {
  * Under a flood of addresses every new one would be an entry for a minute. In one window only so many new addresses
  * get an allowance of their own; the rest share some, and nobody who has one loses it.
  */
-function createAddressKeys(limiter: RateLimiterMemory, addressesMax: number) {
+function createAddressKeys(limiter: Limiter, addressesMax: number) {
   let windowEndsAtMs = 0
   let fresh = 0
   return async function keyOfAddress(address: string): Promise<string> {
@@ -87,7 +130,7 @@ function createAddressKeys(limiter: RateLimiterMemory, addressesMax: number) {
       windowEndsAtMs = nowMs + windowSeconds * 1000
       fresh = 0
     }
-    if ((await limiter.get(address)) !== null) return address
+    if ((await limiter.look(address)) !== undefined) return address
     if (fresh >= addressesMax) return `shared ${hash(address) % sharedKeys}`
     fresh += 1
     return address
@@ -109,13 +152,8 @@ function toState(reason: unknown): RateLimiterRes {
   throw reason
 }
 
-function toQuota(policy: string, limit: number, state: RateLimiterRes | null): Quota {
-  if (!state) return { policy, limit, remaining: limit, resetSeconds: 0, exceeded: false }
-  return {
-    policy,
-    limit,
-    remaining: Math.max(0, limit - state.consumedPoints),
-    resetSeconds: Math.max(0, Math.ceil(state.msBeforeNext / 1000)),
-    exceeded: state.consumedPoints > limit,
-  }
+function toQuota(policy: string, limit: number, standing: Standing | undefined): Quota {
+  if (!standing) return { policy, limit, remaining: limit, resetSeconds: 0, exceeded: false }
+  const { remaining, resetMs, exceeded } = standing
+  return { policy, limit, remaining, resetSeconds: Math.max(0, Math.ceil(resetMs / 1000)), exceeded }
 }

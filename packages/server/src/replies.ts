@@ -1,5 +1,6 @@
 import { ReadableStream } from 'node:stream/web'
 import { FastResponse } from 'srvx'
+import { toRegistryError as toKnownError } from '@skillstead/core'
 import { RegistryError, errorTable, toProblem } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 import { matchesEtag, toEtag } from './etags.ts'
@@ -107,7 +108,9 @@ export function nothingHere(): RegistryError {
 }
 
 /** Anything thrown, as what a caller may see of it: unknown errors say nothing. */
-export function toRegistryError(error: unknown): RegistryError {
+export function toRegistryError(thrown: unknown): RegistryError {
+  // Who asks is looked up before any operation, in a database that may be away.
+  const error = toKnownError(thrown)
   if (error instanceof RegistryError && Object.hasOwn(errorTable, error.code)) return error
   return new RegistryError('internal', 'The node failed; its log has the request id.', { cause: error })
 }
