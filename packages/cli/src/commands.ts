@@ -84,7 +84,10 @@ export const commands: Record<string, () => Promise<Command>> = {
   'held refuse': async () => (await import('./commands/held.ts')).refuseHeld,
   rescan: async () => (await import('./commands/held.ts')).rescan,
   backup: async () => (await import('./commands/backup.ts')).backup,
+  restore: async () => (await import('./commands/restore.ts')).restore,
+  export: async () => (await import('./commands/export.ts')).exportAll,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  gc: async () => (await import('./commands/gc.ts')).gc,
 }
 
 /** What the list of commands says of each, without loading any. */
@@ -92,7 +95,7 @@ export const summaries: Record<keyof typeof commands, string> = {
   start: 'serve from the current folder, with example skills and a first administrator',
   serve: 'serve a registry',
   examples: 'publish the example skills',
-  import: 'import a folder of skills, a zip, or .ndjson[.gz] records',
+  import: 'import a folder of skills, a zip, .ndjson[.gz] records, or an export',
   publish: 'publish a skill from its folder, zip or SKILL.md',
   search: 'search skills',
   show: 'show a skill',
@@ -171,5 +174,8 @@ export const summaries: Record<keyof typeof commands, string> = {
   'held refuse': 'refuse a version that waits',
   rescan: 'scan everything in a registry again',
   backup: 'copy a registry to a file, while it is in use',
+  restore: 'make a registry from a backup',
+  export: 'write everything in a registry as lines of JSON, for either database',
   doctor: 'check a registry and the machine under it',
+  gc: 'remove what nothing refers to any more',
 }

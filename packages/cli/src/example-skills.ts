@@ -1,20 +1,16 @@
-import { fileURLToPath } from 'node:url'
 import { importVersion, systemCaller, type Registry } from '@skillstead/core'
+import { readExamples } from './example-files.ts'
 import { createNamer } from './import/names.ts'
-import { openFolder } from './import/folder.ts'
 import { isUnreadable } from './import/records.ts'
 
 /** Nobody can sign in as the owner of the examples. */
 const owner = 'skillstead'
-/** Packed, they lie in the package; in a clone, at its root. */
-const toFolder = import.meta.url.endsWith('.ts') ? '../../../examples/skills' : '../examples/skills'
-const folder = fileURLToPath(new URL(toFolder, import.meta.url))
 
 /** Publishes the example skills; their full names. Ones that are there already stay as they are. */
 export async function publishExamples(registry: Registry): Promise<string[]> {
   const nameOf = createNamer(owner)
   const names: string[] = []
-  for await (const item of openFolder(folder).items) {
+  for await (const item of readExamples()) {
     if (isUnreadable(item)) throw new Error(`The example ${item.id} cannot be read: ${item.reason}`)
     const { name } = nameOf(item)!
     const { fullName } = await importVersion(

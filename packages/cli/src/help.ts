@@ -10,7 +10,8 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   'Install them': ['install', 'update', 'outdated', 'list', 'remove', 'verify', 'heartbeat', 'mcp'],
   'Write and publish': ['init', 'lint', 'scan', 'publish', 'fork', 'webhooks'],
   'You and your keys': ['login', 'logout', 'keys', 'completion'],
-  'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'backup', 'doctor', 'rescan'],
+  'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'rescan'],
+  'Keep what it has': ['backup', 'restore', 'export', 'doctor', 'gc'],
   'Follow other registries, and do without a network': ['mirror', 'bundle'],
   'Look after what is on it': ['held', 'reports', 'skills', 'verifications', 'dmca'],
 }

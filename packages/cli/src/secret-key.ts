@@ -19,6 +19,14 @@ export function toSecretKey(given: Arguments): Uint8Array | undefined {
   return data === undefined ? undefined : readOrMake(join(data, fileName))
 }
 
+/** As {@link toSecretKey}, and makes none where there is none; undefined for one that cannot be read. */
+export function findSecretKey(given: Arguments): Uint8Array | undefined {
+  const data = text(given, 'data')
+  if (process.env[variable]) return toSecretKey(given)
+  const written = data === undefined ? undefined : read(join(data, fileName))
+  return written === undefined ? undefined : parse(written)
+}
+
 function readOrMake(file: string): Uint8Array {
   const written = read(file) ?? make(file)
   const key = parse(written)

@@ -13,6 +13,7 @@ const sentences: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: 'The registry cannot be opened: --data DIR is a folder that this user may read and write.',
   SQLITE_NOTADB: 'skillstead.db in this folder is no registry, or is damaged: put it back from a copy.',
   SQLITE_CORRUPT: 'skillstead.db in this folder is damaged: put it back from a copy.',
+  SQLITE_IOERR: 'The disk is full, or failed: make room or look into it, and run this again; nothing is half done.',
   SQLITE_BUSY: another,
   SQLITE_LOCKED: another,
 }

@@ -5,6 +5,7 @@ import { UsageError, text, type Command } from '../command.ts'
 import { openFolder } from '../import/folder.ts'
 import { openNdjson } from '../import/ndjson.ts'
 import type { Source } from '../import/records.ts'
+import { importExport, isExportGiven, showExport, type TakenExport } from '../import/export.ts'
 import { runImport, type ImportSummary } from '../import/run-import.ts'
 import { openZip } from '../import/zip.ts'
 import { storeOptions, withRegistry } from '../place.ts'
@@ -12,9 +13,10 @@ import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 
 const refusalsShownMax = 20
 
-/** `skillstead import PATH`: a folder of skills, a zip, or records with their history. */
-export const importSkills: Command<ImportSummary> = {
-  summary: 'Imports skills with their history. Importing the same again changes nothing.',
+/** `skillstead import PATH`: a folder of skills, a zip, records with their history, or all that another registry had. */
+export const importSkills: Command<ImportSummary | TakenExport> = {
+  summary:
+    'Imports skills with their history, which changes nothing the second time; or an export into an empty registry.',
   words: ['PATH'],
   options: {
     owner: { value: 'NAME', help: 'whose they are; needed where the source does not say' },
@@ -23,6 +25,7 @@ export const importSkills: Command<ImportSummary> = {
   },
   async run(given, output) {
     const [path] = given.words as [string]
+    if (await isExportGiven(path)) return importExport(path, given, output)
     const owner = text(given, 'owner')
     if (owner !== undefined && !isUsername(owner)) {
       throw new UsageError(
@@ -49,6 +52,7 @@ export const importSkills: Command<ImportSummary> = {
     )
   },
   show(summary) {
+    if ('tables' in summary) return showExport(summary)
     const { versionsCreated, seconds, refusals, warnings } = summary
     const hidden = summary.refusals.length - refusalsShownMax
     return [

@@ -1,4 +1,5 @@
-import { scanPackage, toDigest, toSarif } from '@skillstead/core'
+import { scanPackage, toDigest } from '@skillstead/core'
+import { toSarif } from '@skillstead/core/scan-rules'
 import { toManifest, type Security } from '@skillstead/protocol'
 import { choice, text, type Command } from '../command.ts'
 import { isUnreadable } from '../import/records.ts'

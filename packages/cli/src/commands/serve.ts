@@ -3,7 +3,9 @@ import { guest, localApi, openRegistry, type Registry, type RegistryOptions } fr
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
+import { backupOptions, toBackupPlan } from '../backup-options.ts'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
+import { connectionOptions, toConnections } from '../connection-options.ts'
 import { toOneLine, type Output } from '../output.ts'
 import { findDashboard } from '../dashboard-files.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
@@ -19,6 +21,7 @@ export const serveOptions: Record<string, Option> = {
   port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
   host: { value: 'HOST', help: 'the address to listen on: 127.0.0.1 unless it is said' },
   'rate-limits': { value: 'RATES', help: 'requests a minute, as anonymous=60,free=60,pro=300 (any subset), or off' },
+  ...connectionOptions,
   'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
   ...originOption,
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
@@ -31,6 +34,7 @@ export const serveOptions: Record<string, Option> = {
     help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
   },
   ...scanPolicyOption,
+  ...backupOptions,
   private: { help: 'nothing without a key' },
   'json-logs': { help: 'one line of JSON a request, on standard output' },
 }
@@ -63,12 +67,13 @@ export const serve: Command<undefined> = {
 /** How the registry of a node is called and does its work outside; throws {@link UsageError} for what cannot be read. */
 export function toWorkOptions(
   given: Arguments,
-): Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy'> {
+): Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy' | 'backups'> {
   return {
     origin: toOrigin(given),
     outgoing: { ...toOutgoing(given), offline: toNetworkMode(given) === 'offline' },
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
     scanPolicy: toScanPolicy(given),
+    backups: toBackupPlan(given),
   }
 }
 
@@ -120,6 +125,7 @@ function toListenOptions(given: Arguments): ListenOptions {
     port: toPort(text(given, 'port')),
     host: text(given, 'host'),
     rates: toRates(text(given, 'rate-limits')),
+    connections: toConnections(given),
     trustedProxies: text(given, 'trusted-proxies')?.split(','),
     publicUrl: text(given, 'public-url'),
     discoveryPack: toPack(text(given, 'discovery-pack')),

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { buildDashboard } from '../../../dashboard/building/build.ts'
+import { rulesVersion } from '../../../core/src/scan/rules-version.ts'
+import { readExamples } from '../../src/example-files.ts'
+import { bundleBoot, bundleProgram, toTarget, type Chunks } from './bundle.ts'
+import { recordCompiled } from './record.ts'
+
+const run = promisify(execFile)
+const packages = join(import.meta.dirname, '../../..')
+
+/**
+ * The settings of `limitYoungMemory`, from the start: V8 refuses what it compiled under others, so that they must not
+ * change on the way.
+ */
+const execArgv = ['--semi-space-growth-factor=1', '--min-semi-space-size=4']
+
+/** Makes the one file that is the whole program, for machines like this one. Its path. */
+export async function buildBinary(output: string): Promise<string> {
+  const scratch = await mkdtemp(join(tmpdir(), 'skillstead-binary-'))
+  try {
+    const [chunks, node] = await Promise.all([bundleProgram(), takeNode(scratch), buildDashboard()])
+    const assets = await writeAssets(scratch, chunks)
+    const recorder = await makeExecutable({ scratch, node, assets, boot: 'recording-boot' })
+    const compiled = await recordCompiled(recorder, scratch)
+    const whole = await makeExecutable({ scratch, node, assets: { ...assets, ...compiled }, boot: 'boot' })
+    await mkdir(dirname(output), { recursive: true })
+    // Whoever runs the old one goes on with it.
+    await cp(whole, `${output}.new`)
+    await rename(`${output}.new`, output)
+    return output
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Node without the names that only a debugger reads, where there is a `strip`: they are a fifth of it. */
+async function takeNode(scratch: string): Promise<string> {
+  const path = join(scratch, 'node')
+  await cp(process.execPath, path)
+  await chmod(path, 0o755)
+  await run('strip', [path]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    console.error('There is no `strip` here, so that the file is larger than it need be. Debian has it in binutils.')
+  })
+  return path
+}
+
+/** Assets by their names, each with the file that it is read from. */
+type Assets = Record<string, string>
+
+async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {
+  const assets: Assets = {}
+  async function write(name: string, content: string): Promise<void> {
+    assets[name] = join(scratch, 'assets', name)
+    await mkdir(dirname(assets[name]), { recursive: true })
+    await writeFile(assets[name], content)
+  }
+  for (const [name, code] of chunks) await write(`code/${name}`, code)
+  await write('boot.js', await bundleBoot('boot'))
+  await write('version', await readVersion())
+  await write('rules-version', rulesVersion)
+  await write('examples.json', await packExamples())
+  assets['better_sqlite3.node'] = findAddon()
+  const dashboard = join(packages, 'dashboard/dist')
+  for (const entry of await readdir(dashboard, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile()) assets[`dashboard${path.slice(dashboard.length).replaceAll('\\', '/')}`] = path
+  }
+  return assets
+}
+
+async function readVersion(): Promise<string> {
+  return (JSON.parse(await readFile(join(packages, 'cli/package.json'), 'utf8')) as { version: string }).version
+}
+
+async function packExamples(): Promise<string> {
+  const items: object[] = []
+  for await (const item of readExamples()) items.push(item)
+  return JSON.stringify(items, (_key, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+  )
+}
+
+function findAddon(): string {
+  const manifest = createRequire(join(packages, 'core/package.json')).resolve('better-sqlite3/package.json')
+  return join(dirname(manifest), 'prebuilds', `${toTarget()}.node`)
+}
+
+interface Parts {
+  readonly scratch: string
+  readonly node: string
+  readonly assets: Assets
+  readonly boot: 'boot' | 'recording-boot'
+}
+
+async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<string> {
+  const main = join(scratch, `${boot}.js`)
+  const output = join(scratch, `with-${basename(main, '.js')}`)
+  const config = join(scratch, `${boot}.json`)
+  await writeFile(main, `${await bundleBoot(boot)}skillstead.load('main.js')\n`)
+  const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
+  await writeFile(config, JSON.stringify(options))
+  await run(process.execPath, ['--build-sea', config])
+  return output
+}

@@ -1,0 +1,95 @@
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { rolldown, type InputOptions, type OutputChunk, type Plugin } from 'rolldown'
+
+const packages = join(import.meta.dirname, '../../..')
+const inside = join(import.meta.dirname, 'inside')
+
+/** What looks for a file beside itself, and what answers instead where all is one file. */
+const substitutes: Readonly<Record<string, string>> = {
+  'core/src/thread-file.ts': 'thread-file.ts',
+  'core/src/scan/rules-version.ts': 'rules-version.ts',
+  'cli/src/dashboard-files.ts': 'dashboard-files.ts',
+  'cli/src/example-files.ts': 'example-files.ts',
+  'cli/src/version.ts': 'version.ts',
+  'cli/src/young-memory.ts': 'young-memory.ts',
+  'server/src/version.ts': 'version.ts',
+}
+
+const common = {
+  platform: 'node',
+  resolve: { conditionNames: ['source', 'node'] },
+  // pg asks for it where it is installed.
+  external: ['pg-native'],
+  // A package looks whether it has one.
+  checks: { emptyImportMeta: false },
+  logLevel: 'warn',
+} satisfies InputOptions
+
+/** Code by the name of its chunk: everything that a command or a thread may need. */
+export type Chunks = ReadonlyMap<string, string>
+
+/** Bundles the command and the threads; what is loaded when it is needed stays a chunk of its own. */
+export async function bundleProgram(): Promise<Chunks> {
+  const threads = globSync('*/src/**/*-worker.ts', { cwd: packages })
+  const entries = [join(inside, 'main.ts'), ...threads.map((path) => join(packages, path))]
+  const unused = new Set(Object.keys(substitutes))
+  const bundle = await rolldown({
+    ...common,
+    input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
+    plugins: [substitute(unused), takeAddon()],
+  })
+  const { output } = await bundle.generate({
+    format: 'cjs',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  })
+  await bundle.close()
+  if (unused.size > 0) throw new Error(`Nothing imports ${[...unused].join(', ')} any more: name what took its place.`)
+  const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk')
+  return new Map(chunks.map(({ fileName, code }) => [fileName, `(function (exports, require, module) {${code}\n})`]))
+}
+
+/** One of the two boot scripts, as a text that leaves `skillstead.load`. */
+export async function bundleBoot(name: 'boot' | 'recording-boot'): Promise<string> {
+  const bundle = await rolldown({ ...common, input: join(inside, `${name}.ts`) })
+  const { output } = await bundle.generate({ format: 'iife', name: 'skillstead', minify: true })
+  await bundle.close()
+  return output[0].code
+}
+
+function substitute(unused: Set<string>): Plugin {
+  return {
+    name: 'substitute',
+    async resolveId(specifier, importer, options) {
+      if (!importer || importer.startsWith(inside) || !specifier.startsWith('.')) return null
+      const found = await this.resolve(specifier, importer, { ...options, skipSelf: true })
+      const path = found?.id.slice(packages.length + 1)
+      if (path === undefined || !Object.hasOwn(substitutes, path)) return found
+      unused.delete(path)
+      return join(inside, substitutes[path]!)
+    },
+  }
+}
+
+/** better-sqlite3 by the entry that names its addon, and the addon from where the executable has it. */
+function takeAddon(): Plugin {
+  const virtual = '\0addon'
+  return {
+    name: 'take-addon',
+    resolveId(specifier, importer, options) {
+      if (specifier.endsWith('.node')) return virtual
+      if (specifier !== 'better-sqlite3') return null
+      return this.resolve(`better-sqlite3/${toTarget()}`, importer, { ...options, skipSelf: true })
+    },
+    load: (id) =>
+      id === virtual ? `module.exports = require(${JSON.stringify(join(inside, 'addon.ts'))}).openAddon()` : null,
+  }
+}
+
+/** How better-sqlite3 calls the machine that builds, for which the executable is made too. */
+export function toTarget(): string {
+  const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header
+  const isMusl = process.platform === 'linux' && glibcVersionRuntime === undefined
+  return `${process.platform}${isMusl ? 'musl' : ''}-${process.arch}`
+}

@@ -1,0 +1,17 @@
+/** In place of `packages/cli/src/example-files.ts`. */
+import { getAsset } from 'node:sea'
+import type { SourceItem } from '../../../src/import/records.ts'
+
+/** Where the build put them: files as base64. */
+export const examplesAsset = 'examples.json'
+
+/** The example skills. */
+export function readExamples(): SourceItem[] {
+  const items = JSON.parse(getAsset(examplesAsset, 'utf8')) as (SourceItem & {
+    files: { path: string; bytes: string }[]
+  })[]
+  return items.map((item) => ({
+    ...item,
+    files: item.files.map(({ path, bytes }) => ({ path, bytes: Buffer.from(bytes, 'base64') })),
+  }))
+}

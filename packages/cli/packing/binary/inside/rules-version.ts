@@ -1,0 +1,5 @@
+/** In place of `packages/core/src/scan/rules-version.ts`, which loads all rules. */
+import { getAsset } from 'node:sea'
+
+/** As it was when the executable was built. */
+export const rulesVersion = getAsset('rules-version', 'utf8')

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What a node is asked while its code is recorded: what people and programs ask first. */
+const firstRequests = ['/readyz', '/', '/api/v1/skills', '/api/v1/skills/none/none']
+
+/**
+ * Runs a node from the executable that records, asks it a little, and stops it: the functions that it needed are those
+ * that every start needs. The files of what V8 compiled, as assets.
+ */
+export async function recordCompiled(recorder: string, scratch: string): Promise<Record<string, string>> {
+  const folder = join(scratch, 'compiled')
+  await mkdir(folder)
+  const child = spawn(recorder, ['serve', '--port', '0', '--data', join(scratch, 'data'), '--json'], {
+    cwd: scratch,
+    env: { TMPDIR: scratch, SKILLSTEAD_RECORD_TO: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  try {
+    const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number | null]
+    if (!(line instanceof Buffer)) throw new Error(`The executable did not start: it ended with ${line}.`)
+    const { url } = JSON.parse(String(line)) as { url: string }
+    for (const path of firstRequests) await (await fetch(url + path)).arrayBuffer()
+  } finally {
+    child.kill('SIGTERM')
+  }
+  const [code] = (await ended) as [number | null]
+  if (code !== 0) throw new Error(`The executable did not stop in order: it ended with ${code}.`)
+  const names = await readdir(folder)
+  return Object.fromEntries(names.map((name) => [`compiled/${name}`, join(folder, name)]))
+}
