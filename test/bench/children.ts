@@ -29,6 +29,20 @@ export function startBare(sizesFile: string): Promise<Child> {
   return start('./bare-child.ts', sizesFile)
 }
 
+const living = new Set<ChildProcess>()
+process.once('exit', endProcesses)
+
+/** A process that is not to outlive this one, nor the part that began it. */
+export function watchProcess(child: ChildProcess): void {
+  living.add(child)
+  child.once('exit', () => living.delete(child))
+}
+
+/** Ends what a part that failed left running: it would slow the next one. */
+export function endProcesses(): void {
+  for (const child of living) child.kill('SIGKILL')
+}
+
 async function start(module: string, argument: string): Promise<Child> {
   const { ready, ask, stop } = await startProcess<{ port: number }>(module, argument)
   const vitals = (when = 'now') => ask<Vitals>(when)
@@ -40,6 +54,7 @@ export async function startProcess<Ready>(module: string, argument: string, { bu
   // What is built is what people run: taking the types out of sources costs memory of its own.
   const execArgv = [...(built ? [] : ['--conditions=source']), '--expose-gc']
   const child = fork(fileURLToPath(new URL(module, import.meta.url)), [argument], { execArgv })
+  watchProcess(child)
   return {
     ready: await receive<Ready>(child),
     ask<T>(question: Serializable): Promise<T> {
@@ -48,7 +63,7 @@ export async function startProcess<Ready>(module: string, argument: string, { bu
     },
     async stop() {
       child.kill('SIGTERM')
-      if (child.exitCode === null) await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
   }
 }

@@ -1,13 +1,14 @@
 import { createClient, createSkillClient } from '@skillstead/client'
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
+import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
 
 const fromMemory = { rounds: 2000, warmups: 500 }
 const overLoopback = { rounds: 500, warmups: 100 }
 
 /** Prints milliseconds of a load: from memory, and from a node over loopback, of a usual skill and of a very large one. */
-export async function benchClient(): Promise<void> {
+export async function benchClient(): Promise<Figure[]> {
   const registry = await openRegistry({ path: ':memory:', works: false })
   const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench', plan: 'enterprise' })
   const api = localApi(registry, await registry.getCaller('bench'))
@@ -34,6 +35,7 @@ export async function benchClient(): Promise<void> {
   console.table(rows)
   await node.close()
   await registry.close()
+  return fromRows('Loading with the client', rows, { column: 'median', unit: 'ms' })
 }
 
 async function time(load: () => Promise<unknown>, { rounds, warmups }: typeof fromMemory) {

@@ -7,21 +7,27 @@ import { warnOfCopies } from '../../packages/core/src/copies/warn-of-copies.ts'
 import { newId } from '../../packages/core/src/ids.ts'
 import type { SkillRow, VersionRow } from '../../packages/core/src/storage/tables.ts'
 import { importAll, readLines } from './copies.ts'
+import { fromRows, type Figure } from './figures.ts'
+import { seededRandom, type Random } from './random.ts'
 import { median, quantile } from './statistics.ts'
 
-const versionsMade = 100_000
 const insertedAtOnce = 100
 const checks = 1000
 /** How many words are changed: a text of its own on the same matter, and a copy. */
 const changes = { 'a text of its own': 0.3, 'a copy': 0.05, 'another text': 1 }
 
-/** Prints what the check at publish costs beside 100,000 versions, and what these take in the index. */
-export async function benchScale(title: string, location: RegistryOptions, corpusDir: string): Promise<void> {
+/** Prints what the check at publish costs beside so many versions, and what these take in the index. */
+export async function benchScale(
+  title: string,
+  location: RegistryOptions,
+  corpusDir: string,
+  versions = 100_000,
+): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const corpus = readLines<{ skillMd: string }>(join(corpusDir, 'open.ndjson.gz'))
   await importAll(registry, corpus, 'c')
-  const random = createRandom(1)
-  await cloneSkills(registry, corpus, random)
+  const random = seededRandom(1)
+  await cloneSkills(registry, corpus, { random, versions })
   await localApi(registry, systemCaller).createUser({ username: 'someone' })
   const user = await registry.getCaller('someone')
   const rows: Record<string, object> = {}
@@ -46,14 +52,20 @@ export async function benchScale(title: string, location: RegistryOptions, corpu
   console.table(rows)
   console.table(await readSizes(registry))
   await registry.close()
+  const part = `The check for copies at publish beside ${versions.toLocaleString('en')} versions, ${title}`
+  return fromRows(part, rows, { column: 'median', unit: 'ms' })
 }
 
 /** Skills with one version, each an altered text of the corpus, without what copies do not need of them. */
-async function cloneSkills(registry: Registry, corpus: readonly { skillMd: string }[], random: () => number) {
+async function cloneSkills(
+  registry: Registry,
+  corpus: readonly { skillMd: string }[],
+  { random, versions }: { random: Random; versions: number },
+) {
   const { read, writer } = registry.database
   const [skill] = await read.selectFrom('skills').selectAll().limit(1).execute()
   const [version] = await read.selectFrom('versions').selectAll().where('skill_id', '=', skill!.id).execute()
-  for (let made = corpus.length; made < versionsMade; made += insertedAtOnce) {
+  for (let made = corpus.length; made < versions; made += insertedAtOnce) {
     const texts = Array.from({ length: insertedAtOnce }, (_, k) =>
       mutate(corpus[(made + k) % corpus.length]!.skillMd, changes['a text of its own'], random),
     )
@@ -81,21 +93,10 @@ function cloneRows(skill: SkillRow, version: VersionRow, i: number) {
 }
 
 /** So much of the words of a text becomes other words. */
-function mutate(skillMd: string, share: number, random: () => number): string {
+function mutate(skillMd: string, share: number, random: Random): string {
   return skillMd.replace(/[a-z]{3,}/g, (word) =>
     random() < share ? `${word.slice(0, 2)}${Math.floor(random() * 1e6).toString(36)}` : word,
   )
-}
-
-/** The same figures each time (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 async function readSizes({ database }: Registry) {

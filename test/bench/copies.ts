@@ -12,6 +12,7 @@ import {
 } from '@skillstead/core'
 import { parseSkillMd } from '@skillstead/protocol/skill-md'
 import { measureSimilarity } from '../../packages/core/src/copies/similarity.ts'
+import { fromRows, type Figure } from './figures.ts'
 
 const copySimilarity = 0.4
 /** As many as an answer holds. */
@@ -42,7 +43,7 @@ interface Outcome {
 }
 
 /** Finds the labelled pairs in a registry that has the whole corpus beside them, and prints recall and precision. */
-export async function benchPairs(title: string, location: RegistryOptions, corpusDir: string): Promise<void> {
+export async function benchPairs(title: string, location: RegistryOptions, corpusDir: string): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const pairs = readLines<Pair>(join(corpusDir, 'copies-open.ndjson.gz')).filter(isCounted)
   const corpus = readLines<{ skillMd: string }>(join(corpusDir, 'open.ndjson.gz'))
@@ -61,8 +62,11 @@ export async function benchPairs(title: string, location: RegistryOptions, corpu
   const outcomes = await tryPairs(registry, pairs, warned)
   console.log(`\nCopies: ${pairs.length} labelled pairs beside ${corpus.length} skills on ${title}`)
   console.table(outcomes)
-  console.table(summarise(outcomes))
+  const summary = summarise(outcomes)
+  console.table(summary)
   await registry.close()
+  const part = `Copies, ${pairs.length} labelled pairs beside ${corpus.length} skills, ${title}`
+  return fromRows(part, summary, { column: 'recall', unit: '' })
 }
 
 /** Lines of JSON in a compressed file. */

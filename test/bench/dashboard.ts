@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importVersions, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import type { Browser } from 'playwright-core'
@@ -7,7 +6,8 @@ import { buildDashboard } from '../../packages/dashboard/building/build.ts'
 import { chromiumPath, launchChromium } from '../chromium.ts'
 import { firstPageBytesMax, readFirstPageScripts } from '../first-page.ts'
 import { startNode } from './children.ts'
-import { printFigures } from './figures.ts'
+import { printFigures, type Figure } from './figures.ts'
+import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
 
 const skillsEach = 100
@@ -16,22 +16,22 @@ const visits = 10
 const paintMsMax = 1000
 
 /** Prints when Chromium, which has seen nothing of it before, paints pages of a node with so many skills. */
-export async function benchDashboard(skills = 50_000): Promise<void> {
-  if (!chromiumPath) return console.log('\nThere is no Chromium here, so the dashboard is not measured.')
+export async function benchDashboard(skills = 50_000): Promise<Figure[]> {
+  if (!chromiumPath) throw new Error('There is no Chromium here, so the dashboard is not measured.')
   await buildDashboard()
-  const folder = await mkdtemp(join(tmpdir(), 'skillstead-bench-'))
+  const folder = makeScratch('dashboard')
   const place = { path: join(folder, 'skillstead.db') }
   try {
     const registry = await openRegistry({ ...place, works: false, memorySkillsMax: 0 })
     await fill(registry, skills)
     await registry.close()
-    await measure(place, skills)
+    return await measure(place, skills)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-async function measure(place: { path: string }, skills: number): Promise<void> {
+async function measure(place: { path: string }, skills: number): Promise<Figure[]> {
   const node = await startNode(place)
   await node.vitals('warm')
   const browser = await launchChromium()
@@ -41,13 +41,22 @@ async function measure(place: { path: string }, skills: number): Promise<void> {
     const first = await visitOften(browser, `${node.url}/`)
     const skill = await visitOften(browser, `${node.url}/skills/author-0/skill-7`)
     const scripts = [...readFirstPageScripts().values()].reduce((sum, bytes) => sum + bytes, 0)
-    printFigures(`Dashboard of a node with ${skills.toLocaleString('en')} skills, medians of ${visits} cold visits`, [
-      { what: 'the catalogue: first contentful paint, ms', measured: first.paintedMs, most: paintMsMax },
-      { what: 'the catalogue: its skills are there, ms', measured: first.filledMs },
-      { what: 'a skill: first contentful paint, ms', measured: skill.paintedMs, most: paintMsMax },
-      { what: 'a skill: its document is there, ms', measured: skill.filledMs },
-      { what: 'scripts of the first page, compressed, kB', measured: scripts / 1000, most: firstPageBytesMax / 1000 },
-    ])
+    const rows = [
+      { name: 'the catalogue: first contentful paint', unit: 'ms', value: first.paintedMs, most: paintMsMax },
+      { name: 'the catalogue: its skills are there', unit: 'ms', value: first.filledMs },
+      { name: 'a skill: first contentful paint', unit: 'ms', value: skill.paintedMs, most: paintMsMax },
+      { name: 'a skill: its document is there', unit: 'ms', value: skill.filledMs },
+      {
+        name: 'scripts of the first page, compressed',
+        unit: 'kB',
+        value: scripts / 1000,
+        most: firstPageBytesMax / 1000,
+      },
+    ]
+    const part = `The dashboard of a node with ${skills.toLocaleString('en')} skills, ${visits} cold visits`
+    const figures = rows.map((row) => ({ part, ...row }))
+    printFigures(figures)
+    return figures
   } finally {
     await browser.close()
     await node.stop()

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
 
 const agentsMade = 500
@@ -10,7 +11,7 @@ const rounds = 200
  * Prints milliseconds of a heartbeat inside the process, as a guest and with an agent's token, in a registry that an
  * import has filled. It adds agents with overlapping sets.
  */
-export async function benchHeartbeat(title: string, location: RegistryOptions): Promise<void> {
+export async function benchHeartbeat(title: string, location: RegistryOptions): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const skills = await registry.database.read
     .selectFrom('skills')
@@ -31,6 +32,7 @@ export async function benchHeartbeat(title: string, location: RegistryOptions): 
   console.log(`\nHeartbeat in-process on ${title}: ${skills.length} skills, ${agentsMade} agents (ms)`)
   console.table(rows)
   await registry.close()
+  return fromRows(`Heartbeat in-process, ${title}`, rows, { column: 'median', unit: 'ms' })
 }
 
 type Api = ReturnType<typeof localApi>

@@ -1,93 +1,253 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import { startBare, startNode, type Child } from './children.ts'
+import { printFigures, type Figure } from './figures.ts'
 import { load, publish, requireWrk, rotate } from './load.ts'
+import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
+import { startVerdaccio, type PackageText, type Verdaccio } from './verdaccio.ts'
 
-const runs = 5
+const turnsLong = 5
+const turnsShort = 2
 /** The median document of the corpus has about this many bytes. */
 const publishedBytes = 5700
+const publishConnections = 16
+
+export interface HttpOptions {
+  /** What the rows are called beside others: `Over HTTP, SQLite`. */
+  readonly part: string
+  readonly location: RegistryOptions
+  /** An API key of the node. */
+  readonly key: string
+  /** Where the searches of what is loaded are. */
+  readonly corpusDir: string
+  readonly isShort: boolean
+  /** Where Verdaccio is installed and filled with as many packages; without it nothing is compared with it. */
+  readonly verdaccioFolder?: string
+}
 
 /**
- * Prints what a node with the corpus loaded does over HTTP, as a share of a bare `node:http` server that answers as many
- * bytes; the two are loaded in turn.
+ * What a node with the corpus loaded does over HTTP, beside a bare `node:http` server that answers as many bytes and
+ * beside Verdaccio; all are loaded in turn.
  */
-export async function benchHttp(
-  title: string,
-  location: RegistryOptions,
-  key: string,
-  corpusDir: string,
-): Promise<void> {
+export async function benchHttp(options: HttpOptions): Promise<Figure[]> {
   requireWrk()
-  const warm = await startNode(location)
+  const { part, location, isShort } = options
+  const turns = isShort ? turnsShort : turnsLong
+  const [warm, startMs] = await startTimed(location)
   const cold = await startNode({ ...location, answerBytesMax: 0 })
   const { delayMaxMs } = await warm.vitals('warm')
   await cold.vitals('warm')
-  const details = await readDetailPaths(warm)
-  const searches = readSearchPaths(corpusDir)
-  const bareDetails = await startBare(await measureSizes(warm, details))
-  const bareSearches = await startBare(await measureSizes(warm, searches))
+  const skills = await readSkills(warm)
+  const verdaccio = await tryVerdaccio(options.verdaccioFolder, skills)
+  const details = skills.map(({ fullName }) => `/api/v1/skills/${encodeURIComponent(fullName)}`)
+  const searches = readSearchPaths(options.corpusDir)
+  const sizes = { details: await measureSizes(warm, details), searches: await measureSizes(warm, searches) }
+  const bareDetails = await startBare(sizes.details.file)
+  const bareSearches = await startBare(sizes.searches.file)
+  const packages = skills.map((skill) => `/${toPackage(skill).name}`)
 
-  console.log(`\nHTTP on ${title}: ${runs} runs in turn, requests a second, and the share of bare node:http`)
-  const results = {
-    'GET /skills/<name>, kept': await compare(warm, bareDetails, details),
-    'GET /skills/<name>, built anew': await compare(cold, bareDetails, details),
-    'GET /skills?q=': await compare(cold, bareSearches, searches),
+  const kept = {
+    node: warm,
+    bare: bareDetails,
+    paths: details,
+    turns,
+    ...(verdaccio && { verdaccio: { verdaccio, packages } }),
   }
-  const { rssMib } = await warm.vitals()
-  console.table({ ...results, 'PUT /skills': await benchPublish(warm, key, readWords(corpusDir)) })
-  console.log(`event loop held while warming: ${delayMaxMs.toFixed(0)} ms at most`)
-  console.log(`resident memory after the reads, before the publishes: ${rssMib.toFixed(0)} MiB`)
+  const detailBodies = toBodies(sizes.details.bodyBytes, verdaccio?.bodyBytes)
+  const figures: Figure[] = [
+    toRow(part, 'GET /skills/<name>, bytes kept', await compare(kept), {
+      bodies: detailBodies,
+      least: 0.55,
+      verdaccioLeast: 15,
+    }),
+    toRow(part, 'GET /skills/<name>, built anew', await compare({ ...kept, node: cold }), { bodies: detailBodies }),
+    toRow(
+      part,
+      'GET /skills?q=, nothing kept',
+      await compare({ node: cold, bare: bareSearches, paths: searches, turns }),
+      { bodies: toBodies(sizes.searches.bodyBytes) },
+    ),
+    ...(await toCosts(options, { node: warm, verdaccio, startMs, delayMaxMs })),
+    await benchPublish(warm, options, turns),
+  ]
+  printFigures(figures)
   for (const child of [warm, cold, bareDetails, bareSearches]) await child.stop()
+  await verdaccio?.stop()
+  return figures
 }
 
-async function compare(node: Child, bare: Child, paths: readonly string[]) {
+async function startTimed(location: RegistryOptions): Promise<[Child, number]> {
+  const startedMs = performance.now()
+  const node = await startNode(location)
+  await (await fetch(`${node.url}/healthz`)).arrayBuffer()
+  return [node, performance.now() - startedMs]
+}
+
+/** Without a network there is no Verdaccio, and everything else is measured all the same. */
+async function tryVerdaccio(folder: string | undefined, skills: readonly Skill[]): Promise<Verdaccio | undefined> {
+  if (folder === undefined) return undefined
+  try {
+    const verdaccio = await startVerdaccio(folder, skills.map(toPackage))
+    console.log(`\nVerdaccio ${verdaccio.version} serves ${skills.length} packages.`)
+    return verdaccio
+  } catch (error) {
+    console.log(`\n${(error as Error).message} Its column stays empty.`)
+    return undefined
+  }
+}
+
+function toPackage({ fullName, description }: Skill): PackageText {
+  return { name: fullName.replaceAll(/[^a-z0-9-]/g, '-'), description }
+}
+
+interface Compared {
+  readonly node: Child
+  readonly bare: Child
+  readonly paths: readonly string[]
+  readonly turns: number
+  readonly verdaccio?: { readonly verdaccio: Verdaccio; readonly packages: readonly string[] }
+}
+
+interface Turn {
+  readonly ours: number
+  readonly bare: number
+  readonly verdaccio: number
+  readonly p99Ms: number
+}
+
+async function compare({ node, bare, paths, turns, verdaccio: other }: Compared): Promise<readonly Turn[]> {
   const script = rotate(paths)
+  const otherScript = other && rotate(other.packages)
+  const loadOther = () => (other ? loadWell(other.verdaccio.url, otherScript!) : undefined)
   await load(node.url, script)
   await load(bare.url, script, { seconds: 1 })
-  const ours: number[] = []
-  const theirs: number[] = []
-  const p99: number[] = []
-  for (let i = 0; i < runs; i++) {
-    const own = await load(node.url, script)
-    if (own.errors > 0) throw new Error(`${own.errors} requests of the benchmark failed.`)
-    ours.push(own.perSecond)
-    p99.push(own.p99Ms)
-    theirs.push((await load(bare.url, script)).perSecond)
+  await loadOther()
+  const measured: Turn[] = []
+  for (let i = 0; i < turns; i++) {
+    const own = await loadWell(node.url, script)
+    const theirs = await loadWell(bare.url, script)
+    const others = await loadOther()
+    measured.push({
+      ours: own.perSecond,
+      p99Ms: own.p99Ms,
+      bare: theirs.perSecond,
+      verdaccio: others?.perSecond ?? NaN,
+    })
   }
-  const ratio = median(ours.map((own, i) => own / theirs[i]!))
+  return measured
+}
+
+async function loadWell(url: string, script: string) {
+  const result = await load(url, script)
+  if (result.errors > 0) throw new Error(`${result.errors} requests of the benchmark failed.`)
+  return result
+}
+
+function toRow(
+  part: string,
+  name: string,
+  turns: readonly Turn[],
+  { bodies, least, verdaccioLeast }: { bodies: string; least?: number; verdaccioLeast?: number },
+): Figure {
+  const middle = (of: (turn: Turn) => number) => median(turns.map(of))
+  const isBesideVerdaccio = turns.every(({ verdaccio }) => verdaccio > 0)
   return {
-    perSecond: Math.round(median(ours)),
-    bare: Math.round(median(theirs)),
-    ratio: ratio.toFixed(3),
-    p99Ms: median(p99).toFixed(2),
+    part,
+    name,
+    value: middle(({ ours }) => ours),
+    unit: 'requests/s',
+    bare: {
+      value: middle(({ bare }) => bare),
+      ratio: middle(({ ours, bare }) => ours / bare),
+      ...(least !== undefined && { least }),
+    },
+    ...(isBesideVerdaccio && {
+      verdaccio: {
+        value: middle(({ verdaccio }) => verdaccio),
+        ratio: middle(({ ours, verdaccio }) => ours / verdaccio),
+        ...(verdaccioLeast !== undefined && { least: verdaccioLeast }),
+      },
+    }),
+    note: `p99 ${middle(({ p99Ms }) => p99Ms).toFixed(1)} ms at 32 connections, ${bodies}`,
   }
 }
 
-async function benchPublish(node: Child, key: string, words: readonly string[]) {
+/** A bare server answers as many bytes as ours, and Verdaccio what it has to say. */
+function toBodies(bytes: number, verdaccioBytes?: number): string {
+  const others = verdaccioBytes === undefined ? '' : `, Verdaccio's ${(verdaccioBytes / 1000).toFixed(1)} kB`
+  return `bodies of ${(bytes / 1000).toFixed(1)} kB at the mean${others}`
+}
+
+interface Running {
+  readonly node: Child
+  readonly verdaccio: Verdaccio | undefined
+  readonly startMs: number
+  readonly delayMaxMs: number
+}
+
+/** Memory and start, of ours and of Verdaccio after the same reads. */
+async function toCosts({ part }: HttpOptions, { node, verdaccio, startMs, delayMaxMs }: Running): Promise<Figure[]> {
+  const { rssMib } = await node.vitals()
+  return [
+    {
+      part,
+      name: 'resident memory after the reads',
+      value: rssMib,
+      unit: 'MiB',
+      ...beside(rssMib, await verdaccio?.rssMib()),
+    },
+    {
+      part,
+      name: 'start to first answer, from sources',
+      value: startMs,
+      unit: 'ms',
+      ...beside(startMs, verdaccio?.startMs),
+    },
+    { part, name: 'event loop held while warming, at most', value: delayMaxMs, unit: 'ms' },
+  ]
+}
+
+function beside(ours: number, value: number | undefined): Pick<Figure, 'verdaccio'> {
+  return value === undefined || Number.isNaN(value) ? {} : { verdaccio: { value, ratio: ours / value } }
+}
+
+async function benchPublish(node: Child, { part, key, corpusDir }: HttpOptions, turns: number): Promise<Figure> {
+  const words = readWords(corpusDir)
   const perSecond: number[] = []
   const p99: number[] = []
-  for (let i = 0; i < runs; i++) {
+  for (let i = 0; i < turns; i++) {
     const script = publish(key, { bytes: publishedBytes, words }, Date.now() % 1_000_000)
-    const result = await load(node.url, script)
+    const result = await load(node.url, script, { connections: publishConnections })
     if (result.errors > 0) throw new Error(`${result.errors} publishes of the benchmark failed.`)
     perSecond.push(result.perSecond)
     p99.push(result.p99Ms)
   }
-  return { perSecond: Math.round(median(perSecond)), p99Ms: median(p99).toFixed(2) }
+  const note = `${publishConnections} connections, a text of its own each, p99 ${median(p99).toFixed(0)} ms`
+  const name = 'PUT /skills with scan, copy check and log'
+  return { part, name, value: median(perSecond), unit: 'publishes/s', least: 450, note }
+}
+
+interface Skill {
+  readonly fullName: string
+  readonly description: string
+}
+
+/** Every skill that a node lists. */
+async function readSkills({ url }: { url: string }): Promise<Skill[]> {
+  const all: Skill[] = []
+  for (let page = 1; ; page++) {
+    const response = await fetch(`${url}/api/v1/skills?limit=100&page=${page}`)
+    const { skills, totalPages } = (await response.json()) as { skills: Skill[]; totalPages: number }
+    all.push(...skills)
+    if (page >= totalPages) return all
+  }
 }
 
 /** Where the details of every skill are. */
-export async function readDetailPaths({ url }: { url: string }): Promise<string[]> {
-  const names: string[] = []
-  for (let page = 1; ; page++) {
-    const response = await fetch(`${url}/api/v1/skills?limit=100&page=${page}`)
-    const { skills, totalPages } = (await response.json()) as { skills: { fullName: string }[]; totalPages: number }
-    names.push(...skills.map(({ fullName }) => fullName))
-    if (page >= totalPages) return names.map((name) => `/api/v1/skills/${encodeURIComponent(name)}`)
-  }
+export async function readDetailPaths(node: { url: string }): Promise<string[]> {
+  return (await readSkills(node)).map(({ fullName }) => `/api/v1/skills/${encodeURIComponent(fullName)}`)
 }
 
 /** Where the searches of the corpus are. */
@@ -105,10 +265,12 @@ function readWords(corpusDir: string): string[] {
   return [...new Set(readQueries(corpusDir).flatMap((query) => query.toLowerCase().match(/[a-z]{2,}/g) ?? []))]
 }
 
-async function measureSizes(node: Child, paths: readonly string[]): Promise<string> {
+/** The bytes of each answer, in a file, and their mean. */
+async function measureSizes(node: Child, paths: readonly string[]) {
   const sizes: Record<string, number> = {}
   for (const path of paths) sizes[path] = (await (await fetch(node.url + path)).arrayBuffer()).byteLength
-  const file = join(mkdtempSync(join(tmpdir(), 'skillstead-bench-')), 'sizes.json')
+  const file = join(makeScratch('sizes'), 'sizes.json')
   writeFileSync(file, JSON.stringify(sizes))
-  return file
+  const all = Object.values(sizes)
+  return { file, bodyBytes: all.reduce((sum, bytes) => sum + bytes, 0) / all.length }
 }

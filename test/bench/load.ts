@@ -1,8 +1,8 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { makeScratch } from './scratch.ts'
 
 const run = promisify(execFile)
 
@@ -11,7 +11,7 @@ export interface Load {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers that were not 2xx or 3xx. */
+  /** Answers that were not 2xx or 3xx, and connections that broke. */
   readonly errors: number
 }
 
@@ -32,7 +32,7 @@ export async function load(url: string, script: string, { seconds = 3, connectio
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1]),
     p50Ms: toMs(/50%\s+([\d.]+)(\w+)/.exec(stdout)!),
     p99Ms: toMs(/99%\s+([\d.]+)(\w+)/.exec(stdout)!),
-    errors: Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0),
+    errors: countErrors(stdout),
   }
 }
 
@@ -93,9 +93,16 @@ export function postJson(path: string, bodies: readonly unknown[]): string {
 }
 
 function writeScript(text: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'skillstead-bench-')), 'load.lua')
+  const file = join(makeScratch('load'), 'load.lua')
   writeFileSync(file, text)
   return file
+}
+
+/** What takes longer than wrk waits is slow and no error. */
+function countErrors(said: string): number {
+  const answers = /Non-2xx or 3xx responses: (\d+)/.exec(said)?.slice(1) ?? []
+  const broken = /Socket errors: connect (\d+), read (\d+), write (\d+)/.exec(said)?.slice(1) ?? []
+  return [...answers, ...broken].reduce((sum, count) => sum + Number(count), 0)
 }
 
 function toMs([, number, unit]: RegExpExecArray): number {

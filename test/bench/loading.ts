@@ -9,6 +9,7 @@ import o200k from 'js-tiktoken/ranks/o200k_base'
 import { getTokenCounter, type CountTokens } from '../../packages/core/src/loading/count-tokens.ts'
 import { skillMd } from '../answers.ts'
 import { loadDocument } from '../loading-documents.ts'
+import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
 
 const longCharacters = 200_000
@@ -20,7 +21,7 @@ const progressMs = 5000
  * Prints what truncating and loading take; with a corpus also whether each document, or every so-manyth, keeps to a
  * hundred budgets.
  */
-export async function benchLoading(corpusDir?: string, every = 1): Promise<void> {
+export async function benchLoading(corpusDir?: string, every = 1): Promise<Figure[]> {
   const startMs = performance.now()
   const countTokens = await getTokenCounter()
   console.log(`\nLoading: the table of tokens is read in ${Math.round(performance.now() - startMs)} ms, once`)
@@ -32,8 +33,10 @@ export async function benchLoading(corpusDir?: string, every = 1): Promise<void>
       truncate(loaded, { maxTokens, countTokens }),
     )
   }
-  console.table({ ...figures, ...(await measureLoads(long)) })
+  const rows = { ...figures, ...(await measureLoads(long)) }
+  console.table(rows)
   if (corpusDir) checkCorpus(corpusDir, countTokens, every)
+  return fromRows('Loading within a budget', rows, { column: 'median ms', unit: 'ms' })
 }
 
 async function measureLoads(long: string): Promise<Record<string, object>> {

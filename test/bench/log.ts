@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { proveConsistency, proveInclusion, openRegistry, readSignedCheckpoint } from '@skillstead/core'
 import type { Registry, RegistryOptions } from '@skillstead/core'
@@ -9,9 +8,10 @@ import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts
 import { checkLog } from '../../packages/core/src/transparency/check-log.ts'
 import { readTile } from '../../packages/core/src/transparency/read-tile.ts'
 import { startPostgres } from '../postgres.ts'
+import { fromRows, type Figure } from './figures.ts'
+import { makeScratch } from './scratch.ts'
 import { median, quantile } from './statistics.ts'
 
-const entriesMax = 1_000_000
 const batch = 1000
 const appends = 5000
 const rounds = 2000
@@ -28,24 +28,34 @@ const typical = toDraft(0, {
 })
 
 /**
- * Prints what the Merkle tree costs an append, side by side with a log that has none; then fills the log to a million
+ * Prints what the Merkle tree costs an append, side by side with a log that has none; then fills the log with so many
  * entries, and prints what appending, signing and proving cost there. On both databases unless one is named.
  */
-export async function benchLogs({ sqlite, postgres }: { sqlite?: boolean; postgres?: boolean }): Promise<void> {
-  if (sqlite || !postgres) {
-    const folder = await mkdtemp(join(tmpdir(), 'skillstead-bench-'))
-    await benchLog('SQLite', { path: join(folder, 'tree.db') }, { path: join(folder, 'plain.db') })
+export async function benchLogs(
+  { sqlite, postgres }: { sqlite: boolean; postgres: boolean },
+  entries = 1_000_000,
+): Promise<Figure[]> {
+  const figures: Figure[] = []
+  if (sqlite) {
+    const folder = makeScratch('log')
+    const places = [{ path: join(folder, 'tree.db') }, { path: join(folder, 'plain.db') }] as const
+    figures.push(...(await benchLog('SQLite', places, entries)))
     await rm(folder, { recursive: true, force: true })
   }
-  if (postgres || !sqlite) {
+  if (postgres) {
     const server = await startPostgres()
-    const [tree, plain] = [await server.createDatabase(), await server.createDatabase()]
-    await benchLog('PostgreSQL', { databaseUrl: tree }, { databaseUrl: plain })
+    const create = async () => ({ databaseUrl: await server.createDatabase() })
+    figures.push(...(await benchLog('PostgreSQL', [await create(), await create()], entries)))
     await server.stop()
   }
+  return figures
 }
 
-async function benchLog(title: string, location: RegistryOptions, plain: RegistryOptions): Promise<void> {
+async function benchLog(
+  title: string,
+  [location, plain]: readonly [RegistryOptions, RegistryOptions],
+  entries: number,
+): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
   const without = await openRegistry({ ...plain, works: false, memorySkillsMax: 0 })
   const append = (trx: WriteTransaction) =>
@@ -60,16 +70,19 @@ async function benchLog(title: string, location: RegistryOptions, plain: Registr
   )
   console.table({ 'with the tree': costs[0], without: costs[1] })
 
-  const fillMs = await timed(() => fill(registry))
+  const fillMs = await timed(() => fill(registry, entries))
   const { treeSize } = await readSignedCheckpoint(registry)
   const [at] = await timeAppends([[registry, append]])
   console.log(
-    `\nA log of ${treeSize} entries on ${title}: filled by ${Math.round(entriesMax / (fillMs / 1000))} entries/s (ms)`,
+    `\nA log of ${treeSize} entries on ${title}: filled by ${Math.round(entries / (fillMs / 1000))} entries/s (ms)`,
   )
-  console.table({ append: at, ...(await timeReads(registry)) })
+  const rows = { append: at!, ...(await timeReads(registry)) }
+  console.table(rows)
   const checkMs = await timed(async () => console.log((await checkLog(registry)).detail))
   console.log(`looked through in ${(checkMs / 1000).toFixed(1)} s`)
   await registry.close()
+  const part = `The log with ${treeSize.toLocaleString('en')} entries, ${title}`
+  return fromRows(part, rows, { column: 'median', unit: 'ms' })
 }
 
 type Append = (trx: WriteTransaction) => Promise<unknown>
@@ -104,8 +117,8 @@ async function appendWithoutTree(trx: WriteTransaction): Promise<void> {
   await trx.insertInto('log').values(row).execute()
 }
 
-async function fill({ database }: Registry): Promise<void> {
-  for (let i = 0; i < entriesMax; i += batch) {
+async function fill({ database }: Registry, count: number): Promise<void> {
+  for (let i = 0; i < count; i += batch) {
     const entries = Array.from({ length: batch }, (_, j) => toDraft(i + j, {}))
     await database.writer.write((trx) => appendChange(trx, { kind: 'counters', subject: 'bench', at: 0, entries }))
   }

@@ -1,23 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
-import { startPostgres } from '../postgres.ts'
-import { benchClient } from './client.ts'
-import { benchPairs } from './copies.ts'
-import { benchScale } from './copies-scale.ts'
-import { benchDashboard } from './dashboard.ts'
-import { benchHeartbeat } from './heartbeat.ts'
-import { benchHttp } from './http.ts'
-import { benchImport } from './import.ts'
-import { benchScan } from './scan.ts'
-import { benchLoading } from './loading.ts'
-import { benchLogs } from './log.ts'
-import { benchMirror } from './mirror.ts'
-import { run as benchSearch } from './search.ts'
-import { benchRankings, benchTrack } from './usage.ts'
-import { benchWebhooks } from './webhooks.ts'
+import { Bench, type BenchOptions, type Scale } from './bench.ts'
+import { keepCatalogues } from './catalogue.ts'
+import { endProcesses } from './children.ts'
+import { writeDocs } from './docs.ts'
+import type { Figure } from './figures.ts'
+import { parts, type Part } from './parts.ts'
 
 const { values, positionals } = parseArgs({
   options: {
@@ -27,98 +19,117 @@ const { values, positionals } = parseArgs({
     postgres: { type: 'boolean' },
     every: { type: 'string', default: '1' },
     skills: { type: 'string' },
-    tenfold: { type: 'boolean' },
-    built: { type: 'boolean' },
+    tenfold: { type: 'boolean', default: false },
+    built: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    keep: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
-const corpusDir = values.corpus
-const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
-if (values.security && wants('scan')) {
-  await benchScan(values.security, corpusDir)
-  if (positionals.length === 1) process.exit()
-}
-// It needs no corpus.
-if (positionals.includes('client') || (corpusDir && wants('client'))) {
-  await benchClient()
-  if (positionals.length === 1) process.exit()
-}
-// It makes its own skills.
-if (positionals.includes('dashboard') || (corpusDir && wants('dashboard'))) {
-  await benchDashboard(toSkills(values.skills))
-  if (positionals.length === 1) process.exit()
-}
-// Without a corpus it measures; with one it holds its documents against budgets too.
-if (positionals.includes('loading')) {
-  await benchLoading(corpusDir, toEvery(values.every))
-  if (positionals.length === 1) process.exit()
-}
-// It makes its own entries.
-if (positionals.includes('log') || (corpusDir && wants('log'))) {
-  await benchLogs(values)
-  if (positionals.length === 1) process.exit()
-}
-if (!corpusDir || !existsSync(join(corpusDir, 'open.ndjson.gz'))) {
-  console.error(
-    'Say where the corpus is: pnpm bench --corpus DIR [--sqlite] [--postgres] [search] [import] [http] [track] [heartbeat] [rankings] [webhooks] [mirror [--skills N] [--tenfold] [--built]], pnpm bench log, pnpm bench client, pnpm bench dashboard [--skills N], pnpm bench loading [--corpus DIR [--every N]], or pnpm bench scan --security FILE [--corpus DIR]',
-  )
-  process.exit(2)
-}
-const everywhere = !values.sqlite && !values.postgres
 
-if (wants('mirror')) {
-  await benchMirror(corpusDir, { skills: toSkills(values.skills), tenfold: values.tenfold, built: values.built })
+const usage = `pnpm bench [PART...] [options]
+
+Without a part everything is measured, at a size that takes some twenty minutes on two cores, on SQLite; a part that is
+named is measured at the size that it was made for, on both databases.
+
+${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+
+  --short           much less of everything: a few minutes
+  --write           put the table and the chart into docs/
+  --corpus DIR      real skills (open.ndjson.gz, queries-open.ndjson) in place of those that are made up
+  --sqlite, --postgres   only that database
+  --keep DIR        keep catalogues there for the next run
+  --skills N        searches, mirror, dashboard: so many skills
+  --tenfold, --built     mirror: ten times as many besides; what \`pnpm build\` made
+  --every N         loading: every so-manyth document of the corpus
+  --security FILE   scan: labelled skills`
+
+/** In a run of everything one that hangs must not keep the others from their turn. */
+const partMinutesMax = 10
+// Else nothing is tidied up.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
+
+const isEverything = positionals.length === 0 && values.security === undefined
+const chosen = choose()
+const bench = new Bench(toOptions())
+keepCatalogues(values.keep ?? join(bench.scratch, 'catalogues'))
+mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })
+
+const startedMs = performance.now()
+const figures: Figure[] = []
+const skipped: string[] = []
+for (const part of chosen) await measure(part)
+const minutes = Math.round((performance.now() - startedMs) / 60_000)
+console.log(`\nThat took ${minutes} minutes.`)
+const machine = `${cpus().length} cores, Node ${process.version.slice(1)}`
+const command = ['npx --yes pnpm@12 bench', ...process.argv.slice(2).filter((word) => word !== '--write')].join(' ')
+writeDocs(
+  { figures, skipped, parts: chosen.map(({ name }) => name), machine, minutes, command, isWhole: isEverything },
+  values.write ? docsFolder() : undefined,
+)
+process.exit(isEverything || skipped.length === 0 ? 0 : 1)
+
+/** What cannot be measured here is said, and the rest goes on. */
+async function measure({ name, run }: Part): Promise<void> {
+  const partMs = performance.now()
+  console.log(`\n# ${name}`)
+  const done = new AbortController()
+  try {
+    figures.push(...(await Promise.race([run(bench), giveUp(done.signal)])))
+  } catch (error) {
+    console.error(isEverything ? (error as Error).message : error)
+    skipped.push(`${name}: ${(error as Error).message}`)
+  } finally {
+    done.abort()
+    endProcesses()
+  }
+  console.log(`(${name}: ${Math.round((performance.now() - partMs) / 1000)} s)`)
 }
-if (wants('search')) benchSearch(corpusDir)
-if (wants('copies')) {
-  for (const bench of [benchPairs, benchScale]) {
-    if (values.sqlite || everywhere) await bench('SQLite', { path: join(scratch(), 'skillstead.db') }, corpusDir)
-    if (values.postgres) {
-      const postgres = await startPostgres()
-      await bench('PostgreSQL', { databaseUrl: await postgres.createDatabase() }, corpusDir)
-      await postgres.stop()
-    }
+
+async function giveUp(signal: AbortSignal): Promise<never> {
+  if (!isEverything) return new Promise(() => {})
+  await setTimeout(partMinutesMax * 60_000, undefined, { signal })
+  throw new Error(`It did not end within ${partMinutesMax} minutes.`)
+}
+
+function choose(): readonly Part[] {
+  if (values.help) refuse(usage, 0)
+  const unknown = positionals.filter((name) => !parts.some((part) => part.name === name))
+  if (unknown.length > 0) refuse(`There is no part ${unknown.join(', ')}.\n\n${usage}`, 2)
+  if (positionals.length === 0 && values.security !== undefined) return parts.filter(({ name }) => name === 'scan')
+  return parts.filter(({ name, isApart }) => (isEverything ? !isApart : positionals.includes(name)))
+}
+
+function toOptions(): BenchOptions {
+  const { corpus, security, tenfold, built } = values
+  const scale: Scale = values.short ? 'short' : isEverything ? 'medium' : 'full'
+  const isEither = values.sqlite || values.postgres
+  return {
+    scale,
+    tenfold,
+    built,
+    every: toCount('every', values.every),
+    ...(corpus !== undefined && { corpus }),
+    ...(security !== undefined && { security }),
+    ...(values.skills !== undefined && { skills: toCount('skills', values.skills) }),
+    sqlite: isEither ? values.sqlite === true : true,
+    postgres: isEither ? values.postgres === true : !isEverything && !values.short,
   }
 }
-if (['import', 'http', 'track', 'heartbeat', 'rankings', 'webhooks'].some(wants)) {
-  if (values.sqlite || everywhere) {
-    const dir = scratch()
-    await benchOn('SQLite', { path: join(dir, 'skillstead.db') }, ['--data', dir])
-  }
-  if (values.postgres || everywhere) {
-    const postgres = await startPostgres()
-    const databaseUrl = await postgres.createDatabase()
-    await benchOn('PostgreSQL', { databaseUrl }, ['--database-url', databaseUrl])
-    await postgres.stop()
-  }
-}
 
-async function benchOn(title: string, location: RegistryOptions, place: readonly string[]): Promise<void> {
-  await benchImport(title, place, corpusDir!)
-  if (wants('track')) await benchTrack(title, location)
-  if (wants('heartbeat')) await benchHeartbeat(title, location)
-  if (wants('rankings')) await benchRankings(title, location)
-  if (wants('webhooks')) await benchWebhooks(title, location, corpusDir!)
-  if (!wants('http')) return
-  const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
-  const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })
-  await registry.close()
-  await benchHttp(title, location, key, corpusDir!)
-}
-
-function toSkills(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text)
-}
-
-/** Every so-manyth document of the corpus. */
-function toEvery(text: string): number {
+function toCount(option: string, text: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text)
-  console.error('--every takes a whole number from 1: 50 for every fiftieth document.')
-  process.exit(2)
+  return refuse(`--${option} takes a whole number from 1: --${option} 50.`, 2)
 }
 
-function scratch(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'skillstead-bench-'))
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
-  return dir
+function refuse(sentence: string, code: number): never {
+  if (code === 0) console.log(sentence)
+  else console.error(sentence)
+  process.exit(code)
+}
+
+function docsFolder(): string {
+  return fileURLToPath(new URL('../../docs/', import.meta.url))
 }

@@ -45,6 +45,8 @@ process.on('message', async (question: MirrorQuestion) => {
   }
   process.send!(figures)
 })
+// Nobody is left to ask.
+process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', async () => {
   await mirror.close()
   await registry.close()

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +12,7 @@ import { skillMd } from '../answers.ts'
 import { startNode, startProcess } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
 import type { MirrorFigures, MirrorQuestion } from './mirror-child.ts'
+import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
 
 const run = promisify(execFile)
@@ -29,25 +29,29 @@ const copies = 10
 export async function benchMirror(
   corpusDir: string,
   options: { skills?: number; tenfold?: boolean; built?: boolean } = {},
-): Promise<void> {
+): Promise<Figure[]> {
   const { skills, tenfold, built = false } = options
-  const folder = await mkdtemp(join(tmpdir(), 'skillstead-bench-mirror-'))
+  const folder = makeScratch('mirror')
   try {
     const lines = await readLines(join(corpusDir, 'open.ndjson.gz'), skills)
     const one = await measure({ folder, name: 'once', built }, lines)
-    const figures = toFigures(one, lines.length)
+    const rows = toRows(one, lines.length)
     if (tenfold) {
       const ten = await measure({ folder, name: 'tenfold', built }, multiply(lines))
-      figures.push(
-        { what: `memory at ${copies} times the size, MiB`, measured: ten.full.rssMaxMib, most: 250 },
-        { what: `memory at ${copies} times the size, ratio`, measured: ten.full.rssMaxMib / one.full.rssMaxMib },
+      rows.push(
+        { name: `memory at ${copies} times the size`, unit: 'MiB', value: ten.full.rssMaxMib, most: 250 },
+        { name: `memory at ${copies} times the size, ratio`, unit: '', value: ten.full.rssMaxMib / one.full.rssMaxMib },
         {
-          what: `time for each skill at ${copies} times the size, ratio`,
-          measured: ten.full.ms / one.full.ms / copies,
+          name: `time for each skill at ${copies} times the size, ratio`,
+          unit: '',
+          value: ten.full.ms / one.full.ms / copies,
         },
       )
     }
-    printFigures(`Mirror of a node with ${lines.length} skills, over loopback`, figures)
+    const part = `A mirror of a node with ${lines.length.toLocaleString('en')} skills`
+    const figures = rows.map((row) => ({ part, ...row }))
+    printFigures(figures)
+    return figures
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -55,25 +59,29 @@ export async function benchMirror(
 
 type Measured = Awaited<ReturnType<typeof measure>>
 
-function toFigures(one: Measured, count: number): Figure[] {
+function toRows(one: Measured, count: number): Omit<Figure, 'part'>[] {
   const wholeCorpus = 4777
   const perSecond = (figures: MirrorFigures) => (count / figures.ms) * 1000
   return [
-    { what: 'full sync, s', measured: one.full.ms / 1000, most: (6 * count) / wholeCorpus },
-    { what: 'full sync, share of the import of the same', measured: one.full.ms / one.importMs },
-    { what: 'full sync, skills refused', measured: one.full.refused, most: 0 },
-    { what: 'full sync, event loop held, ms', measured: one.full.delayMaxMs, most: 100 },
-    { what: 'full sync, requests for a thousand entries', measured: (one.full.requests / one.full.applied) * 1000 },
-    { what: 'full sync, memory at most, MiB', measured: one.full.rssMaxMib, most: 250 },
-    { what: 'full sync, memory before it, MiB', measured: one.full.rssBeforeMib },
-    { what: 'nothing new, ms', measured: one.nothing.ms, most: 50 },
-    { what: 'nothing new, requests', measured: one.nothing.requests, most: 3 },
-    { what: 'one new version, ms', measured: one.single.ms, most: 100 },
-    { what: 'one new version, requests', measured: one.single.requests },
-    { what: 'bundle create, skills a second', measured: perSecond(one.created), least: 1000 },
-    { what: 'bundle import, skills a second', measured: perSecond(one.imported), least: 1000 },
-    { what: 'bundle import, event loop held, ms', measured: one.imported.delayMaxMs, most: 100 },
-    { what: 'bundle size, share of the corpus as .gz', measured: one.bundleBytes / one.gzipBytes, most: 1 },
+    { name: 'full sync', unit: 's', value: one.full.ms / 1000, most: (6 * count) / wholeCorpus },
+    { name: 'full sync, share of the import of the same', unit: '', value: one.full.ms / one.importMs },
+    { name: 'full sync, skills refused', unit: '', value: one.full.refused, most: 0 },
+    { name: 'full sync, event loop held', unit: 'ms', value: one.full.delayMaxMs, most: 100 },
+    {
+      name: 'full sync, requests for a thousand entries',
+      unit: '',
+      value: (one.full.requests / one.full.applied) * 1000,
+    },
+    { name: 'full sync, memory at most', unit: 'MiB', value: one.full.rssMaxMib, most: 250 },
+    { name: 'full sync, memory before it', unit: 'MiB', value: one.full.rssBeforeMib },
+    { name: 'nothing new', unit: 'ms', value: one.nothing.ms, most: 50 },
+    { name: 'nothing new, requests', unit: '', value: one.nothing.requests, most: 3 },
+    { name: 'one new version', unit: 'ms', value: one.single.ms, most: 100 },
+    { name: 'one new version, requests', unit: '', value: one.single.requests },
+    { name: 'bundle create', unit: 'skills/s', value: perSecond(one.created), least: 1000 },
+    { name: 'bundle import', unit: 'skills/s', value: perSecond(one.imported), least: 1000 },
+    { name: 'bundle import, event loop held', unit: 'ms', value: one.imported.delayMaxMs, most: 100 },
+    { name: 'bundle size, share of the corpus as .gz', unit: '', value: one.bundleBytes / one.gzipBytes, most: 1 },
   ]
 }
 

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import { startNode, type Child } from './children.ts'
+import { fromRows, type Figure } from './figures.ts'
 import { load, postJson, requireWrk, type Load } from './load.ts'
 import { median, quantile } from './statistics.ts'
 
 const runs = 5
 const connections = 64
 const draws = 20_000
-const installRecords = 1_000_000
 const reads = 1000
 const hourMs = 60 * 60 * 1000
 
 /** Prints how many installs a node takes over HTTP, answered after their commit. */
-export async function benchTrack(title: string, location: RegistryOptions): Promise<void> {
+export async function benchTrack(title: string, location: RegistryOptions): Promise<Figure[]> {
   requireWrk()
   const node = await startNode(location)
   await node.vitals('warm')
@@ -25,6 +25,7 @@ export async function benchTrack(title: string, location: RegistryOptions): Prom
   await node.stop()
   console.log(`\nInstalls on ${title}: POST /track at ${connections} connections, the median of ${runs} runs`)
   console.table(rows)
+  return fromRows(`POST /track, ${title}`, rows, { column: 'perSecond', unit: 'requests/s' })
 }
 
 async function track(node: Child, names: readonly string[]) {
@@ -64,27 +65,33 @@ async function readNames(node: Child): Promise<string[]> {
   }
 }
 
-/** Prints how long what trends and the leaderboards take, in-process, with a million hourly records of installs. */
-export async function benchRankings(title: string, location: RegistryOptions): Promise<void> {
+/** Prints how long what trends and the leaderboards take, in-process, with so many hourly records of installs. */
+export async function benchRankings(
+  title: string,
+  location: RegistryOptions,
+  installRecords = 1_000_000,
+): Promise<Figure[]> {
   const registry = await openRegistry({ ...location, works: false })
   await registry.search.warmed
-  await fillInstalls(registry)
+  await fillInstalls(registry, installRecords)
   const api = localApi(registry, systemCaller)
   const { categories } = await api.listCategories()
   const rarest = categories.at(-1)?.name ?? ''
   console.log(`\nRankings on ${title}, in-process, with ${installRecords.toLocaleString('en')} hourly install records`)
-  console.table({
+  const rows = {
     'GET /trending': await time(() => api.getTrending({ limit: 100 })),
     'GET /trending?period=month': await time(() => api.getTrending({ period: 'month', limit: 100 })),
     [`GET /trending?category=${rarest}`]: await time(() => api.getTrending({ category: rarest, limit: 100 })),
     'GET /reputation/leaderboard': await time(() => api.getLeaderboard({ limit: 100 })),
     'GET /agents': await time(() => api.listAgents({ limit: 100 })),
-  })
+  }
+  console.table(rows)
   await registry.close()
+  return fromRows(`Rankings in-process, ${title}`, rows, { column: 'medianMs', unit: 'ms' })
 }
 
 /** Random hours of the last sixty days for every skill, through the journal, as if nodes had recorded them. */
-async function fillInstalls(registry: Registry): Promise<void> {
+async function fillInstalls(registry: Registry, installRecords: number): Promise<void> {
   const { database, telemetry, clock } = registry
   const ids = await database.read.selectFrom('skills').select('id').execute()
   const now = Math.floor(clock.now() / hourMs)

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { RegistryOptions } from '@skillstead/core'
 import { startProcess } from './children.ts'
+import { fromRows, type Figure } from './figures.ts'
 import { readDetailPaths, readSearchPaths } from './http.ts'
 import { load, requireWrk, rotate } from './load.ts'
 import { median, quantile } from './statistics.ts'
@@ -15,6 +16,7 @@ interface WebhooksScale {
 }
 
 const fullScale: WebhooksScale = { backlogRows: 100_000, streamSeconds: 10, turns: 4, steadySeconds: 10 }
+const shortScale: WebhooksScale = { backlogRows: 15_000, streamSeconds: 3, turns: 2, steadySeconds: 3 }
 const manyWebhooks = 100
 /** As many POSTs at a time as the node has on their way, to one host and in all. */
 const atOnce = { one: 64, many: 256 }
@@ -48,12 +50,14 @@ export async function benchWebhooks(
   title: string,
   location: RegistryOptions,
   corpusDir: string,
-  scale = fullScale,
-): Promise<void> {
+  { isFull = true } = {},
+): Promise<Figure[]> {
+  const scale = isFull ? fullScale : shortScale
   requireWrk()
   const bench = await openBench(location)
   console.log(`\nWebhooks on ${title}: deliveries a second, and the share of bare undici`)
-  console.table({ ...(await measureBacklogs(bench, scale)), ...(await measureStreams(bench, scale)) })
+  const rates = { ...(await measureBacklogs(bench, scale)), ...(await measureStreams(bench, scale)) }
+  console.table(rates)
   console.log(`\nA dead receiver among ${manyWebhooks} on ${title}, ${steadyPerSecond} events a second: the others`)
   console.table(await measureDead(bench, scale))
   console.log(`\nReads over HTTP while a backlog drains on ${title}, in turns`)
@@ -61,6 +65,10 @@ export async function benchWebhooks(
   console.log(`\nReceivers that take a second each on ${title}`)
   console.table(await measureSlow(bench))
   await bench.stop()
+  return fromRows(`Webhooks over TLS, beside bare undici, ${title}`, rates, {
+    column: 'perSecond',
+    unit: 'deliveries/s',
+  })
 }
 
 async function openBench(location: RegistryOptions) {

@@ -1,0 +1,118 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { startPostgres } from '../postgres.ts'
+import { importCorpus, makeCatalogue, writeCorpus } from './catalogue.ts'
+import type { Figure } from './figures.ts'
+import { makeScratch } from './scratch.ts'
+
+/** How much is measured: a few minutes in all, some twenty, or as much as each part was made for. */
+export type Scale = 'short' | 'medium' | 'full'
+
+export interface BenchOptions {
+  readonly scale: Scale
+  /** Real skills, in place of those that are made up. */
+  readonly corpus?: string
+  readonly security?: string
+  readonly sqlite: boolean
+  readonly postgres: boolean
+  /** Every so-manyth document. */
+  readonly every: number
+  readonly skills?: number
+  readonly tenfold: boolean
+  readonly built: boolean
+}
+
+/** Where a registry with the skills of the corpus is. */
+interface Place {
+  readonly title: string
+  readonly location: RegistryOptions
+}
+
+const corpusSkills = { short: 1200, medium: 5000, full: 5000 }
+
+/** What the parts of a run share. */
+export class Bench {
+  readonly options: BenchOptions
+  readonly scratch: string
+  #corpus: Promise<string> | undefined
+
+  constructor(options: BenchOptions) {
+    if (options.corpus !== undefined && !existsSync(join(options.corpus, 'open.ndjson.gz'))) {
+      throw new Error(
+        `There is no open.ndjson.gz in ${options.corpus}. Leave --corpus out to measure with made-up skills.`,
+      )
+    }
+    this.options = options
+    this.scratch = makeScratch('run')
+  }
+
+  get isShort(): boolean {
+    return this.options.scale === 'short'
+  }
+
+  /** A figure of each scale. */
+  at<T>(figures: Readonly<Record<Scale, T>>): T {
+    return figures[this.options.scale]
+  }
+
+  /** A folder that is not there yet. */
+  newFolder(name: string): string {
+    const parent = mkdtempSync(join(this.scratch, `${name}-`))
+    return join(parent, name)
+  }
+
+  /** The folder with skills, searches and pairs of copies. */
+  corpus(): Promise<string> {
+    return (this.#corpus ??= this.#findCorpus())
+  }
+
+  async #findCorpus(): Promise<string> {
+    const { corpus } = this.options
+    if (corpus !== undefined) return corpus
+    const folder = join(this.scratch, 'corpus')
+    await writeCorpus(folder, this.at(corpusSkills))
+    return folder
+  }
+
+  /** Does work in an empty place on each database that was asked for. */
+  async onEmpty(work: (place: Place & { args: readonly string[] }) => Promise<Figure[]>): Promise<Figure[]> {
+    const figures: Figure[] = []
+    if (this.options.sqlite) {
+      const folder = this.newFolder('data')
+      mkdirSync(folder)
+      const location = { path: join(folder, 'skillstead.db') }
+      figures.push(...(await work({ title: 'SQLite', location, args: ['--data', folder] })))
+      rmSync(folder, { recursive: true })
+    }
+    if (!this.options.postgres) return figures
+    const postgres = await startPostgres()
+    try {
+      const databaseUrl = await postgres.createDatabase()
+      const args = ['--database-url', databaseUrl]
+      figures.push(...(await work({ title: 'PostgreSQL', location: { databaseUrl }, args })))
+    } finally {
+      await postgres.stop()
+    }
+    return figures
+  }
+
+  /** Does work where the corpus was imported, on each database that was asked for. */
+  onLoaded(work: (place: Place, corpus: string) => Promise<Figure[]>): Promise<Figure[]> {
+    return this.onEmpty(async ({ args, ...place }) => {
+      const corpus = await this.corpus()
+      const { path } = place.location
+      if (path === undefined) await importCorpus(join(corpus, 'open.ndjson.gz'), args)
+      else await makeCatalogue(join(path, '..'), { count: this.at(corpusSkills), corpus })
+      return work(place, corpus)
+    })
+  }
+}
+
+/** The key of somebody new who may publish. */
+export async function makePublisher(location: RegistryOptions): Promise<string> {
+  const registry = await openRegistry({ ...location, works: false, memorySkillsMax: 0 })
+  const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench' })
+  await registry.close()
+  return key
+}

@@ -1,0 +1,199 @@
+import { readFile, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import pg from 'pg'
+import { startPostgres } from '../postgres.ts'
+import { importCorpus, writeCorpus } from './catalogue.ts'
+import { startNode, type Child } from './children.ts'
+import { printFigures, type Figure } from './figures.ts'
+import { load, postJson, publish, requireWrk, rotate } from './load.ts'
+import { makeScratch } from './scratch.ts'
+
+const part = 'Nodes on one PostgreSQL'
+const nodesMax = 3
+/** Of all nodes together, as from a balancer that takes them in turn. */
+const connections = 48
+const publishedBytes = 5700
+const words = ['agent', 'reads', 'table', 'column', 'report', 'checks', 'folder', 'season', 'harbour', 'letter']
+const ticksPerSecond = 100
+
+interface Act {
+  readonly name: string
+  readonly unit: string
+  /** Nodes that keep no answers. */
+  readonly cold?: true
+  script(round: number): string
+}
+
+/** Reads and writes of one, two and three nodes on one PostgreSQL, and who uses the processor meanwhile. */
+export async function benchCluster({ isShort }: { isShort: boolean }): Promise<Figure[]> {
+  requireWrk()
+  const skills = isShort ? 500 : 5000
+  const folder = makeScratch('cluster')
+  const postgres = await startPostgres()
+  try {
+    const databaseUrl = await postgres.createDatabase()
+    const emptyMib = await measureEmpty(databaseUrl)
+    const key = await makePublisher(databaseUrl)
+    const emptyBytes = await readSize(databaseUrl)
+    await writeCorpus(folder, skills)
+    await importCorpus(join(folder, 'open.ndjson.gz'), ['--database-url', databaseUrl])
+    const bytes = await readSize(databaseUrl)
+    const options = { databaseUrl, seconds: isShort ? 2 : 5, acts: await toActs({ databaseUrl, folder, key }) }
+    const { rates, memoryMib } = await measureAll(options)
+    const figures = [...rates, ...toSizes({ skills, memoryMib: memoryMib - emptyMib, bytes: bytes - emptyBytes })]
+    printFigures(figures)
+    return figures
+  } finally {
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function toActs({ databaseUrl, folder, key }: { databaseUrl: string; folder: string; key: string }) {
+  const registry = await openRegistry({ databaseUrl, works: false })
+  const { skills } = await localApi(registry).searchSkills({ limit: 100 })
+  await registry.close()
+  const details = skills.map(({ fullName }) => `/api/v1/skills/${encodeURIComponent(fullName)}`)
+  const queries = (await readFile(join(folder, 'queries-open.ndjson'), 'utf8')).trimEnd().split('\n')
+  const searches = queries.map((line) => {
+    const { query } = JSON.parse(line) as { query: string }
+    return `/api/v1/skills?q=${encodeURIComponent(query)}`
+  })
+  const acts: Act[] = [
+    { name: 'GET /skills/<name>, bytes kept', unit: 'requests/s', script: () => rotate(details) },
+    { name: 'GET /skills/<name>, built anew', unit: 'requests/s', cold: true, script: () => rotate(details) },
+    { name: 'GET /skills?q=', unit: 'requests/s', cold: true, script: () => rotate(searches) },
+    {
+      name: 'PUT /skills',
+      unit: 'publishes/s',
+      script: (round) => publish(key, { bytes: publishedBytes, words }, round),
+    },
+    {
+      name: 'POST /track',
+      unit: 'requests/s',
+      script: () =>
+        postJson(
+          '/api/v1/track',
+          skills.map(({ fullName }) => ({ skillName: fullName })),
+        ),
+    },
+  ]
+  return acts
+}
+
+async function measureAll({ databaseUrl, seconds, acts }: { databaseUrl: string; seconds: number; acts: Act[] }) {
+  const rates: Figure[] = []
+  let memoryMib = 0
+  let round = 0
+  for (const isCold of [false, true]) {
+    const nodes: Child[] = []
+    const first = new Map<string, number>()
+    for (let count = 1; count <= nodesMax; count++) {
+      nodes.push(await startNode({ databaseUrl, ...(isCold && { answerBytesMax: 0 }) }))
+      const { rssMib } = await nodes.at(-1)!.vitals('warm')
+      if (count === 1 && !isCold) memoryMib = rssMib
+      for (const act of acts.filter(({ cold = false }) => cold === isCold)) {
+        const figure = await measure(nodes, { act, seconds, round: (round += nodesMax) })
+        first.set(act.name, first.get(act.name) ?? figure.value)
+        const times = (figure.value / first.get(act.name)!).toFixed(2)
+        rates.push(count === 1 ? figure : { ...figure, note: `${times} × one node; ${figure.note}` })
+      }
+    }
+    for (const node of nodes) await node.stop()
+  }
+  return { rates: rates.toSorted((a, b) => a.name.localeCompare(b.name)), memoryMib }
+}
+
+async function measure(nodes: readonly Child[], { act, seconds, round }: { act: Act; seconds: number; round: number }) {
+  const before = await readCpu()
+  const startedMs = performance.now()
+  const each = Math.floor(connections / nodes.length)
+  const loads = await Promise.all(
+    nodes.map(({ url }, i) => load(url, act.script(round + i), { seconds, connections: each })),
+  )
+  const spentSeconds = (performance.now() - startedMs) / 1000
+  const after = await readCpu()
+  const errors = loads.reduce((sum, one) => sum + one.errors, 0)
+  if (errors > 0) throw new Error(`${errors} answers of ${act.name} were no success.`)
+  const share = (who: keyof Cpu) => ((after[who] - before[who]) / spentSeconds).toFixed(2)
+  const figure: Figure = {
+    part,
+    name: `${act.name}, ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`,
+    value: loads.reduce((sum, { perSecond }) => sum + perSecond, 0),
+    unit: act.unit,
+    note: `cores: nodes ${share('nodes')}, PostgreSQL ${share('postgres')}, load ${share('load')}`,
+  }
+  console.log(`${figure.name}: ${Math.round(figure.value)} ${figure.unit}; ${figure.note}`)
+  return figure
+}
+
+/** Seconds of the processor that were used. */
+interface Cpu {
+  readonly nodes: number
+  readonly postgres: number
+  readonly load: number
+}
+
+/** Of what this process began; programs that ended, which are the load's, are counted with it. */
+async function readCpu(): Promise<Cpu> {
+  const all = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
+  const processes = all.filter((one) => one !== undefined)
+  const children = Map.groupBy(processes, ({ parent }) => parent)
+  const below = (pid: number): typeof processes =>
+    (children.get(pid) ?? []).flatMap((child) => [child, ...below(child.pid)])
+  const ours = below(process.pid)
+  const sum = (isOne: (name: string) => boolean) =>
+    ours.filter(({ name }) => isOne(name)).reduce((seconds, { own }) => seconds + own, 0)
+  return {
+    nodes: sum((name) => !name.startsWith('postgres')),
+    postgres: sum((name) => name.startsWith('postgres')),
+    load: processes.find(({ pid }) => pid === process.pid)?.ended ?? 0,
+  }
+}
+
+/** See proc(5): the name is in brackets and may hold anything; parent, times and those of ended children follow. */
+async function readProcess(pid: string) {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  if (stat === undefined) return undefined
+  const end = stat.lastIndexOf(')')
+  const fields = stat.slice(end + 2).split(' ')
+  const seconds = (first: number) => (Number(fields[first]) + Number(fields[first + 1])) / ticksPerSecond
+  return {
+    pid: Number(pid),
+    name: stat.slice(stat.indexOf('(') + 1, end),
+    parent: Number(fields[1]),
+    own: seconds(11),
+    ended: seconds(13),
+  }
+}
+
+async function measureEmpty(databaseUrl: string): Promise<number> {
+  const node = await startNode({ databaseUrl })
+  const { rssMib } = await node.vitals('warm')
+  await node.stop()
+  return rssMib
+}
+
+async function makePublisher(databaseUrl: string): Promise<string> {
+  const registry = await openRegistry({ databaseUrl, works: false })
+  const { key } = await localApi(registry, systemCaller).createUser({ username: 'bench', plan: 'enterprise' })
+  await registry.close()
+  return key
+}
+
+async function readSize(connectionString: string): Promise<number> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  const { rows } = await client.query('select pg_database_size(current_database())::float8 as bytes')
+  await client.end()
+  return (rows[0] as { bytes: number }).bytes
+}
+
+function toSizes({ skills, memoryMib, bytes }: { skills: number; memoryMib: number; bytes: number }): Figure[] {
+  const note = `with ${skills} skills of one version, beyond what an empty one needs`
+  return [
+    { part, name: 'memory of a node, 1,000 skills', value: (memoryMib / skills) * 1000, unit: 'MiB', note },
+    { part, name: 'database, a skill', value: bytes / skills / 1024, unit: 'KiB', note },
+  ]
+}

@@ -1,0 +1,205 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Bench, makePublisher } from './bench.ts'
+import { makeCatalogue } from './catalogue.ts'
+import type { Figure } from './figures.ts'
+
+/** Something that is measured, under the name that it is asked for by. */
+export interface Part {
+  readonly name: string
+  readonly about: string
+  /** Only by its name: it needs something that a run of everything does not have. */
+  readonly isApart?: boolean
+  run(bench: Bench): Promise<readonly Figure[]>
+}
+
+const manySkills = { short: 2000, medium: 50_000, full: 50_000 }
+
+/** In this order; each is loaded when its turn comes, so that none waits for the packages of another. */
+export const parts: readonly Part[] = [
+  {
+    name: 'http',
+    about: 'reads and publishes over HTTP, beside bare node:http and Verdaccio',
+    async run(bench) {
+      const { benchHttp } = await import('./http.ts')
+      return bench.onLoaded(async ({ title, location }, corpusDir) => {
+        const key = await makePublisher(location)
+        const part = `Over HTTP, ${title}`
+        return benchHttp({
+          part,
+          location,
+          key,
+          corpusDir,
+          isShort: bench.isShort,
+          verdaccioFolder: bench.newFolder('verdaccio'),
+        })
+      })
+    },
+  },
+  {
+    name: 'searches',
+    about: 'searches at a steady rate beside publishes, with 50,000 skills',
+    async run(bench) {
+      const { benchSearches } = await import('./searches.ts')
+      const folder = bench.newFolder('many')
+      const skills = bench.options.skills ?? bench.at(manySkills)
+      const imported = await makeCatalogue(folder, { count: skills })
+      const location = { path: join(folder, 'skillstead.db') }
+      const queries = readQueries(await bench.corpus())
+      const figures = await benchSearches({
+        location,
+        key: await makePublisher(location),
+        queries,
+        skills,
+        isShort: bench.isShort,
+      })
+      rmSync(folder, { recursive: true })
+      const part = `skillstead import, SQLite`
+      const name = `${skills.toLocaleString('en')} skills at once`
+      return imported
+        ? [...figures, { part, name, value: imported.versions / imported.seconds, unit: 'versions/s' }]
+        : figures
+    },
+  },
+  {
+    name: 'binary',
+    about: 'the single file: its size, and how soon it answers',
+    async run({ isShort }) {
+      const { benchBinary } = await import('./binary.ts')
+      return benchBinary({ isShort })
+    },
+  },
+  {
+    name: 'cluster',
+    about: 'three nodes on one PostgreSQL',
+    async run({ isShort }) {
+      const { benchCluster } = await import('./cluster.ts')
+      return benchCluster({ isShort })
+    },
+  },
+  {
+    name: 'import',
+    about: 'a whole catalogue, and the same again',
+    async run(bench) {
+      const { benchImport } = await import('./import.ts')
+      const corpus = await bench.corpus()
+      return bench.onEmpty(({ title, args }) => benchImport(title, args, corpus))
+    },
+  },
+  {
+    name: 'track',
+    about: 'installs over HTTP',
+    async run(bench) {
+      const { benchTrack } = await import('./usage.ts')
+      return bench.onLoaded(({ title, location }) => benchTrack(title, location))
+    },
+  },
+  {
+    name: 'heartbeat',
+    about: 'what an agent is told about its skills',
+    async run(bench) {
+      const { benchHeartbeat } = await import('./heartbeat.ts')
+      return bench.onLoaded(({ title, location }) => benchHeartbeat(title, location))
+    },
+  },
+  {
+    name: 'rankings',
+    about: 'what trends, and leaderboards',
+    async run(bench) {
+      const { benchRankings } = await import('./usage.ts')
+      const records = bench.at({ short: 50_000, medium: 250_000, full: 1_000_000 })
+      return bench.onLoaded(({ title, location }) => benchRankings(title, location, records))
+    },
+  },
+  {
+    name: 'webhooks',
+    about: 'deliveries over TLS, and one dead receiver among many',
+    async run(bench) {
+      const { benchWebhooks } = await import('./webhooks.ts')
+      const isFull = bench.options.scale === 'full'
+      return bench.onLoaded(({ title, location }, corpus) => benchWebhooks(title, location, corpus, { isFull }))
+    },
+  },
+  {
+    name: 'search',
+    about: 'how often the right skill comes first, beside MiniSearch and FTS5',
+    async run(bench) {
+      const { run } = await import('./search.ts')
+      return run(await bench.corpus(), { isFull: bench.options.scale === 'full' })
+    },
+  },
+  {
+    name: 'copies',
+    about: 'labelled pairs of copies, and the check at publish beside many versions',
+    async run(bench) {
+      const { benchPairs } = await import('./copies.ts')
+      const { benchScale } = await import('./copies-scale.ts')
+      const corpus = await bench.corpus()
+      const versions = bench.at({ short: 2000, medium: 20_000, full: 100_000 })
+      const pairs = await bench.onEmpty(({ title, location }) => benchPairs(title, location, corpus))
+      return [
+        ...pairs,
+        ...(await bench.onEmpty(({ title, location }) => benchScale(title, location, corpus, versions))),
+      ]
+    },
+  },
+  {
+    name: 'log',
+    about: 'the transparency log: appends and proofs',
+    async run(bench) {
+      const { benchLogs } = await import('./log.ts')
+      return benchLogs(bench.options, bench.at({ short: 20_000, medium: 100_000, full: 1_000_000 }))
+    },
+  },
+  {
+    name: 'client',
+    about: 'loading a skill with the client',
+    async run() {
+      const { benchClient } = await import('./client.ts')
+      return benchClient()
+    },
+  },
+  {
+    name: 'loading',
+    about: 'cutting documents to a budget of tokens',
+    async run({ options }) {
+      const { benchLoading } = await import('./loading.ts')
+      return benchLoading(options.corpus, options.every)
+    },
+  },
+  {
+    name: 'mirror',
+    about: 'following a node, and bundles',
+    async run(bench) {
+      const { benchMirror } = await import('./mirror.ts')
+      const { skills = bench.at({ short: 200, medium: 500, full: undefined }), tenfold, built } = bench.options
+      return benchMirror(await bench.corpus(), { ...(skills !== undefined && { skills }), tenfold, built })
+    },
+  },
+  {
+    name: 'dashboard',
+    about: 'how soon its pages are painted in Chromium',
+    async run(bench) {
+      const { benchDashboard } = await import('./dashboard.ts')
+      return benchDashboard(bench.options.skills ?? bench.at({ short: 500, medium: 5000, full: 50_000 }))
+    },
+  },
+  {
+    name: 'scan',
+    about: 'how often the scanner is right; needs --security FILE with labelled skills',
+    isApart: true,
+    async run({ options }) {
+      if (options.security === undefined)
+        throw new Error('Say where labelled skills are: pnpm bench scan --security FILE.')
+      const { benchScan } = await import('./scan.ts')
+      await benchScan(options.security, options.corpus)
+      return []
+    },
+  },
+]
+
+function readQueries(corpus: string): string[] {
+  const lines = readFileSync(join(corpus, 'queries-open.ndjson'), 'utf8').trim().split('\n')
+  // As people type: one in four has a letter wrong.
+  return lines.map((line, i) => (JSON.parse(line) as Record<string, string>)[i % 4 === 3 ? 'typoQuery' : 'query']!)
+}

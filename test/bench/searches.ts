@@ -1,0 +1,111 @@
+import { Agent, request } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import type { RegistryOptions } from '@skillstead/core'
+import { startNode, type Child } from './children.ts'
+import { printFigures, type Figure } from './figures.ts'
+import { pick, seededRandom } from './random.ts'
+import { quantile } from './statistics.ts'
+import { makeSkills } from './synthetic.ts'
+
+const searchesPerSecond = 100
+const publishesPerSecond = 20
+const secondsLong = 60
+const secondsShort = 15
+/** In which code is compiled that has run often enough. */
+const settleSeconds = 5
+const answeredMs = 120_000
+/** None of the skills that the catalogue has. */
+const publishedSeed = 2
+
+export interface SearchesOptions {
+  readonly location: RegistryOptions
+  readonly key: string
+  readonly queries: readonly string[]
+  readonly skills: number
+  readonly isShort: boolean
+}
+
+/**
+ * How long searches take while others publish. Both come at their times whether or not those before are answered, and a
+ * search counts from the moment at which it was to be sent: who waits behind a slow one waits too.
+ */
+export async function benchSearches({ location, key, queries, skills, isShort }: SearchesOptions): Promise<Figure[]> {
+  const node = await startNode(location)
+  const { delayMaxMs: warmingMs } = await node.vitals('warm')
+  const seconds = isShort ? secondsShort : secondsLong
+  const random = seededRandom(5)
+  const agent = new Agent({ keepAlive: true })
+  const search = () => send(node, agent, { path: `/api/v1/skills?q=${encodeURIComponent(pick(random, queries))}` })
+  const publishing = makeSkills((settleSeconds + seconds) * publishesPerSecond + 1, publishedSeed)
+  const publish = () => {
+    const { skillMd } = publishing.next().value!
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+    return send(node, agent, { method: 'PUT', path: '/api/v1/skills', headers, body: JSON.stringify({ skillMd }) })
+  }
+  await together(search, publish, settleSeconds)
+  await node.vitals()
+  const { searches, publishes } = await together(search, publish, seconds)
+  const { delayMaxMs, rssMib } = await node.vitals()
+  agent.destroy()
+  await node.stop()
+
+  const part = `Search with ${skills.toLocaleString('en')} skills`
+  const note = `${searchesPerSecond} a second beside ${publishesPerSecond} publishes a second, counted from when it was due`
+  const figures: Figure[] = [
+    { part, name: 'a search, median', value: quantile(searches, 0.5), unit: 'ms', most: 4, note },
+    { part, name: 'a search, 99th percentile', value: quantile(searches, 0.99), unit: 'ms', most: 30, note },
+    { part, name: 'a search, the slowest', value: Math.max(...searches), unit: 'ms' },
+    { part, name: 'a publish meanwhile, 99th percentile', value: quantile(publishes, 0.99), unit: 'ms' },
+    { part, name: 'event loop held meanwhile, at most', value: delayMaxMs, unit: 'ms', most: 50 },
+    { part, name: 'event loop held while warming, at most', value: warmingMs, unit: 'ms', most: 50 },
+    { part, name: 'resident memory', value: rssMib, unit: 'MiB' },
+  ]
+  printFigures(figures)
+  return figures
+}
+
+async function together(search: () => Promise<void>, publish: () => Promise<void>, seconds: number) {
+  const [searches, publishes] = await Promise.all([
+    atRate(search, searchesPerSecond, seconds),
+    atRate(publish, publishesPerSecond, seconds),
+  ])
+  return { searches, publishes }
+}
+
+/** Milliseconds from when each was due to its answer. */
+async function atRate(work: () => Promise<void>, perSecond: number, seconds: number): Promise<number[]> {
+  const everyMs = 1000 / perSecond
+  const startMs = performance.now()
+  const waiting: Promise<number>[] = []
+  for (let i = 0; i < perSecond * seconds; i++) {
+    const dueMs = startMs + i * everyMs
+    const earlyMs = dueMs - performance.now()
+    if (earlyMs > 0) await setTimeout(earlyMs)
+    const answered = work().then(() => performance.now() - dueMs)
+    // Looked at in the end; until then one that failed is not to end the process.
+    answered.catch(() => {})
+    waiting.push(answered)
+  }
+  return Promise.all(waiting)
+}
+
+interface Sent {
+  readonly path: string
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+
+function send({ url }: Child, agent: Agent, { path, method = 'GET', headers = {}, body }: Sent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url + path, { agent, method, headers, timeout: answeredMs }, (response) => {
+      if (response.statusCode! >= 300) reject(new Error(`${method} ${path} was answered with ${response.statusCode}.`))
+      response.resume().once('end', resolve).once('error', reject)
+    })
+    sent.once('timeout', () =>
+      sent.destroy(new Error(`${method} ${path} was not answered within ${answeredMs / 1000} s.`)),
+    )
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
