@@ -24,7 +24,7 @@ describeApi('backups', (open, { dialect }) => {
     const { code, message } = await refusalOf(test.admin.api.createBackup())
     expect(code).toBe('not_implemented')
     expect(message).toContain('pg_dump')
-    expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder: null })
+    expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder: null, schedule: null })
   })
 
   describe.runIf(dialect === 'SQLite')('of a file', () => {
@@ -32,7 +32,7 @@ describeApi('backups', (open, { dialect }) => {
     beforeAll(() => void (folder = join(dirname((test.location as { path: string }).path), 'backups')))
 
     it('are made beside the file, while it is written to, and hold what was there when they began', async () => {
-      expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder })
+      expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder, schedule: null })
       const copying = test.admin.api.createBackup()
       for (let i = 0; i < 20; i++) await test.admin.api.publishSkill({ skillMd: skillMd(`meanwhile-${i}`) })
       const made = await copying
@@ -67,7 +67,12 @@ describeApi('backups', (open, { dialect }) => {
       await mkdir(join(folder, '2020-01-01T00-00-00-000Z.db'))
       const { backups, total } = await test.admin.api.listBackups()
       expect(backups.map(({ name }) => name)).toEqual([second.name, first.name])
-      expect(backups[0]).toEqual({ name: second.name, bytes: second.bytes, createdAt: '2026-01-02T12:00:01.500Z' })
+      expect(backups[0]).toEqual({
+        name: second.name,
+        bytes: second.bytes,
+        createdAt: '2026-01-02T12:00:01.500Z',
+        scheduled: false,
+      })
       expect(total).toBe(2)
     })
 
@@ -86,16 +91,16 @@ describeApi('backups', (open, { dialect }) => {
 
     it('clear out what a killed process left behind, once it is old', async () => {
       test.clock.advance(1000)
-      const [old, fresh] = ['.a.partial', '.b.partial-wal'].map((name) => join(folder, name)) as [string, string]
-      await writeFile(old, '')
-      await writeFile(fresh, '')
-      await utimes(old, 0, 0)
+      const id = '11111111-1111-1111-1111-111111111111'
+      const [old, fresh, mine] = [`.${id}.partial`, `.${id}.partial-wal`, 'mine.partial.db'] as const
+      for (const name of [old, fresh, mine]) await writeFile(join(folder, name), '')
+      for (const name of [old, mine]) await utimes(join(folder, name), 0, 0)
       const future = new Date(test.clock.now() + 1000)
-      await utimes(fresh, future, future)
+      await utimes(join(folder, fresh), future, future)
       await test.admin.api.createBackup()
       const names = await readdir(folder)
-      expect(names).not.toContain('.a.partial')
-      expect(names).toContain('.b.partial-wal')
+      expect(names).not.toContain(old)
+      expect(names).toEqual(expect.arrayContaining([fresh, mine]))
     })
   })
 })

@@ -1,6 +1,6 @@
 import { localApi, systemCaller } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rulesVersion } from '../packages/core/src/scan/rule-table.ts'
+import { rulesVersion } from '../packages/core/src/scan/rules-version.ts'
 import { codeOf, refusalOf } from './answers.ts'
 import { describeApi, describeDatabases, type Open, type TestRegistry, type TestUser } from './harness.ts'
 import { sampleOf, type Verdict } from './security-samples.ts'

@@ -52,9 +52,12 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const heard: string[] = []
-    test.registry.changes.follow((batch) => {
-      heard.push(...batch.map(({ kind, subject }) => `${kind} ${subject}`))
-    })
+    test.registry.changes.follow(
+      (batch) => {
+        heard.push(...batch.map(({ kind, subject }) => `${kind} ${subject}`))
+      },
+      () => {},
+    )
     await fail(user, id, 3)
     await untilWebhook(user, id, { active: false })
     const { entries } = await test.admin.api.listAudit({ limit: 100 })

@@ -330,9 +330,12 @@ describeApi('webhooks', (open, { transport }) => {
   it('are told of to what keeps copies, and to nobody in public; who did it is recorded', async () => {
     const user = await makePro()
     const heard: string[] = []
-    test.registry.changes.follow((batch) => {
-      heard.push(...batch.map(({ kind, subject }) => `${kind} ${subject}`))
-    })
+    test.registry.changes.follow(
+      (batch) => {
+        heard.push(...batch.map(({ kind, subject }) => `${kind} ${subject}`))
+      },
+      () => {},
+    )
     const { head } = await test.api().getFeed({})
     const { id } = await user.api.createWebhook({ url, events })
     await user.api.updateWebhook({ id, active: false })

@@ -92,7 +92,7 @@ async function openPage(
   const { colorScheme, viewport, expectedStatuses = [] } = options
   const context = await browser.newContext({ colorScheme, viewport: viewport ?? { width: 1280, height: 900 } })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== node.url) complaints.push(`asked elsewhere: ${request.url()}`)

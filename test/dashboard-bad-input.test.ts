@@ -63,6 +63,8 @@ describeBrowser('a session', () => {
     const { openSignedIn, api, createUser } = await visit()
     const key = await createUser('bob')
     const page = await openSignedIn('/account/skills', { key, expectedStatuses: [401] })
+    // What is still being asked for would notice it first, and take the navigation away.
+    await page.getByText('You have published nothing').waitFor()
     await api.updateUser({ username: 'bob', disabled: true })
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'API keys' }).click()
     await page.getByRole('heading', { level: 1, name: 'Sign in first' }).waitFor()

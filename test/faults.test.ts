@@ -50,10 +50,13 @@ describe('when something breaks', () => {
     const alice = await open()
     const told: string[] = []
     let fails = true
-    registry.changes.follow((changes) => {
-      if (fails) throw new Error('The connection broke.')
-      told.push(...changes.map(({ kind }) => kind))
-    })
+    registry.changes.follow(
+      (changes) => {
+        if (fails) throw new Error('The connection broke.')
+        told.push(...changes.map(({ kind }) => kind))
+      },
+      () => {},
+    )
     await alice.publishSkill({ skillMd: skillMd('public-once') })
     expect((await localApi(registry).getSkill({ name: 'public-once' })).fullName).toBe('alice/public-once')
     await alice.publishSkill({ name: 'public-once', visibility: 'private' })
@@ -63,6 +66,32 @@ describe('when something breaks', () => {
     fails = false
     await registry.changes.catchUp()
     expect(told).toEqual(['skill', 'skill'])
+  })
+
+  it('search warms at last where the database failed it at first, and is ready only then', async () => {
+    await open()
+    const { path } = registry.database
+    const failed: unknown[] = []
+    await registry.database.writer.write((trx) => sql`alter table skills rename to gone`.execute(trx))
+    const late = await openRegistry({ path: path!, works: false, onError: (error) => void failed.push(error) })
+    await expect.poll(() => failed.length).toBeGreaterThan(0)
+    expect((await late.readiness()).search).toBe(false)
+    await registry.database.writer.write((trx) => sql`alter table gone rename to skills`.execute(trx))
+    await late.search.warmed
+    expect((await late.readiness()).search).toBe(true)
+    expect(late.search.warm).toBe(true)
+    await late.close()
+  })
+
+  it('search of a catalogue that is too large for memory is ready in the database', async () => {
+    const alice = await open()
+    for (const name of ['one', 'two']) await alice.publishSkill({ skillMd: skillMd(name) })
+    const large = await openRegistry({ path: registry.database.path!, works: false, memorySkillsMax: 1 })
+    await large.search.warmed
+    expect(large.search.warm).toBe(false)
+    expect((await large.readiness()).search).toBe(true)
+    expect((await localApi(large).searchSkills({})).total).toBe(2)
+    await large.close()
   })
 
   it('a queue that is full refuses and ends nothing, and no count is lost', async () => {

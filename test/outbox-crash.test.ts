@@ -4,7 +4,7 @@ import { makePlace, type Place } from './places.ts'
 
 /** `pnpm crash` does the same two hundred times. */
 const kills = 8
-const patienceMs = 120_000
+const patienceMs = 300_000
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a node on %s that is killed while it publishes', (dialect) => {
   let place: Place

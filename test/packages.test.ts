@@ -1,13 +1,16 @@
-import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { createClient } from '@skillstead/client'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { folders, install, listFiles, nodes, packAll, readExamples, readManifest } from './packages.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { skillMd } from './answers.ts'
+import { findOldNode, folders, install, listFiles, nodes, packAll, readExamples, readManifest } from './packages.ts'
 
 const run = promisify(execFile)
 const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
@@ -72,6 +75,24 @@ console.log(JSON.stringify(Object.keys(entries).filter((entry) => Object.keys(en
 `
 }
 
+/** A node that the installed command serves from an empty folder, and the code to set it up with. */
+async function serveInstalled(env: NodeJS.ProcessEnv, folder: string): Promise<{ url: string; setupCode: string }> {
+  await mkdir(folder)
+  const command = join(consumer, 'node_modules/.bin/skillstead')
+  const child = spawn(command, ['serve', '--data', 'data', '--port', '0', '--json'], { cwd: folder, env })
+  const ended = once(child, 'exit')
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number | null]
+  return JSON.parse(String(line)) as { url: string; setupCode: string }
+}
+
+async function setUp({ url, setupCode }: { url: string; setupCode: string }): Promise<{ key: string }> {
+  return createClient({ baseUrl: url }).setUp({ username: 'alice', code: setupCode })
+}
+
 describe.each(folders)('the packed package of %s', (folder) => {
   it('has nothing that publint warns of', async () => {
     const tarball = await readFile(tarballs[folders.indexOf(folder)]!)
@@ -103,6 +124,24 @@ describe.each(folders)('the packed package of %s', (folder) => {
     const { name, exports = {} } = await readManifest(await installed(folder))
     const readme = await readFile(join(await installed(folder), 'README.md'), 'utf8')
     expect(Object.keys(exports).filter((key) => !readme.includes(name + key.slice(1)))).toEqual([])
+  })
+})
+
+it('the packages with the database name the Node that the command asks for', async () => {
+  const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
+  const [, version] = /needs Node ([\d.]+) or later/.exec(main)!
+  for (const folder of ['core', 'server', 'mirror', 'cli']) {
+    expect((await readManifest(await installed(folder))).engines).toEqual({ node: `>=${version}` })
+  }
+})
+
+const old = await findOldNode()
+describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this machine has none'}`, () => {
+  it('the command says in one sentence what it needs, and loads nothing', async () => {
+    const main = join(await installed('cli'), 'dist/main.js')
+    const refusal = await run(old!.path, [main, 'serve']).catch((error: object) => error)
+    const stderr = `Skillstead needs Node 22.14 or later; this is Node ${old!.version}.\n`
+    expect(refusal).toMatchObject({ code: 1, stdout: '', stderr })
   })
 })
 
@@ -145,10 +184,23 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
 
         const main = join(await installed('cli'), 'dist/main.js')
         const data = join(scratch, `data-${major}`)
-        const { version } = await readManifest(join(import.meta.dirname, '../packages/cli'))
-        expect((await run(path, [main, '--version'])).stdout).toBe(`${version}\n`)
         const { stdout } = await run(path, [main, 'examples', '--data', data, '--json'])
         expect(stdout).toContain('skillstead/release-checklist')
+      })
+
+      it('serve a node by `npx skillstead`, with its pages, and take and find what is published', async () => {
+        const env = { ...process.env, PATH: `${dirname(path)}${delimiter}${process.env.PATH}` }
+        const { version } = await readManifest(join(import.meta.dirname, '../packages/cli'))
+        const asked = await run('npx', ['--no', '--', 'skillstead', '--version'], { cwd: consumer, env })
+        expect(asked.stdout).toBe(`${version}\n`)
+
+        const node = await serveInstalled(env, join(scratch, `served-${major}`))
+        expect(await (await fetch(node.url)).text()).toContain('/assets/')
+        const { key } = await setUp(node)
+        const files = [{ path: 'notes.md', content: 'Steep it.\n'.repeat(1000) }]
+        await createClient({ baseUrl: node.url, apiKey: key }).publishSkill({ skillMd: skillMd('tea'), files })
+        const { skills } = await createClient({ baseUrl: node.url }).searchSkills({ q: 'tea' })
+        expect(skills).toMatchObject([{ fullName: 'alice/tea', securityScore: 100 }])
       })
     })
   }

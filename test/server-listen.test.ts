@@ -71,6 +71,16 @@ describe('listening', () => {
     agent.destroy()
   })
 
+  it('does not wait for connections that never said anything when it closes', async () => {
+    const { node } = await startNode({ graceMs: 3_600_000, connections: { headMs: 3_600_000, requestMs: 3_600_000 } })
+    const socket = connect(node.port, '127.0.0.1')
+    await new Promise((resolve) => socket.once('connect', resolve))
+    const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve))
+    await expect.poll(async () => /skillstead_connections (\d+)/.exec(await metrics(node.url))![1]).toBe('2')
+    await node.close()
+    await closed
+  })
+
   it('answers long polls at once when it closes, with what there is', async () => {
     const { node } = await startNode({ graceMs: 60_000 })
     const { next } = await (await fetch(`${node.url}/api/v1/feed`)).json()

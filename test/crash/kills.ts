@@ -11,7 +11,7 @@ import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
 export interface KillOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
   readonly kills: number
-  /** The same seed picks the same moments, counted from when a process is ready, and the same moods. */
+  /** The same seed picks the same moments, counted from when a process is ready or has answered, and the same moods. */
   readonly seed: number
   readonly onKill?: (count: number) => void
 }
@@ -52,6 +52,8 @@ const lifeMsMax = 800
 /** Out of so many processes one does not live until it is open. */
 const stillborn = 8
 const openingMs = 400
+/** The share of the others that is killed before it need have answered anything. */
+const killedEarly = 0.25
 /** With this the schedule of five attempts always ends well. */
 const moodsMax = 3
 
@@ -71,8 +73,9 @@ export async function runKills({ location, kills, seed, onKill }: KillOptions): 
   for (let kill = 0; kill < kills; kill++) {
     const isStillborn = random() < 1 / stillborn
     const publisher = start({ ...options, run: kill, clockStepMs: kill * startStepMs, publishes: true }, tally)
+    // However slow the machine is, most are killed in the middle of what they are there for.
     if (isStillborn) tally.killedWhileOpening += 1
-    else await publisher.isReady
+    else await (random() < killedEarly ? publisher.isReady : publisher.hasAnswered)
     await setTimeout(random() * (isStillborn ? openingMs : lifeMsMax))
     await publisher.end('SIGKILL')
     onKill?.(kill + 1)
@@ -158,20 +161,21 @@ function start(options: PublisherOptions, tally: Tally) {
   const closed = once(child, 'close')
   const early = closed.then(() => Promise.reject(new Error('A publisher ended by itself.')))
   early.catch(() => {})
-  const hears = (kind: 'ready' | 'drained') => {
+  const hears = (kind: PublisherSays['kind']) => {
     const heard = new Promise<void>((resolve) =>
       child.on('message', (says: PublisherSays) => says.kind === kind && resolve()),
     )
     return Promise.race([heard, early])
   }
-  const [isReady, isDrained] = [hears('ready'), hears('drained')]
-  for (const each of [isReady, isDrained]) each.catch(() => {})
+  const [isReady, hasAnswered, isDrained] = [hears('ready'), hears('answered'), hears('drained')]
+  for (const each of [isReady, hasAnswered, isDrained]) each.catch(() => {})
   child.on('message', (says: PublisherSays) => {
     if (says.kind === 'answered') tally.answered.add(says.version)
     if (says.kind === 'error') tally.errors.push(says.message)
   })
   return {
     isReady,
+    hasAnswered,
     isDrained,
     async end(signal: NodeJS.Signals) {
       child.kill(signal)

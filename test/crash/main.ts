@@ -2,13 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { openCuttable } from '../chaos/cut.ts'
+import { runChaos } from '../chaos/run-chaos.ts'
 import { startPostgres } from '../postgres.ts'
+import { killCluster } from './cluster.ts'
 import { runKills, type KillOptions } from './kills.ts'
 import { runImportKills, runSyncKills } from './mirror-kills.ts'
 
 const { values, positionals } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
+    minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     postgres: { type: 'boolean', default: false },
   },
@@ -16,39 +20,81 @@ const { values, positionals } = parseArgs({
 })
 const kills = Number(values.kills)
 const seed = Number(values.seed)
-console.log(`${kills} kills on ${values.postgres ? 'PostgreSQL' : 'SQLite'}, seed ${seed}`)
-if (positionals.includes('mirror')) {
-  await killMirrors()
-  process.exit()
+const acts: Record<string, () => Promise<void>> = {
+  publishes: killPublishers,
+  mirror: killMirrors,
+  chaos: spoilMachine,
+  cluster: () => killCluster({ kills, seed, onKill }),
 }
-const startedMs = performance.now()
-const report = await (values.postgres ? onPostgres : onSqlite)({ kills, seed, onKill })
-const { answered, stored, deliveries, repeated, turnedAway, killedWhileOpening, ...faults } = report
-const seconds = Math.round((performance.now() - startedMs) / 1000)
-console.table({ kills, killedWhileOpening, answered, stored, deliveries, repeated, turnedAway, seconds })
-console.table(Object.fromEntries(Object.entries(faults).map(([fault, list]) => [fault, list.length])))
-for (const [fault, list] of Object.entries(faults)) for (const each of list) console.error(`${fault}: ${each}`)
-process.exitCode = Object.values(faults).some((list) => list.length > 0) ? 1 : 0
+const [what = 'publishes'] = positionals
+const act = acts[what]
+if (!act) throw new Error(`'${what}' is none of ${Object.keys(acts).join(', ')}.`)
+const much = what === 'chaos' ? `${values.minutes} minutes of chaos` : `${kills} kills`
+console.log(`${much} on ${values.postgres || what === 'cluster' ? 'PostgreSQL' : 'SQLite'}, seed ${seed}`)
+// What it made goes with it.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+await act()
+// The database server's package leaves something open.
+process.exit()
 
 function onKill(count: number): void {
   if (count % 20 === 0) console.log(`${count} kills`)
+}
+
+/** Kills nodes as they publish and deliver. */
+async function killPublishers(): Promise<void> {
+  const startedMs = performance.now()
+  const report = await (values.postgres ? onPostgres : onSqlite)({ kills, seed, onKill })
+  const { answered, stored, deliveries, repeated, turnedAway, killedWhileOpening, ...faults } = report
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  console.table({ kills, killedWhileOpening, answered, stored, deliveries, repeated, turnedAway, seconds })
+  console.table(Object.fromEntries(Object.entries(faults).map(([fault, list]) => [fault, list.length])))
+  tellFaults(faults)
 }
 
 /** Kills mirrors as they sync and as they bring in a bundle, and the node that they sync from. */
 async function killMirrors(): Promise<void> {
   const postgres = values.postgres ? await startPostgres() : undefined
   const openPlace = postgres && (async () => ({ databaseUrl: await postgres.createDatabase() }))
-  for (const [what, run] of Object.entries({ sync: runSyncKills, import: runImportKills })) {
+  for (const [side, run] of Object.entries({ sync: runSyncKills, import: runImportKills })) {
     const folder = mkdtempSync(join(tmpdir(), 'skillstead-crash-'))
     const outcome = await run({ folder, openPlace, kills, seed, onKill })
     rmSync(folder, { recursive: true, force: true })
     const counts = Object.entries(outcome).filter(([, value]) => !Array.isArray(value))
-    console.table({ [what]: Object.fromEntries(counts) })
-    const lists = Object.entries(outcome).filter(([, value]) => Array.isArray(value)) as [string, string[]][]
-    for (const [fault, list] of lists) for (const each of list) console.error(`${fault}: ${each}`)
-    if (lists.some(([, list]) => list.length > 0)) process.exitCode = 1
+    console.table({ [side]: Object.fromEntries(counts) })
+    tellFaults(Object.fromEntries(Object.entries(outcome).filter(([, value]) => Array.isArray(value))))
   }
   await postgres?.stop()
+}
+
+/** Runs a node on a machine whose clock, disk and processes fail at random. */
+async function spoilMachine(): Promise<void> {
+  const server = values.postgres ? await startPostgres() : undefined
+  const postgres = server && (await openCuttable(await server.createDatabase()))
+  const { disk, happened, counts, faults } = await runChaos({
+    seed,
+    minutes: Number(values.minutes),
+    postgres,
+    onFault,
+  })
+  await postgres?.close()
+  await server?.stop()
+  console.log(`The disk that is filled: ${disk}`)
+  console.table(happened)
+  console.table(counts)
+  tellFaults({ faults })
+}
+
+function onFault(name: string, count: number): void {
+  console.log(`${count}: ${name}`)
+}
+
+function tellFaults(lists: Readonly<Record<string, readonly string[]>>): void {
+  for (const [fault, list] of Object.entries(lists)) {
+    for (const each of list) console.error(`${fault}: ${each}`)
+    if (list.length > 0) process.exitCode = 1
+  }
+  if (process.exitCode === 1) console.error(`The seed is ${seed}.`)
 }
 
 async function onSqlite(options: Omit<KillOptions, 'location'>) {

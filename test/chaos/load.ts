@@ -1,0 +1,150 @@
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '@skillstead/client'
+import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { skillMd } from '../answers.ts'
+import { createRandom } from '../crash/kills.ts'
+import { createAsk, patient } from './ask.ts'
+import { createAuthor } from './author.ts'
+import { createBackups } from './backups.ts'
+import { createPublicUse } from './public-use.ts'
+import type { Receivers } from './receivers.ts'
+import type { Trouble } from './trouble.ts'
+import { createWitness } from './witness.ts'
+
+/** Those who are told of what is published. */
+export const watchers = ['watcher-0', 'watcher-1']
+
+interface LoadParts {
+  readonly baseUrl: string
+  /** API keys by name. */
+  readonly users: ReadonlyMap<string, string>
+  readonly trouble: Trouble
+  readonly seed: number
+  readonly backsUp: boolean
+}
+
+/** Does one thing at a time, with pauses of up to so long. */
+interface Actor {
+  act(): Promise<void>
+  readonly pausesMs?: number
+}
+
+const authors = ['author-0', 'author-1', 'author-2', 'author-3']
+const readers = ['reader-0', 'reader-1']
+const steady = ['steady/one', 'steady/two', 'steady/three']
+const pauseMs = 40
+const countedWithinMs = 30_000
+
+/** Makes everybody who takes part, the skills that stay, and the webhooks; their API keys. */
+export async function makeUsers(options: RegistryOptions, receivers: Receivers): Promise<Map<string, string>> {
+  const registry = await openRegistry({ ...options, works: false })
+  const system = localApi(registry, systemCaller)
+  const keys = new Map<string, string>()
+  for (const username of [...authors, ...readers, ...watchers, 'steady', 'operator']) {
+    const role = username === 'operator' ? 'admin' : 'user'
+    keys.set(username, (await system.createUser({ username, role, plan: 'pro' })).key)
+  }
+  const owner = localApi(registry, await registry.getCaller('steady'))
+  for (const name of steady) await owner.publishSkill({ skillMd: skillMd(name.split('/')[1]!) })
+  for (const watcher of watchers) {
+    const api = localApi(registry, await registry.getCaller(watcher))
+    await api.createWebhook({ url: receivers.toUrl(watcher), events: ['skill.published'] })
+  }
+  await registry.close()
+  return keys
+}
+
+/** Everybody who uses the node, each for himself, until the load ends; they stand still while somebody looks. */
+export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts) {
+  const ask = createAsk(trouble)
+  const witness = createWitness(baseUrl, ask, trouble)
+  const toParts = (username: string, i: number) => {
+    return { username, apiKey: users.get(username)!, baseUrl, ask, trouble, random: createRandom(seed + i + 1) }
+  }
+  const writing = authors.map((username, i) => createAuthor(toParts(username, i)))
+  const using = readers.map((username, i) =>
+    createPublicUse({ ...toParts(username, authors.length + i), names: steady }),
+  )
+  const listVersions = () => writing.flatMap(({ skills }) => skills).flatMap(toSubjects)
+  const backups = createBackups({ ...toParts('operator', -1), listVersions })
+  const guest = createClient({ baseUrl, ...patient })
+  let isStill = false
+  let hasEnded = false
+
+  const everybody: Actor[] = [...writing, ...using, ...(backsUp ? [backups] : [])]
+  const actors = everybody.map(({ act, pausesMs = pauseMs }) => {
+    const actor = { current: Promise.resolve(), ended: Promise.resolve() }
+    const random = createRandom(seed)
+    const go = async () => {
+      while (!hasEnded && !trouble.isOver) {
+        if (!isStill) {
+          actor.current = act().catch((error: unknown) => trouble.tell(toSentence(error)))
+          await actor.current
+        }
+        await setTimeout(random() * pausesMs)
+      }
+    }
+    actor.ended = go()
+    return actor
+  })
+
+  /** Looks at everything, or at a part, while nobody changes anything. */
+  async function inspect(isWhole: boolean): Promise<void> {
+    isStill = true
+    try {
+      await Promise.all(actors.map(({ current }) => current))
+      await Promise.all([...writing.map((author) => author.inspect(isWhole)), ...using.map((user) => user.inspect())])
+      await checkInstalls()
+      await witness.look()
+    } catch (error) {
+      trouble.tell(toSentence(error))
+    } finally {
+      isStill = false
+    }
+  }
+
+  /** Each install that was answered is counted within a moment, and none twice. */
+  async function checkInstalls(): Promise<void> {
+    for (const name of steady) {
+      const known = using.flatMap((user) => user.known).filter((skill) => skill.name === name)
+      const least = known.reduce((sum, { installs }) => sum + installs, 0)
+      const most = known.reduce((sum, { maybeInstalls }) => sum + maybeInstalls, least)
+      let downloads = -1
+      const startMs = performance.now()
+      do {
+        if (downloads >= 0) await setTimeout(100)
+        downloads = (await ask.read(`the installs of ${name}`, () => guest.getSkill({ name }))).downloads
+      } while (downloads < least && performance.now() - startMs < countedWithinMs)
+      if (downloads < least || downloads > most)
+        trouble.tell(`${name} has ${downloads} downloads, and ${least} to ${most} installs were answered`)
+    }
+  }
+
+  return {
+    authors: writing,
+    witness,
+    backups,
+    inspect,
+    async end() {
+      hasEnded = true
+      await Promise.all(actors.map(({ ended }) => ended))
+    },
+    counts: () => addUp([...writing, ...using, backups, witness]),
+  }
+}
+
+function toSubjects({ fullName, versions }: { fullName: string; versions: readonly { version: string }[] }): string[] {
+  return versions.map(({ version }) => `${fullName}@${version}`)
+}
+
+function toSentence(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
+
+function addUp(all: readonly { counts: Readonly<Record<string, number>> }[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const { counts } of all) {
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
+  }
+  return sums
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { verifyCheckpoint } from '@skillstead/client/verify'
+import { skillMd } from '../answers.ts'
+import { balancerHeader } from './cluster-nodes.ts'
+
+export interface LoadOptions {
+  /** Of the balancer. */
+  readonly url: string
+  /** Keys of the publisher, and of those who give stars. */
+  readonly publisher: string
+  readonly fans: readonly string[]
+  /** The verifier keys of the log. */
+  readonly verifierKeys: readonly string[]
+}
+
+/** What was answered, and what never should have been. */
+export interface Told {
+  /** Published, by name, as it was answered. */
+  readonly published: Map<string, { version: string }>
+  /** Stars that were answered, as `fan name`. */
+  readonly stars: Set<string>
+  /** Installs that were answered and that were sent, by name. */
+  readonly installs: Map<string, { answered: number; sent: number }>
+  /** Roots of the log, by size. */
+  readonly roots: Map<number, string>
+  /** Answers by status; `none` for a request that got none. */
+  readonly statuses: Map<string, number>
+  readonly faults: string[]
+}
+
+const publishers = 4
+const readers = 3
+const pauseMs = 5
+const patienceMs = 20_000
+/** With the same Idempotency-Key. */
+const triesMax = 4
+
+/** Publishes, stars, installs, reads, searches and asks for checkpoints until it is stopped. */
+export function startLoad({ url, publisher, fans, verifierKeys }: LoadOptions) {
+  const told: Told = {
+    published: new Map(),
+    stars: new Set(),
+    installs: new Map(),
+    roots: new Map(),
+    statuses: new Map(),
+    faults: [],
+  }
+  let isOn = true
+
+  /** Undefined where nothing that came from a node is known. */
+  async function send(path: string, init: RequestInit = {}): Promise<Response | undefined> {
+    const method = init.method ?? 'GET'
+    let answer: Response
+    try {
+      answer = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(patienceMs) })
+      // Also of an answer that broke off nothing is known.
+      answer = new Response(await answer.bytes(), { status: answer.status, headers: answer.headers })
+    } catch {
+      return void note('none')
+    }
+    if (answer.headers.has(balancerHeader)) return void note('none')
+    note(`${method} ${answer.status}`)
+    const isAway = answer.status === 503 && answer.headers.has('retry-after')
+    const isFault = answer.status >= 500 && !isAway
+    if (isFault) told.faults.push(`${method} ${path} was answered ${answer.status}: ${await answer.clone().text()}`)
+    return answer
+  }
+
+  function note(status: string): void {
+    told.statuses.set(status, (told.statuses.get(status) ?? 0) + 1)
+  }
+
+  async function publish(worker: number): Promise<void> {
+    for (let count = 0; isOn; count++, await setTimeout(pauseMs)) {
+      const [name, version] = [`w${worker}-${count}`, '1.0.0']
+      const body = JSON.stringify({ skillMd: skillMd(name, { version, body: `${randomUUID()} by ${worker}` }) })
+      const headers = { ...toHeaders(publisher), 'idempotency-key': randomUUID() }
+      for (let tries = 0; isOn && tries < triesMax; tries++, await setTimeout(20 * pauseMs)) {
+        const answer = await send('/api/v1/skills', { method: 'PUT', headers, body })
+        if (!answer || answer.status >= 500) continue
+        if (answer.status === 201) told.published.set(name, { version })
+        // The first try may be stored without its answer, and its key taken for as long as it could still run.
+        else if (tries === 0 || answer.status !== 409)
+          told.faults.push(`${name} was answered ${answer.status}: ${await answer.text()}`)
+        break
+      }
+    }
+  }
+
+  async function use(worker: number): Promise<void> {
+    for (let count = 0; isOn; count++, await setTimeout(pauseMs)) {
+      const name = [...told.published.keys()].at(-1 - ((count * 7 + worker) % 25))
+      if (name === undefined) continue
+      const page = `/api/v1/skills/publisher%2F${name}`
+      await mustBe(200, page)
+      await mustBe(200, `/api/v1/skills?q=${name.split('-')[0]}`)
+      const fan = (count + worker) % fans.length
+      if ((await send(`${page}/star`, { method: 'PUT', headers: toHeaders(fans[fan]!) }))?.status === 200)
+        told.stars.add(`fan-${fan} ${name}`)
+      await install(name)
+      const installed = [{ skillName: `publisher/${name}`, version: '1.0.0' }]
+      await mustBe(200, '/api/v1/heartbeat', { method: 'POST', ...json({ installedSkills: installed }) })
+    }
+  }
+
+  async function install(name: string): Promise<void> {
+    const counts = told.installs.get(name) ?? { answered: 0, sent: 0 }
+    told.installs.set(name, counts)
+    counts.sent += 1
+    const answer = await send('/api/v1/track', { method: 'POST', ...json({ skillName: `publisher/${name}` }) })
+    if (answer?.status === 202) counts.answered += 1
+  }
+
+  async function watchLog(): Promise<void> {
+    for (let last = 0; isOn; await setTimeout(4 * pauseMs)) {
+      const answer = await mustBe(200, '/api/v1/checkpoint')
+      if (answer?.status !== 200) continue
+      const { treeSize, rootHash } = verifyCheckpoint(await answer.text(), verifierKeys)
+      if (treeSize < last) told.faults.push(`The log shrank from ${last} to ${treeSize} entries.`)
+      const known = told.roots.get(treeSize) ?? rootHash
+      if (known !== rootHash) told.faults.push(`The log of ${treeSize} entries has two roots.`)
+      told.roots.set(treeSize, known)
+      last = treeSize
+    }
+  }
+
+  /** Or 503, as long as the database is away. */
+  async function mustBe(status: number, path: string, init?: RequestInit): Promise<Response | undefined> {
+    const answer = await send(path, init)
+    if (answer && answer.status !== status && answer.status < 500)
+      told.faults.push(`${init?.method ?? 'GET'} ${path} was answered ${answer.status}: ${await answer.clone().text()}`)
+    return answer
+  }
+
+  const running = Promise.all([
+    ...Array.from({ length: publishers }, (_, i) => publish(i)),
+    ...Array.from({ length: readers }, (_, i) => use(i)),
+    watchLog(),
+  ])
+  return {
+    told,
+    async stop(): Promise<Told> {
+      isOn = false
+      await running
+      return told
+    },
+  }
+}
+
+function json(body: unknown): RequestInit {
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+function toHeaders(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+}

@@ -1,0 +1,265 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { checkRegistry, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { createMirror, type Mirror } from '@skillstead/mirror'
+import { createLogger, listenNode } from '@skillstead/server'
+import { openRaw, type RawAnswer, type RawConnection } from '../raw-connection.ts'
+import { createChance, type Chance } from './chance.ts'
+import { createJudge } from './judge.ts'
+import { readOperations, type Operation } from './operations.ts'
+import { makePageRequest } from './pages.ts'
+import { createPool, type Pool } from './pool.ts'
+import { makeRequest, type FuzzRequest, type Temper } from './requests.ts'
+import type { Source } from './valid.ts'
+import { actors, makeWorld, type Actor, type World } from './world.ts'
+
+export interface FuzzOptions {
+  readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>
+  readonly seed: number
+  /** Whether to go on after so many requests. */
+  goesOn(requests: number): boolean
+  /** What no answer may name, besides the folder of the program. */
+  readonly places: readonly string[]
+  onProgress?(requests: number, findings: number): void
+  /** Called at once with each finding, for a run may be broken off. */
+  onFinding?(finding: string): void
+}
+
+export interface FuzzReport {
+  readonly requests: number
+  /** How many answers there were of each status. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** What is wrong, each once for an operation, with the request that showed it. */
+  readonly findings: readonly string[]
+  /** The operations of the document that were never answered with what was asked for. */
+  readonly neverGood: readonly string[]
+  /** What the heap grew by after the first 500 requests, in MiB. */
+  readonly grownMiB: number
+}
+
+/** More than this it must not grow, in MiB. */
+export const grownMiBMax = 200
+
+/** Sends what is right, wrong and hostile to a node of its own, one request after the other, and judges each answer. */
+export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const failures: unknown[] = []
+  const registry = await openRegistry({
+    ...options.location,
+    scanPolicy: { caution: 'warn', dangerous: 'hold' },
+    outgoing: { resolver: { lookup: notFound, txt: async () => [] } },
+    secretKey: new Uint8Array(32),
+    onError: (error) => void failures.push(error),
+  })
+  const mirror = options.seed % 2 === 1 ? followNobody(registry) : undefined
+  const log: string[] = []
+  const node = await listenNode(registry, {
+    port: 0,
+    rates: 'off',
+    trustedProxies: ['127.0.0.0/8'],
+    logger: createLogger({ write: (line: string) => void (line.includes('"err"') && log.push(line)) }),
+  })
+  const onRejection = (error: unknown) => void failures.push(error)
+  process.on('unhandledRejection', onRejection)
+  try {
+    const run = new Run(options, await makeStart(registry, node))
+    await run.sendAll(log)
+    for (const error of failures) run.find('the process', String((error as Error).stack ?? error))
+    for (const { name, ok, detail } of await checkRegistry(registry)) {
+      if (!ok) run.find('the registry afterwards', `${name}: ${detail}`)
+    }
+    return run.report()
+  } finally {
+    process.off('unhandledRejection', onRejection)
+    await node.close()
+    await mirror?.close()
+    await registry.close()
+  }
+}
+
+/** A mirror whose upstreams never answer: with one, every miss goes another way. */
+function followNobody(registry: Registry): Mirror {
+  return createMirror(registry, { fetch: nobodyAnswers, sleep: async () => {}, onError: () => {} })
+}
+
+interface Start {
+  readonly pool: Pool
+  readonly world: World
+  readonly operations: readonly Operation[]
+  readonly base: string
+  readonly port: number
+}
+
+async function makeStart(registry: Registry, node: { url: string; port: number }): Promise<Start> {
+  const pool = createPool()
+  const world = await makeWorld(registry, pool)
+  const document = await (await fetch(`${node.url}/openapi.json`)).json()
+  const base = new URL((document as { servers: { url: string }[] }).servers[0]!.url, node.url).pathname
+  return { pool, world, operations: readOperations(document), base, port: node.port }
+}
+
+class Run {
+  readonly #options: FuzzOptions
+  readonly #start: Start
+  readonly #findings = new Map<string, string>()
+  readonly #statuses: Record<string, number> = {}
+  readonly #good = new Set<string>()
+  #connection: RawConnection | undefined
+  #requests = 0
+  #heapBytes = 0
+
+  constructor(options: FuzzOptions, start: Start) {
+    this.#options = options
+    this.#start = start
+  }
+
+  find(where: string, what: string, request?: FuzzRequest, answer?: RawAnswer): void {
+    const key = `${where}: ${what.replaceAll(/\d+/g, 'n').slice(0, 90)}`
+    if (this.#findings.has(key)) return
+    const told = answer ? `\n  ${answer.status} ${answer.body.toString().slice(0, 300)}` : ''
+    const finding = `${where}: ${what}${request ? `\n  ${show(request)}` : ''}${told}`
+    this.#findings.set(key, finding)
+    this.#options.onFinding?.(finding)
+  }
+
+  async sendAll(log: string[]): Promise<void> {
+    const { seed, goesOn, places, onProgress } = this.#options
+    const { world, operations } = this.#start
+    const judge = createJudge(world, [process.cwd(), ...places])
+    for (let i = 0; goesOn(i); i++) {
+      // Each request has a seed of its own, so that a change of one leaves the others as they are.
+      const chance = createChance(seed + i * 7919)
+      const source = { chance, pool: this.#start.pool }
+      // First everything once, so that there is something of each kind.
+      const first = operations[Math.floor(i / 2)]
+      const { request, actor } =
+        first && i < operations.length * 2 ? this.#draftFirst(source, first) : this.#draft(source)
+      const answer = await this.#exchange(request, actor, chance)
+      if (!answer) continue
+      for (const what of judge.judge(request, answer, actor)) this.find(nameOf(request), what, request, answer)
+      for (const line of log.splice(0)) {
+        const { code, err } = JSON.parse(line) as { code: string; err: { stack: string } }
+        if (code === 'internal') this.find(nameOf(request), err.stack, request)
+      }
+      await this.#learn(request, answer, actor)
+      if (i % 100 === 99) await world.mend()
+      if (i === 500) this.#heapBytes = measureHeap()
+      if (i % 1000 === 999) onProgress?.(i + 1, this.#findings.size)
+    }
+    this.#connection?.close()
+  }
+
+  report(): FuzzReport {
+    const neverGood = this.#start.operations.map(({ id }) => id).filter((id) => !this.#good.has(id))
+    return {
+      requests: this.#requests,
+      statuses: this.#statuses,
+      findings: [...this.#findings.values()],
+      neverGood,
+      grownMiB: Math.round((measureHeap() - (this.#heapBytes || measureHeap())) / 1024 / 1024),
+    }
+  }
+
+  #draftFirst(source: Source, operation: Operation): { request: FuzzRequest; actor: Actor } {
+    const actor = operation.auth === 'admin' ? 'root' : 'alice'
+    return { request: makeRequest(source, operation, 'valid', this.#start.base), actor }
+  }
+
+  #draft(source: Source): { request: FuzzRequest; actor: Actor } {
+    const { chance } = source
+    const temper = chance.pick<Temper>(['valid', 'valid', 'valid', 'mutated', 'mutated', 'hostile'])
+    const operation = chance.pick(this.#start.operations)
+    if (chance.hits(0.12)) return { request: makePageRequest(source, temper), actor: chance.pick(actors) }
+    const request = makeRequest(source, operation, temper, this.#start.base)
+    return { request, actor: chance.hits(0.7) ? this.#whoMay(operation, request, chance) : chance.pick(actors) }
+  }
+
+  /** Who most likely is let do it: an administrator, the owner of what is named, who made it. */
+  #whoMay(operation: Operation, { path }: FuzzRequest, chance: Chance): Actor {
+    if (operation.auth === 'admin') return 'root'
+    if (operation.id === 'acceptTransfer') return path.name?.startsWith('alice/') ? 'bob' : 'alice'
+    const { pool } = this.#start
+    const named = new Set(Object.values(path).flatMap((value) => [value.split('/')[0], pool.makerOf(value)]))
+    return actors.find((actor) => named.has(actor)) ?? chance.pick(actors)
+  }
+
+  /** One request on the connection that the one before used, unless that was ended. */
+  async #exchange(request: FuzzRequest, actor: Actor, chance: Chance): Promise<RawAnswer | undefined> {
+    this.#connection = this.#connection?.isOpen ? this.#connection : await openRaw(this.#start.port)
+    const connection = this.#connection
+    connection.send(toBytes(request, this.#start.world.keyOf(actor), chance))
+    this.#requests += 1
+    const answer = await connection.read(request.method)
+    if (!answer) {
+      this.find(nameOf(request), 'ends the connection without an answer', request)
+      return undefined
+    }
+    this.#statuses[answer.status] = (this.#statuses[answer.status] ?? 0) + 1
+    if (answer.headers.connection === 'close') {
+      await connection.ended
+      connection.close()
+    } else if (connection.left.length > 0) {
+      this.find(nameOf(request), `sends ${connection.left.length} bytes too many`, request)
+      connection.close()
+    }
+    return answer
+  }
+
+  async #learn({ operation, method, path }: FuzzRequest, answer: RawAnswer, actor: Actor): Promise<void> {
+    if (!operation || method !== operation.method || answer.status >= 300) return
+    this.#good.add(operation.id)
+    const { pool, world } = this.#start
+    if (operation.path.endsWith('}') && method === 'DELETE') pool.drop(Object.values(path).at(-1)!)
+    if (!answer.headers['content-type']?.startsWith('application/json')) return
+    const value = JSON.parse(answer.body.toString()) as Record<string, unknown>
+    pool.learn(operation.path, value, method === 'POST' ? actor : undefined)
+    for (const field of ['key', 'agentToken', 'caseToken', 'token']) {
+      const secret = value[field]
+      if (typeof secret === 'string' && /^s\w\w_/.test(secret) && world.secrets.size < 400) world.secrets.add(secret)
+    }
+    if (operation.id === 'releaseHeld') await world.mend()
+  }
+}
+
+function toBytes({ method, target, headers, body }: FuzzRequest, key: string | undefined, chance: Chance): Buffer {
+  const own: (readonly [string, string])[] = [['Host', 'fuzz.example']]
+  // Every guest is somebody else, so that the allowances of one address do not keep the rest of the run out.
+  if (!headers.some(([name]) => name === 'X-Forwarded-For')) own.push(['X-Forwarded-For', toAddress(chance)])
+  if (key !== undefined && !headers.some(([name]) => name === 'Authorization'))
+    own.push(['Authorization', `Bearer ${key}`])
+  const isChunked = body !== undefined && chance.hits(0.2)
+  if (isChunked) own.push(['Transfer-Encoding', 'chunked'])
+  else if (body !== undefined) own.push(['Content-Length', String(body.length)])
+  const lines = [...own, ...headers].map(([name, value]) => `${name}: ${value}`)
+  const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+  if (!isChunked) return body ? Buffer.concat([head, body]) : head
+  const chunk = body.length > 0 ? [Buffer.from(`${body.length.toString(16)};x=y\r\n`), body, Buffer.from('\r\n')] : []
+  return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')])
+}
+
+function toAddress(chance: Chance): string {
+  return `203.${chance.below(250)}.${chance.below(250)}.${chance.below(250)}`
+}
+
+function nameOf({ operation, target }: FuzzRequest): string {
+  return operation?.id ?? target.split('?')[0]!.slice(0, 60)
+}
+
+function show({ method, target, headers, body }: FuzzRequest): string {
+  const fields = headers.map(([name, value]) => `${name}: ${value.slice(0, 60)}`).join(' | ')
+  return `${method} ${target.slice(0, 300)} ${fields} ${body?.toString().slice(0, 600) ?? ''}`
+}
+
+async function nobodyAnswers(): Promise<never> {
+  throw new TypeError('fetch failed')
+}
+
+async function notFound(): Promise<never> {
+  throw Object.assign(new Error('There is no such host.'), { code: 'ENOTFOUND' })
+}
+
+function measureHeap(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}
