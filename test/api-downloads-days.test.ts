@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { codeOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
@@ -62,5 +63,27 @@ describeApi('downloads by the day', (open) => {
     const readDays = () => test.registry.database.read.selectFrom('download_days').select('day').execute()
     await expect.poll(async () => (await readDays()).length).toBe(1)
     expect((await test.api().getDownloads({ name: 'used', days: 365 })).total).toBe(2)
+  })
+
+  it('of installs are never too few while hours are rolled up', async () => {
+    const fresh = await open()
+    const { api } = await fresh.makeUser('alice')
+    await api.publishSkill({ skillMd: skillMd('busy') })
+    for (let day = 0; day < 20; day += 1) {
+      await fresh.api().track({ skillName: 'busy' })
+      await fresh.registry.telemetry.flush()
+      fresh.clock.advance(dayMs)
+    }
+    const readHours = () => fresh.registry.database.read.selectFrom('install_hours').select('hour').execute()
+    expect(await readHours()).toHaveLength(20)
+    fresh.clock.advance(100 * dayMs)
+    const totals = new Set<number>()
+    do {
+      const { days } = await api.getDownloads({ name: 'busy', days: 365 })
+      totals.add(days.reduce((sum, { installs }) => sum + installs, 0))
+      // What reads in this process alone would leave the roll-up no turn.
+      await setImmediate()
+    } while ((await readHours()).length > 0)
+    expect([...totals]).toEqual([20])
   })
 })

@@ -18,13 +18,8 @@ export async function showDownloads(
   const { id } = await getSkill(context, name, caller)
   const today = toDay(context.clock.now())
   const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)
-  const downloads = await readDays(context.database, 'downloads', id, wanted)
-  const installs = await readDays(context.database, 'installs', id, wanted)
-  const hours = wanted.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
-  for (const [hour, count] of await readHours(context.database, id, hours)) {
-    const day = Math.floor(hour / hoursOfDay)
-    installs.set(day, (installs.get(day) ?? 0) + count)
-  }
+  const downloads = await readDownloads(context.database, id, wanted)
+  const installs = await readInstalls(context.database, id, wanted)
   const shown = wanted.map((day) => ({
     day: new Date(day * dayMs).toISOString().slice(0, 10),
     // Installs are downloads; those of before they were counted by the day are known as installs alone.
@@ -34,22 +29,25 @@ export async function showDownloads(
   return { days: shown, total: shown.reduce((sum, day) => sum + day.downloads, 0) }
 }
 
-async function readDays(
-  { dialect, read }: Database,
-  count: 'downloads' | 'installs',
-  skillId: string,
-  days: readonly number[],
-): Promise<Map<number, number>> {
-  const table = sql.table(count === 'downloads' ? 'download_days' : 'install_days')
-  const { rows } = await sql<{ day: number; n: number }>`select day, ${sql.ref(count)} as n from ${table}
+type Counts = ReadonlyMap<number, number>
+
+async function readDownloads({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
+  const { rows } = await sql<{ day: number; n: number }>`select day, downloads as n from download_days
     where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}`.execute(read)
   return new Map(rows.map(({ day, n }) => [day, n]))
 }
 
-async function readHours({ dialect, read }: Database, skillId: string, hours: readonly number[]) {
-  const { rows } = await sql<{ hour: number; installs: number }>`select hour, installs from install_hours
-    where skill_id = ${skillId} and ${isOneOf(dialect, 'hour', hours)}`.execute(read)
-  return rows.map(({ hour, installs }) => [hour, installs] as const)
+/** In one statement, for buckets of hours are rolled up into days meanwhile. */
+async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
+  const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
+  const { rows } = await sql<{ day: number; n: number }>`
+    select day, installs as n from install_days
+      where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}
+    union all select hour / ${sql.lit(hoursOfDay)}, installs from install_hours
+      where skill_id = ${skillId} and ${isOneOf(dialect, 'hour', hours)}`.execute(read)
+  const counts = new Map<number, number>()
+  for (const { day, n } of rows) counts.set(day, (counts.get(day) ?? 0) + n)
+  return counts
 }
 
 /** Each number by itself: the key begins with the time, so that a range would read what all skills have in it. */
