@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordRuns } from '../packages/core/src/webhooks/runs.ts'
-import { describeApi, describeDatabases, type TestRegistry, type TestUser } from './harness.ts'
+import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from './harness.ts'
 import { openOutside, type Outside } from './outside.ts'
 import { exhaust, makeSubscriber, minuteMs, openReceiver, star, toOutgoing, untilDeliveries } from './webhook-acts.ts'
 import { untilWebhook } from './webhook-acts.ts'
@@ -154,6 +154,7 @@ const toJob = (lane: string, isDone: boolean) => ({
   lane,
   payload: {},
   attempts: 5,
+  startedAt: startMs,
   state: isDone ? ('done' as const) : ('failed' as const),
 })
 const record = ({ registry }: TestRegistry, jobs: ReturnType<typeof toJob>[]) =>

@@ -169,6 +169,18 @@ describeDatabases('the outbox', (open) => {
       expect((await stateOf(test, 'round')).filter((state) => state === 'pending')).toHaveLength(1)
       expect(seen).toHaveLength(2)
     })
+
+    it('tells when the attempt began also where the clock leaps meanwhile', async () => {
+      const began = test.clock.now()
+      const told: number[] = []
+      test.registry.outbox.handle('leapt', {
+        retryDelaysMs: [],
+        handle: async () => test.clock.advance(minuteMs),
+        afterwards: async (_trx, ended) => void told.push(...ended.map(({ startedAt }) => startedAt)),
+      })
+      await enqueue(test, { topic: 'leapt', payload: {} })
+      await expect.poll(() => told).toEqual([began])
+    })
   })
 
   it('of two registries on one database runs no row twice', async () => {

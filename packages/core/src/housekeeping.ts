@@ -16,7 +16,7 @@ const failedKeptMs = 30 * dayMs
 
 /** Clears out once a day what nobody needs any more; its own next run is a row of the outbox like any other. */
 export async function scheduleHousekeeping(context: Context): Promise<void> {
-  const next = () => ({ topic, payload: {}, uniqueKey: topic, dueAt: context.clock.now() + dayMs })
+  const toJob = (dueAt: number) => ({ topic, payload: {}, uniqueKey: topic, dueAt })
   context.outbox.handle(topic, {
     retryDelaysMs: [minuteMs, minuteMs, minuteMs],
     async handle() {
@@ -32,10 +32,10 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
       await rollUpInstalls(context)
       await sweepDays(context)
     },
-    // Also after the last failure: tomorrow is another day.
-    afterwards: (trx) => context.outbox.enqueue(trx, next()),
+    // Also after the last failure: tomorrow is another day. A day after the start, for the clock may leap meanwhile.
+    afterwards: (trx, [ended]) => context.outbox.enqueue(trx, toJob(ended!.startedAt + dayMs)),
   })
-  await context.database.writer.write((trx) => context.outbox.enqueue(trx, next()))
+  await context.database.writer.write((trx) => context.outbox.enqueue(trx, toJob(context.clock.now() + dayMs)))
 }
 
 /** Every node has followed the changes of yesterday; one that starts reads the catalogue itself. */

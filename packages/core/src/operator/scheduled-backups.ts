@@ -44,7 +44,7 @@ export async function scheduleBackups(context: Context, onError: (error: unknown
         throw error
       }
     },
-    afterwards: (trx) => outbox.enqueue(trx, toJob(clock.now() + plan.everyMs)),
+    afterwards: (trx, [ended]) => outbox.enqueue(trx, toJob(ended!.startedAt + plan.everyMs)),
   })
   const last = await findLastAt(context)
   const now = clock.now()

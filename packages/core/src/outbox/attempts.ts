@@ -27,12 +27,12 @@ export function toSettlement(
   const ended: Attempt = { number: row.attempts + 1, at, durationMs: Math.round(durationMs), ...toRecord(outcome) }
   const attemptLog = JSON.stringify([...toAttempts(row.attempt_log), ended].slice(-attemptsKept))
   const now = clock.now()
-  if (!('error' in outcome)) return { row, state: 'done', dueAt: now, attemptLog }
+  if (!('error' in outcome)) return { row, state: 'done', dueAt: now, startedAt: at, attemptLog }
   const delayMs = retryDelaysMs[row.attempts]
   const isOver = delayMs === undefined || (outcome.error instanceof AttemptError && outcome.error.isFinal)
   return isOver
-    ? { row, state: 'failed', dueAt: now, attemptLog }
-    : { row, state: 'pending', dueAt: now + delayMs, attemptLog }
+    ? { row, state: 'failed', dueAt: now, startedAt: at, attemptLog }
+    : { row, state: 'pending', dueAt: now + delayMs, startedAt: at, attemptLog }
 }
 
 /** Throws an {@link AttemptError} where a row holds what nobody wrote: that gets no better by waiting. */

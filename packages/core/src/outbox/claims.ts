@@ -16,6 +16,8 @@ export interface Settlement {
   readonly row: ClaimedRow
   readonly state: OutboxRow['state']
   readonly dueAt: number
+  /** When the attempt began, in milliseconds since 1970. */
+  readonly startedAt: number
   readonly attemptLog: string
 }
 

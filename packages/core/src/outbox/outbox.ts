@@ -51,6 +51,8 @@ export interface EndedJob {
   readonly payload: Record<string, unknown>
   readonly state: 'done' | 'failed'
   readonly attempts: number
+  /** When the last of them began, in milliseconds since 1970. */
+  readonly startedAt: number
 }
 
 /** A row as it stands. */

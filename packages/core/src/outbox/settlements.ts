@@ -45,8 +45,8 @@ export function createSettlements({ database, handlers, holdings, onError }: Par
 
   async function settleAndTell(trx: WriteTransaction, handler: OutboxHandler, group: readonly Settlement[]) {
     const settled = await settleRows(database.dialect, trx, group)
-    const ended = group.flatMap(({ row, state }) =>
-      settled.has(row.id) && state !== 'pending' ? [toEnded(row, state)] : [],
+    const ended = group.flatMap(({ row, state, startedAt }) =>
+      settled.has(row.id) && state !== 'pending' ? [toEnded(row, state, startedAt)] : [],
     )
     if (ended.length > 0) await handler.afterwards?.(trx, ended)
   }
@@ -79,8 +79,8 @@ function isStorageAway(error: unknown): boolean {
   return known instanceof RegistryError && known.code === 'overloaded'
 }
 
-function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'failed'): EndedJob {
-  return { id, lane, payload: readPayload(payload), state, attempts: attempts + 1 }
+function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'failed', startedAt: number): EndedJob {
+  return { id, lane, payload: readPayload(payload), state, attempts: attempts + 1, startedAt }
 }
 
 /** What cannot be read was refused before, and still has to end. */
