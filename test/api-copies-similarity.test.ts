@@ -1,7 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createCopyIndex } from '../packages/core/src/copies/copy-index.ts'
 import { toSketch } from '../packages/core/src/copies/sketch.ts'
-import { scheduleSketches } from '../packages/core/src/copies/sketch-versions.ts'
 import { codeOf, skillMd } from './answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -338,9 +337,9 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect(before.length).toBeGreaterThan(0)
     await forgetCopies(test.registry)
 
+    const idle = await open({ at: test.location, works: false })
+    expect((await idle.api().getSimilarity({ name: 's0' })).matches).toEqual([])
     const old = await open({ at: test.location })
-    expect((await old.api().getSimilarity({ name: 's0' })).matches).toEqual([])
-    await scheduleSketches(old.registry)
     await expect.poll(() => isSketched(old.registry)).toBe(true)
     expect((await old.api().getSimilarity({ name: 's0' })).matches).toHaveLength(4)
     await old.registry.copies.enter()
@@ -368,7 +367,6 @@ describeDatabases('a database from before the index of copies', (open) => {
 
     await forgetCopies(test.registry)
     const old = await open({ at: test.location })
-    await scheduleSketches(old.registry)
     await expect.poll(() => isSketched(old.registry)).toBe(true)
     const { matches } = await old.api().getSimilarity({ name: 'whole' })
     expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
