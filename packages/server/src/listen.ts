@@ -1,14 +1,13 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { H3 } from 'h3'
-import { toNodeHandler } from 'h3/node'
 import type { Metric, Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { clientErrorHandler, createRefuse, type Refusal, type Refuse } from './client-errors.ts'
 import { guardConnections, setTimeouts, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
 import { createNode } from './node.ts'
 import type { NodeOptions } from './options.ts'
+import { toListener } from './send.ts'
 
 export interface ListenOptions extends NodeOptions {
   /** 7545 where it is not said; 0 takes any free one. */
@@ -43,7 +42,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const limits = toConnectionLimits(options.connections)
   const node = createNode(registry, options)
   const refuse = createRefuse(options.rates)
-  const handle = withWholeHead(toNodeHandler(node as unknown as H3) as RequestListener, limits, refuse)
+  const handle = withWholeHead(toListener(node.fetch), limits, refuse)
   const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
     node.close()
     throw error

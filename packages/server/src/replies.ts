@@ -21,6 +21,18 @@ export interface Answer {
   readonly headers?: readonly Header[]
 }
 
+/** A response that is there in one piece. Whoever mounts a node reads it as any other; what listens need not. */
+export class WholeResponse extends FastResponse {
+  readonly head: readonly Header[]
+  readonly content: Uint8Array | null
+
+  constructor(content: Uint8Array | null, init: { readonly status: number; readonly headers: Header[] }) {
+    super(content as BodyInit | null, init)
+    this.head = init.headers
+    this.content = content
+  }
+}
+
 /** Browsers may call from any page, since no answer depends on what a browser adds by itself. */
 const anyOrigin: Header = ['access-control-allow-origin', '*']
 /** Only browsers that ask across origins read this, and they say so by `Origin`. */
@@ -56,19 +68,19 @@ export function reply(call: Call, answer: Answer): Response {
 
   if (isKnownToCaller(call, etag)) {
     abandon(body)
-    return new FastResponse(null, { status: 304, headers })
+    return new WholeResponse(null, { status: 304, headers })
   }
   if (contentType) headers.push(['content-type', contentType])
+  if (bytes) headers.push(['content-length', `${bytes.byteLength}`])
   if (call.method === 'HEAD') {
-    if (bytes) headers.push(['content-length', `${bytes.byteLength}`])
     abandon(body)
-    return new FastResponse(null, { status, headers })
+    return new WholeResponse(null, { status, headers })
   }
-  if (body === null && status !== 204) headers.push(['content-length', '0'])
-  return new FastResponse((bytes ?? (body && toStream(body as AsyncIterable<Uint8Array>))) as BodyInit | null, {
-    status,
-    headers,
-  })
+  if (bytes) return new WholeResponse(bytes, { status, headers })
+  if (body !== null)
+    return new FastResponse(toStream(body as AsyncIterable<Uint8Array>) as BodyInit, { status, headers })
+  if (status !== 204) headers.push(['content-length', '0'])
+  return new WholeResponse(null, { status, headers })
 }
 
 /** The entity tag of an answer: its own, or one made of its bytes. */
