@@ -30,8 +30,14 @@ export function createCounters({ database, clock, outbox, watchers, onError }: C
   const parts = { dialect: database.dialect, outbox }
   let gathered = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
+  let flushing = Promise.resolve()
 
-  async function flush(): Promise<void> {
+  /** One after the other: whoever asks waits for what the timer began too. */
+  function flush(): Promise<void> {
+    return (flushing = flushing.then(write, write))
+  }
+
+  async function write(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     let uses: UseCounts = gathered

@@ -175,7 +175,9 @@ function toRequest([key, { points, windowMs, share, waiting }]: readonly [string
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The database did not answer within ${ms} ms.`)), ms)
+    const giveUp = () => reject(new Error(`The database did not answer within ${ms} ms.`))
+    // Where this process stood still meanwhile, the answer lies ready, and is read before that.
+    timer = setTimeout(() => setImmediate(giveUp), ms)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

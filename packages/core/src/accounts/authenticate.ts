@@ -65,13 +65,16 @@ export function createAuthenticator(
   const used = new Map<string, number>()
   let writing: Promise<void> | undefined
 
+  /** Also those that are noted meanwhile; what could not be written waits for the next use of any key. */
   async function writeUses(): Promise<void> {
-    const uses = [...used]
-    await database.writer.write(async (trx) => {
-      for (const [id, at] of uses)
-        await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
-    })
-    for (const [id, at] of uses) if (used.get(id) === at) used.delete(id)
+    while (used.size > 0) {
+      const uses = [...used]
+      await database.writer.write(async (trx) => {
+        for (const [id, at] of uses)
+          await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
+      })
+      for (const [id, at] of uses) if (used.get(id) === at) used.delete(id)
+    }
   }
 
   function noteUse(row: KeyRow): void {
