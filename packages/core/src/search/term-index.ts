@@ -4,6 +4,7 @@ import MiniSearch from 'minisearch'
 import SearchableMap from 'minisearch/SearchableMap'
 import { grown } from './grown.ts'
 import { searchFields } from './search-document.ts'
+import { WordMap } from './word-map.ts'
 
 /** The postings of one term: for each field that has it (an index into `searchFields`), entry numbers and frequencies. */
 export type Postings = ReadonlyMap<number, ReadonlyMap<number, number>>
@@ -19,7 +20,7 @@ export interface TermDocument {
  * scripts has thousands at its root: a term that was seen before is found by its hash instead.
  */
 class Terms extends SearchableMap<Map<number, Map<number, number>>> {
-  readonly #byTerm = new Map<string, Map<number, Map<number, number>>>()
+  readonly #byTerm = new WordMap<Map<number, Map<number, number>>>()
 
   override fetch(term: string, initial: () => Map<number, Map<number, number>>): Map<number, Map<number, number>> {
     let postings = this.#byTerm.get(term)

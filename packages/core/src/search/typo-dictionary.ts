@@ -1,4 +1,4 @@
-import { grown } from './grown.ts'
+import { FormTable } from './form-table.ts'
 import { isIdeographic } from './tokenize.ts'
 
 /** Shorter words are not repaired: too many other words are one letter away. */
@@ -13,20 +13,17 @@ export interface Repair {
   distance: number
 }
 
+/** By the upper bits of a hash; each table uses the lower ones. */
+const tableBits = 6
+
 /**
  * Finds words by a misspelling of them, in the manner of SymSpell: each word is filed under itself and under every form
- * with one character left out, so that a misspelling meets it by leaving out characters of its own. The files are chains
- * in typed arrays, 12 bytes for each form.
+ * with one character left out, so that a misspelling meets it by leaving out characters of its own. A large catalogue has
+ * millions of forms: in one table, making room for more of them would hold the event loop for a third of a second.
  */
 export class TypoDictionary {
   #wordOf: (id: number) => string
-  #heads = new Int32Array(1 << 12)
-  #hashes = new Int32Array(1 << 12)
-  #ids = new Int32Array(1 << 12)
-  #nexts = new Int32Array(1 << 12)
-  #free = 0
-  #end = 1
-  #size = 0
+  readonly #tables = Array.from({ length: 1 << tableBits }, () => new FormTable())
 
   /** `wordOf` gives the word of a number that was added. */
   constructor(wordOf: (id: number) => string) {
@@ -36,13 +33,13 @@ export class TypoDictionary {
   /** Files a word. */
   add(id: number, word: string): void {
     if (!isRepairable(word)) return
-    for (const hash of formHashes(word)) this.#link(hash, id)
+    for (const hash of formHashes(word)) this.#tableOf(hash).add(hash, id)
   }
 
   /** Takes a word out. */
   remove(id: number, word: string): void {
     if (!isRepairable(word)) return
-    for (const hash of formHashes(word)) this.#unlink(hash, id)
+    for (const hash of formHashes(word)) this.#tableOf(hash).remove(hash, id)
   }
 
   /** The words that a misspelling may stand for, of those that may be known, nearest first; never the word itself. */
@@ -56,10 +53,8 @@ export class TypoDictionary {
   #collect(misspelling: string, hashes: Set<number>, distanceMax: number): Repair[] {
     const found = new Map<number, number>()
     for (const hash of hashes) {
-      for (let at = this.#heads[hash & (this.#heads.length - 1)]!; at !== 0; at = this.#nexts[at]!) {
-        const id = this.#ids[at]!
-        if (this.#hashes[at] !== hash || found.has(id)) continue
-        found.set(id, editDistance(misspelling, this.#wordOf(id)))
+      for (const id of this.#tableOf(hash).idsOf(hash)) {
+        if (!found.has(id)) found.set(id, editDistance(misspelling, this.#wordOf(id)))
       }
     }
     return Array.from(found, ([id, distance]) => ({ id, distance }))
@@ -67,54 +62,8 @@ export class TypoDictionary {
       .toSorted((a, b) => a.distance - b.distance)
   }
 
-  #link(hash: number, id: number): void {
-    if (this.#size >= this.#heads.length) this.#rehash()
-    const at = this.#take()
-    const bucket = hash & (this.#heads.length - 1)
-    this.#hashes[at] = hash
-    this.#ids[at] = id
-    this.#nexts[at] = this.#heads[bucket]!
-    this.#heads[bucket] = at
-    this.#size++
-  }
-
-  #unlink(hash: number, id: number): void {
-    const bucket = hash & (this.#heads.length - 1)
-    let before = 0
-    for (let at = this.#heads[bucket]!; at !== 0; before = at, at = this.#nexts[at]!) {
-      if (this.#hashes[at] !== hash || this.#ids[at] !== id) continue
-      if (before === 0) this.#heads[bucket] = this.#nexts[at]!
-      else this.#nexts[before] = this.#nexts[at]!
-      this.#ids[at] = 0
-      this.#nexts[at] = this.#free
-      this.#free = at
-      this.#size--
-      return
-    }
-  }
-
-  #take(): number {
-    if (this.#free !== 0) {
-      const at = this.#free
-      this.#free = this.#nexts[at]!
-      return at
-    }
-    if (this.#end === this.#ids.length) {
-      this.#hashes = grown(this.#hashes)
-      this.#ids = grown(this.#ids)
-      this.#nexts = grown(this.#nexts)
-    }
-    return this.#end++
-  }
-
-  #rehash(): void {
-    this.#heads = new Int32Array(this.#heads.length * 2)
-    for (let at = 1; at < this.#end; at++) {
-      if (this.#ids[at] === 0) continue // freed
-      const bucket = this.#hashes[at]! & (this.#heads.length - 1)
-      this.#nexts[at] = this.#heads[bucket]!
-      this.#heads[bucket] = at
-    }
+  #tableOf(hash: number): FormTable {
+    return this.#tables[hash >>> (32 - tableBits)]!
   }
 }
 

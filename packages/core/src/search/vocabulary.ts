@@ -1,9 +1,11 @@
+import { WordMap } from './word-map.ts'
+
 /**
  * Numbers for the words of the index, and in how many documents each stands. A number whose last document has gone is
  * given to the next new word, so that the numbers stay dense.
  */
 export class Vocabulary {
-  readonly #ids = new Map<string, number>()
+  readonly #ids = new WordMap<number>()
   readonly #words: string[] = ['']
   readonly #counts: number[] = [0]
   readonly #free: number[] = []
