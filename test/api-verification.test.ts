@@ -51,6 +51,11 @@ describeApi('the verification of authors', (open) => {
 
   const makeUser = () => test.makeUser(`author-${++users}`)
   const verifiedOf = async ({ username }: TestUser) => (await test.api().getUser({ username })).verified
+  const untilDue = async (id: string, delayMs: number) => {
+    const row = test.registry.database.read.selectFrom('outbox').select('due_at')
+    const dueAt = () => row.where('unique_key', '=', `verification:${id}`).executeTakeFirstOrThrow()
+    await expect.poll(dueAt).toEqual({ due_at: test.clock.now() + delayMs })
+  }
   const wake = () => test.registry.database.writer.write(async () => {})
   const auditOf = async (username: string) =>
     (await test.admin.api.listAudit({ limit: 100 })).entries.filter(({ subject }) => subject === username)
@@ -302,13 +307,7 @@ describeApi('the verification of authors', (open) => {
     for (const delayMs of delaysMs) {
       const checkedAt = new Date(test.clock.now()).toISOString()
       await until(user, { status: 'pending', checkedAt, note: expect.stringContaining('cannot be reached') })
-      const dueAt = () =>
-        test.registry.database.read
-          .selectFrom('outbox')
-          .select('due_at')
-          .where('unique_key', '=', `verification:${asked.id}`)
-          .executeTakeFirstOrThrow()
-      await expect.poll(dueAt).toEqual({ due_at: test.clock.now() + delayMs })
+      await untilDue(asked.id, delayMs)
       test.clock.advance(delayMs)
       await wake()
     }
@@ -323,8 +322,10 @@ describeApi('the verification of authors', (open) => {
     const user = await makeUser()
     outside.names.add('late.example.com')
     outside.unreachable = true
-    const { token } = await ask(user, 'domain', 'late.example.com')
+    const { id, token } = await ask(user, 'domain', 'late.example.com')
     await until(user, { status: 'pending', note: expect.stringContaining('cannot be reached') })
+    // The look ends a moment after what it found can be read, and is put off from then on.
+    await untilDue(id, minuteMs)
     outside.unreachable = false
     outside.pages.set(`late.example.com${wellKnown}`, token)
     test.clock.advance(minuteMs)

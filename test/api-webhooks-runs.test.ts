@@ -67,7 +67,9 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
       ['webhook.create', user.username],
     ])
     expect(JSON.stringify(ofIt)).not.toContain('hooks.example.com')
-    expect(heard).toContain(`webhooks ${(await user.api.getMe()).id}`)
+    const me = await user.api.getMe()
+    // A moment after it can be read, since nobody here waits for the answer to the writing.
+    await expect.poll(() => heard).toContain(`webhooks ${me.id}`)
   })
 
   it('begins anew once its owner switches it on', async () => {

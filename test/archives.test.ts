@@ -297,12 +297,14 @@ describe('reading an archive', () => {
   })
 
   it('refuses a hundred thousand entries from their count alone', async () => {
-    const start = performance.now()
-    expect(await refusalOf(zip([doc], { count: 60_000 }))).toContain('60000 entries')
     const ignored = tarEntry('.git/HEAD')
     const tar = tarGz(...Array.from({ length: 100_000 }, () => ignored))
+    // Of the processor's time, so that a busy machine does not decide.
+    const start = process.cpuUsage()
+    expect(await refusalOf(zip([doc], { count: 60_000 }))).toContain('60000 entries')
     expect(await refusalOf(tar, 'tar.gz')).toContain('too many entries')
-    expect(performance.now() - start).toBeLessThan(5000)
+    const { user, system } = process.cpuUsage(start)
+    expect((user + system) / 1000).toBeLessThan(5000)
   })
 
   it('refuses zip64, parts, bytes after the end and archives that are cut off', async () => {

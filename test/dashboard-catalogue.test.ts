@@ -11,6 +11,8 @@ describeBrowser('the catalogue', () => {
   test('searches as one types, keeps it in the address, and asks little', async () => {
     const { node, open } = await visitCatalogue()
     const page = await open('/')
+    // The heading may be there before anything was asked for.
+    await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url().slice(node.url.length)))
     const box = page.getByRole('combobox', { name: 'Search skills' })
@@ -164,12 +166,13 @@ describeBrowser('the catalogue', () => {
     await page.route('**/api/v1/skills?**', (route) => {
       if (!isLimited) return route.abort()
       isLimited = false
-      const problem = { code: 'rate_limited', detail: 'Too many requests; try again in 1 s.' }
-      return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, body: JSON.stringify(problem) })
+      // The sentence is gone after that: long enough to be seen from a machine that is busy.
+      const problem = { code: 'rate_limited', detail: 'Too many requests; try again in 10 s.' }
+      return route.fulfill({ status: 429, headers: { 'retry-after': '10' }, body: JSON.stringify(problem) })
     })
     const alert = page.getByRole('alert')
     await page.getByLabel('Sort by').selectOption('recent')
-    await alert.getByText('try again in 1 s. This goes on by itself then.').waitFor()
+    await alert.getByText('try again in 10 s. This goes on by itself then.').waitFor()
     await alert.getByText('The node does not answer').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.unroute('**/api/v1/skills?**')

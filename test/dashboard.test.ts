@@ -8,7 +8,8 @@ describeBrowser('the dashboard', () => {
     await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
     await takePicture(page, 'catalogue')
     const mine = await openSignedIn('/')
-    expect(await mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
+    // The heading does not wait for who is signed in.
+    await expect.poll(() => mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
   })
 
   test('has a title, one heading and no barrier in either scheme at every address that a visitor can open', async () => {

@@ -80,6 +80,8 @@ export async function makeCase(
 export async function runOut(test: TestRegistry, id: string): Promise<void> {
   test.clock.advance(14 * dayMs)
   await expect.poll(() => statusOf(test, id)).toBe('restored')
+  // What is kept in memory follows the commit that the status tells of.
+  await test.registry.changes.catchUp()
 }
 
 export async function statusOf(test: TestRegistry, id: string): Promise<Status> {

@@ -394,6 +394,6 @@ describeApi('a takedown', (open) => {
           (error: { code: string }) => error.code,
         )
     await expect.poll(code).toBe('taken_down')
-    expect((await test.api().searchSkills({ q: 'remote' })).total).toBe(0)
+    await expect.poll(async () => (await test.api().searchSkills({ q: 'remote' })).total).toBe(0)
   })
 })

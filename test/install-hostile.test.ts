@@ -162,6 +162,17 @@ it('shows nothing of what a node answers that a terminal would obey', async () =
 
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
+/** Has a command stop for ever before it writes one of the notes, so that it is half way whenever it is killed. */
+const stopHalfWay = `
+  import fs from 'node:fs'
+  import { syncBuiltinESMExports } from 'node:module'
+  const { writeFileSync } = fs
+  fs.writeFileSync = (file, ...rest) => {
+    if (String(file).endsWith('/notes/200.md')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    return writeFileSync(file, ...rest)
+  }
+  syncBuiltinESMExports()`
+
 it('leaves the former state when it is killed half way, and clears up the next time', async () => {
   const { api, node } = await startNode()
   const files = Array.from({ length: 400 }, (_, i) => ({ path: `notes/${i}.md`, content: `Note ${i}.\n`.repeat(50) }))
@@ -170,13 +181,14 @@ it('leaves the former state when it is killed half way, and clears up the next t
   await project.run('install', 'pdf@1.0.0', '--url', node.url)
   const before = await project.files()
   const skills = join(project.folder, '.agents/skills')
-  const child = spawn(process.execPath, ['--conditions=source', main, 'update', '--url', node.url], {
+  const options = ['--conditions=source', `--import=data:text/javascript,${encodeURIComponent(stopHalfWay)}`]
+  const child = spawn(process.execPath, [...options, main, 'update', '--url', node.url], {
     cwd: project.folder,
     env: { PATH: process.env.PATH, ...project.env },
   })
   const ended = new Promise<string | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)))
   // It writes beside the skills now.
-  while ((await readdir(skills)).length === 1) await new Promise((resolve) => void setTimeout(resolve, 2))
+  await expect.poll(() => readdir(skills)).toHaveLength(2)
   child.kill('SIGKILL')
   expect(await ended).toBe('SIGKILL')
   expect(await project.files()).toMatchObject(before)

@@ -12,8 +12,8 @@ import { openOutside, openPlain, type Outside } from './outside.ts'
 
 const url = 'https://example.com/hook'
 const sent = { headers: { 'x-a': 'b' }, body: 'Hello.', timeoutMs: 10_000 }
-/** For those who never answer. */
-const soon = { ...sent, timeoutMs: 150 }
+/** For those who never answer; long enough that a busy machine has reached them by then. */
+const soon = { ...sent, timeoutMs: 2000 }
 
 const raw = (text: string) => (socket: Socket) => void socket.write(text)
 

@@ -139,7 +139,7 @@ function answer(world: Outside, type: string, name: string): dnsPacket.Answer[] 
 }
 
 function toResolver(namesPort: number, webPort: number): NameResolver {
-  const resolver = new Resolver({ timeout: 1000, tries: 2 })
+  const resolver = new Resolver({ timeout: 10_000, tries: 2 })
   resolver.setServers([`127.0.0.1:${namesPort}`])
   return {
     lookup: async (host) => (await resolver.resolve4(host)).map((address) => ({ address, port: webPort })),

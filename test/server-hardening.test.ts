@@ -72,9 +72,11 @@ describe('a hostile body', () => {
     const closed = `{"installedSkills":${'['.repeat(deep)}${']'.repeat(deep)}}`
     const objects = `{"installedSkills":[${'{"digest":'.repeat(80_000)}0${'}'.repeat(80_000)}]}`
     for (const body of ['['.repeat(1_000_000), closed, objects, objects.replace('[', '').replace(']', '')]) {
-      const startedAtMs = performance.now()
+      // Not by the time of day: on a busy machine that is mostly others' work.
+      const before = process.threadCpuUsage()
       expect((await get('/heartbeat', send('POST', body))).status).toBe(400)
-      expect(performance.now() - startedAtMs).toBeLessThan(500)
+      const { user, system } = process.threadCpuUsage(before)
+      expect((user + system) / 1000).toBeLessThan(500)
     }
     expect((await get('/skills/pdf')).status).toBe(200)
   })

@@ -56,7 +56,7 @@ describe('a skill client whose node is away', () => {
   })
 
   it('gives what it has where the node is slow', async () => {
-    const { client, clock, node, stale } = await openClient({ timeoutMs: 1500 })
+    const { client, clock, node, stale } = await openClient({ timeoutMs: 5000 })
     const first = await client.load('alice/pdf')
     clock.advance(hourMs)
     node.answer = () => {}
