@@ -227,7 +227,7 @@ describe('a post to the outside', () => {
           const timer = setInterval(() => {
             if (what === 'drips headers') socket.write('x-a: b\r\n')
             if (what.startsWith('says again')) response.writeProcessing()
-          }, 50)
+          }, 300)
           socket.on('close', () => {
             clearInterval(timer)
             over.resolve()
