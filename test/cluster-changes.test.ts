@@ -159,7 +159,10 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     const caller = await a.getCaller('ada')
     const begun = await Promise.allSettled([a, b].map((node) => node.beginIdempotent(caller, 'one-key', 'hash')))
     expect(begun.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-    await a.finishIdempotent(caller, 'one-key', { status: 201, body: '{}' })
+    const claim = begun.flatMap((one) =>
+      one.status === 'fulfilled' && one.value.state === 'new' ? [one.value] : [],
+    )[0]!
+    await a.finishIdempotent(caller, 'one-key', claim, { status: 201, body: '{}' })
     expect(await b.beginIdempotent(caller, 'one-key', 'hash')).toMatchObject({ state: 'done', status: 201 })
   })
 

@@ -249,6 +249,7 @@ describe('a database in trouble', () => {
     ['SQLITE_READONLY_DBMOVED', /cannot be written/, 30],
     ['EACCES', /cannot be written/, 30],
     ['53300', /Try again shortly/, 2],
+    ['40P01', /Try again shortly/, 2],
   ])('is told of in general words: %s', (code, told, retryAfterSeconds) => {
     const cause = Object.assign(new Error('in /srv/skillstead.db, table versions'), { code })
     const error = toRegistryError(cause) as RegistryError

@@ -1,4 +1,6 @@
+import type { IdempotentClaim } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
+import { createClock } from './harness.ts'
 import { json, startNode } from './server-harness.ts'
 
 const once = (key: string, body: unknown, headers = {}): RequestInit => {
@@ -88,6 +90,23 @@ describe('a request with an Idempotency-Key', () => {
     const mended = await as('/api-keys', once('k6', body))
     expect(mended.status).toBe(201)
     expect(mended.headers.get('idempotency-replayed')).toBeNull()
+  })
+
+  it('that took so long that its key was claimed again leaves the answer of the second alone', async () => {
+    const clock = createClock()
+    const { registry } = await startNode({}, undefined, { clock })
+    const alice = await registry.getCaller('alice')
+    const claim = async () => registry.beginIdempotent(alice, 'k9', 'body')
+    const slow = (await claim()) as IdempotentClaim
+    await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
+    clock.advance(60_000)
+    const second = (await claim()) as IdempotentClaim
+    expect(second).toMatchObject({ state: 'new' })
+    await registry.finishIdempotent(alice, 'k9', slow, null)
+    await expect(claim()).rejects.toMatchObject({ code: 'conflict' })
+    await registry.finishIdempotent(alice, 'k9', second, { status: 201, body: '{"second":true}' })
+    await registry.finishIdempotent(alice, 'k9', slow, { status: 201, body: '{"second":false}' })
+    expect(await claim()).toMatchObject({ state: 'done', body: '{"second":true}' })
   })
 
   it('may be a PUT without a body, and one that answers nothing', async () => {

@@ -9,6 +9,13 @@ export interface KeptAnswer {
   readonly body: string | null
 }
 
+/** A key that is claimed for the request that brought it first. */
+export interface IdempotentClaim {
+  readonly state: 'new'
+  /** Milliseconds since 1970. */
+  readonly claimedAt: number
+}
+
 /** How long the answer to a request with a key of its own is kept. */
 export const keptMs = 24 * 60 * 60 * 1000
 /** A first request that has not ended by then is taken for lost with its process. */
@@ -23,7 +30,7 @@ export async function beginIdempotent(
   caller: UserCaller,
   key: string,
   bodyHash: string,
-): Promise<{ state: 'new' } | ({ state: 'done' } & KeptAnswer)> {
+): Promise<IdempotentClaim | ({ state: 'done' } & KeptAnswer)> {
   const id = toId(caller, key)
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
@@ -49,21 +56,34 @@ export async function beginIdempotent(
       .values(row)
       .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
       .execute()
-    return { state: 'new' }
+    return { state: 'new', claimedAt: now }
   })
 }
 
-/** Keeps the answer under the key; null gives the key back, for answers that the next try may change. */
+/**
+ * Keeps the answer under the key; null gives the key back, for answers that the next try may change. Whoever took so long
+ * that another has claimed the key since changes nothing.
+ */
 export async function finishIdempotent(
   context: Pick<Context, 'database'>,
   caller: UserCaller,
   key: string,
+  { claimedAt }: IdempotentClaim,
   answer: KeptAnswer | null,
 ): Promise<void> {
-  const id = toId(caller, key)
+  const claimed = { id: toId(caller, key), created_at: claimedAt }
   await context.database.writer.write(async (trx) => {
-    if (answer) await trx.updateTable('idempotent_answers').set(answer).where('id', '=', id).execute()
-    else await trx.deleteFrom('idempotent_answers').where('id', '=', id).execute()
+    if (answer)
+      await trx
+        .updateTable('idempotent_answers')
+        .set(answer)
+        .where(({ and }) => and(claimed))
+        .execute()
+    else
+      await trx
+        .deleteFrom('idempotent_answers')
+        .where(({ and }) => and(claimed))
+        .execute()
   })
 }
 

@@ -81,6 +81,7 @@ export { restoreRegistry, type RestoreOptions, type RestoreSummary } from './tra
 export type { BackupPlan } from './operator/scheduled-backups.ts'
 export type { SealedKeys } from './transfer/sealed.ts'
 export type { UpstreamRow } from './storage/rows-mirror.ts'
+export type { IdempotentClaim } from './idempotency.ts'
 export { toRegistryError } from './storage/storage-error.ts'
 export type { UpstreamWriteRow } from './storage/rows-mirror.ts'
 export type { WriteTransaction } from './storage/writer.ts'

@@ -15,7 +15,7 @@ import { createArtifacts } from './discovery/artifacts.ts'
 import { scheduleTakedowns } from './dmca/restore.ts'
 import { handleExternalScans } from './external/scan-indexed.ts'
 import { scheduleHousekeeping } from './housekeeping.ts'
-import { beginIdempotent, finishIdempotent, type KeptAnswer } from './idempotency.ts'
+import { beginIdempotent, finishIdempotent, type IdempotentClaim, type KeptAnswer } from './idempotency.ts'
 import { readIdentity, type Identity } from './identity.ts'
 import { createUpstreams } from './mirrored/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
@@ -83,7 +83,7 @@ export interface Registry extends Context {
   /** A user as a caller, for code that runs inside the process and is trusted. Throws `not_found`. */
   getCaller(username: string): Promise<UserCaller>
   beginIdempotent(caller: UserCaller, key: string, bodyHash: string): ReturnType<typeof beginIdempotent>
-  finishIdempotent(caller: UserCaller, key: string, answer: KeptAnswer | null): Promise<void>
+  finishIdempotent(caller: UserCaller, key: string, claim: IdempotentClaim, answer: KeptAnswer | null): Promise<void>
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   metrics(): Promise<Metric[]>
   /** Adds figures of what works on the registry from outside, such as a mirror. */
@@ -209,7 +209,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     authenticateSession: authenticator.authenticateSession,
     getCaller: (username) => getCaller(database, username),
     beginIdempotent: (caller, key, bodyHash) => beginIdempotent(context, caller, key, bodyHash),
-    finishIdempotent: (caller, key, answer) => finishIdempotent(context, caller, key, answer),
+    finishIdempotent: (caller, key, claim, answer) => finishIdempotent(context, caller, key, claim, answer),
     readiness: async () => ({
       database: await answersQueries(database),
       search: search.ready,

@@ -47,10 +47,10 @@ export async function answerOnce(
   try {
     result = await work()
   } catch (thrown) {
-    await registry.finishIdempotent(caller, key, keepError(call, thrown))
+    await registry.finishIdempotent(caller, key, begun, keepError(call, thrown))
     throw thrown
   }
-  await registry.finishIdempotent(caller, key, { status: result.status, body: keepBody(route, result.body) })
+  await registry.finishIdempotent(caller, key, begun, { status: result.status, body: keepBody(route, result.body) })
   return reply(call, toAnswer(call, route, result))
 }
 

@@ -26,7 +26,7 @@ const troubles: readonly Trouble[] = [
     retryAfterSeconds: 60,
   },
   {
-    codes: /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
+    codes: /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|40...|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
     detail: 'The storage cannot take this at the moment. Try again shortly.',
     retryAfterSeconds: 2,
   },
