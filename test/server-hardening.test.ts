@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { endpoints, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
@@ -6,6 +7,15 @@ import { json, sendRaw, skillMd, startNode } from './server-harness.ts'
 
 const send = (method: string, body?: string | Uint8Array<ArrayBuffer>, contentType = 'application/json') =>
   body === undefined ? { method } : { method, body, headers: { 'content-type': contentType } }
+
+/** An upload of the largest archive that is taken, which never ends. */
+function sendAllButOneByte(port: number, key: string): Socket {
+  const head = `PUT /api/v1/skills HTTP/1.1~Host: x~Authorization: Bearer ${key}~Content-Type: application/zip~`
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${head}Content-Length: ${limits.archiveBytesMax}~~`.replaceAll('~', '\r\n'))
+  socket.write(Buffer.alloc(limits.archiveBytesMax - 1))
+  return socket
+}
 
 /** A list of so many items that are all wrong, as short as it can be. */
 const zeros = (count: number) => `[${'0,'.repeat(count - 1)}0]`
@@ -150,6 +160,25 @@ describe('how large a body may be', () => {
     const response = await as(path, send(method, padded(bytesMax + 1)))
     expect(response.status).toBe(413)
     expect(await response.json()).toMatchObject({ code: 'payload_too_large' })
+  })
+
+  it('is bounded for all that one caller sends at a time; once they end there is room again', async () => {
+    const { as, get, node, key, createUser } = await startNode()
+    const bob = await createUser('bob')
+    const noArchive = send('PUT', Buffer.alloc(1024), 'application/zip')
+    const status = async (init: RequestInit) => (await as('/skills', init)).status
+    const large = Array.from({ length: 4 }, () => sendAllButOneByte(node.port, key))
+    await expect.poll(() => status(noArchive)).toBe(503)
+    const refused = await as('/skills', noArchive)
+    expect(await refused.json()).toMatchObject({
+      code: 'overloaded',
+      detail: expect.stringContaining('large requests'),
+    })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    const ofBob = { ...noArchive, headers: { ...noArchive.headers, authorization: `Bearer ${bob}` } }
+    expect((await get('/skills', ofBob)).status).toBe(422)
+    for (const socket of large) socket.destroy()
+    await expect.poll(() => status(noArchive)).toBe(422)
   })
 
   it('is enough for the largest picture', async () => {

@@ -8,37 +8,48 @@ const lingerMs = 2000
 
 /**
  * Reads the body of a request, counting as it comes: what `Content-Length` says is only believed to refuse early.
- * Throws `payload_too_large`, and `invalid_request` when the caller breaks off.
+ * `hold` is told of each piece before it is kept, and may throw. Throws `payload_too_large`, and `invalid_request` when
+ * the caller breaks off.
  */
-export async function readBody(request: ServerRequest, bytesMax: number): Promise<Uint8Array> {
+export async function readBody(
+  request: ServerRequest,
+  bytesMax: number,
+  hold: (bytes: number) => void = () => {},
+): Promise<Uint8Array> {
   const nodeRequest = request.runtime?.node?.req as IncomingMessage | undefined
-  if (nodeRequest) return readNodeBody(nodeRequest, bytesMax)
+  if (nodeRequest) return readNodeBody(nodeRequest, bytesMax, hold)
   if (!request.body) return nothing
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength
     if (size > bytesMax) throw tooLarge(bytesMax)
+    hold(chunk.byteLength)
     chunks.push(chunk)
   }
   return join(chunks)
 }
 
 /** Without web streams in between, which cost more than a small operation. */
-function readNodeBody(request: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)
   return new Promise((resolve, reject) => {
-    const refuse = () => {
+    const refuse = (error: unknown) => {
       request.off('data', onData).off('end', onEnd)
       discard(request)
-      reject(tooLarge(bytesMax))
+      reject(error)
     }
     const chunks: Uint8Array[] = []
     let size = 0
     const onData = (chunk: Uint8Array) => {
       size += chunk.byteLength
-      if (size > bytesMax) return refuse()
+      if (size > bytesMax) return refuse(tooLarge(bytesMax))
+      try {
+        hold(chunk.byteLength)
+      } catch (error) {
+        return refuse(error)
+      }
       chunks.push(chunk)
     }
     const onEnd = () => {
@@ -48,7 +59,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number): Promise<Uint8
     }
     const onGone = () => reject(new RegistryError('invalid_request', 'The request ended before its body did.'))
     request.once('error', onGone).once('close', onGone)
-    if (Number(declared) > bytesMax) return refuse()
+    if (Number(declared) > bytesMax) return refuse(tooLarge(bytesMax))
     request.on('data', onData).once('end', onEnd)
   })
 }

@@ -39,10 +39,25 @@ export function refuseMethod(call: Call, methods: readonly string[]): Response {
   throw new ErrorWithHeaders('method_not_allowed', `This address takes ${list}.`, [['allow', list]])
 }
 
-async function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
+function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
   // Nobody makes the node read and parse what they may not send.
   authorize(route.endpoint, call.caller)
-  const payload = route.endpoint.method === 'GET' ? undefined : await readPayload(call, route)
+  return route.endpoint.method === 'GET' ? answerWith(node, route, call) : answerBody(node, route, call)
+}
+
+async function answerBody(node: NodeParts, route: Route, call: Call): Promise<Response> {
+  const { caller } = call
+  const held = node.bodies.begin(
+    caller.kind === 'user' ? caller.userId : toLimitKey(node.addresses.clientOf(call.request)),
+  )
+  try {
+    return await answerWith(node, route, call, await readPayload(call, route, held))
+  } finally {
+    held.end()
+  }
+}
+
+async function answerWith(node: NodeParts, route: Route, call: Call, payload?: Payload): Promise<Response> {
   const key = readIdempotencyKey(call, route)
   const work = route.endpoint.cookie ? performWithCookie : perform
   try {

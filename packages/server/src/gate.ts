@@ -2,6 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import type { Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
+import type { InFlight } from './in-flight.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Quotas } from './quotas.ts'
@@ -15,6 +16,8 @@ export interface NodeParts {
   /** The origin of the node's own pages, where the operator says it. */
   readonly publicOrigin: string | undefined
   readonly quotas: Quotas
+  /** The bodies of requests that are being received and worked at. */
+  readonly bodies: InFlight
   readonly metrics: Metrics
   readonly log: RequestLog
   readonly requireKey: boolean

@@ -1,6 +1,7 @@
 import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
 import { readBody } from './body.ts'
 import type { Call } from './call.ts'
+import type { CallInFlight } from './in-flight.ts'
 import { checkJsonShape } from './json-shape.ts'
 import type { Route } from './routes.ts'
 
@@ -22,8 +23,8 @@ const archiveTypes: Record<string, string> = {
   'application/x-gzip': 'application/gzip',
 }
 
-/** Reads the body where the method has one. Throws `payload_too_large` and `unsupported_media_type`. */
-export async function readPayload(call: Call, route: Route): Promise<Payload> {
+/** Reads the body where the method has one. Throws `payload_too_large`, `overloaded` and `unsupported_media_type`. */
+export async function readPayload(call: Call, route: Route, { hold }: CallInFlight): Promise<Payload> {
   const contentType = mediaTypeOf(call.header('content-type'))
   const coding = call.header('content-encoding')?.toLowerCase() || 'identity'
   // What unpacks to a thousand times its size is not unpacked; archives have bounds of their own.
@@ -31,7 +32,7 @@ export async function readPayload(call: Call, route: Route): Promise<Payload> {
     throw new RegistryError('unsupported_media_type', 'Send the body as it is, without a `Content-Encoding`.')
   }
   const archive = takesArchive(route, contentType)
-  const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route))
+  const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {
     const accepted = ['application/json', ...(route.endpoint.uploads ?? [])].join(', ')
     throw new RegistryError(

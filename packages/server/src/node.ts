@@ -1,6 +1,6 @@
 import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, limits } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { Call, callOf } from './call.ts'
@@ -10,6 +10,7 @@ import { mountEndpoints } from './engine.ts'
 import { handle, type NodeParts } from './gate.ts'
 import { mountMcp } from './mcp/mount-mcp.ts'
 import { createMetrics } from './metrics.ts'
+import { createInFlight, type InFlightLimits } from './in-flight.ts'
 import type { NodeOptions } from './options.ts'
 import { mountPages } from './pages.ts'
 import { nothingHere, replyOptions } from './replies.ts'
@@ -17,6 +18,15 @@ import { toNodePort } from './node-port.ts'
 import { createQuotas } from './quotas.ts'
 import { createRequestLog } from './request-log.ts'
 import { apiBase } from './routes.ts'
+
+/** Each body has its own bound; this is how much of them is in memory at a time. */
+const bodyLimits: InFlightLimits = {
+  callerCallsMax: Infinity,
+  callsMax: Infinity,
+  callerBytesMax: 4 * limits.archiveBytesMax,
+  bytesMax: 12 * limits.archiveBytesMax,
+  of: 'requests',
+}
 
 /** A registry as a web handler: what any server that speaks `Request` and `Response` can mount. */
 export interface RegistryNode {
@@ -44,6 +54,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     addresses: createAddresses(options.trustedProxies ?? []),
     publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
     quotas: createQuotas(options, registry.sharedLimits),
+    bodies: createInFlight(bodyLimits),
     metrics: createMetrics(),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,

@@ -5,8 +5,8 @@ import { toLimitKey } from '../addresses.ts'
 import { callOf, type Call } from '../call.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
 import { handle, type NodeParts } from '../gate.ts'
+import { createInFlight, createTurns, type CallInFlight, type InFlight, type InFlightLimits } from '../in-flight.ts'
 import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
-import { createInFlight, createTurns, type CallInFlight, type InFlight, type InFlightLimits } from './in-flight.ts'
 import { requireOwnOrigin } from './own-origin.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
@@ -17,6 +17,7 @@ const limits: InFlightLimits = {
   callsMax: 256,
   callerBytesMax: 64 * mebibyte,
   bytesMax: 256 * mebibyte,
+  of: 'answers',
 }
 /** Making an answer of a file of 10 MiB takes several times its size in memory. */
 const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])

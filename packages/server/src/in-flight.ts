@@ -1,11 +1,13 @@
 import { RegistryError } from '@skillstead/protocol'
 
-/** What may go on at a time, for a caller and in all: calls, and bytes of answers that are being sent. */
+/** What may go on at a time, for a caller and in all: calls, and bytes of what is being received or sent. */
 export interface InFlightLimits {
   readonly callerCallsMax: number
   readonly callsMax: number
   readonly callerBytesMax: number
   readonly bytesMax: number
+  /** What the bytes are of, as who is refused is told: `answers`. */
+  readonly of: string
 }
 
 /** Bounds how much goes on at a time. */
@@ -21,7 +23,8 @@ export interface CallInFlight {
   end(): void
 }
 
-export function createInFlight({ callerCallsMax, callsMax, callerBytesMax, bytesMax }: InFlightLimits): InFlight {
+export function createInFlight(limits: InFlightLimits): InFlight {
+  const { callerCallsMax, callsMax, callerBytesMax, bytesMax } = limits
   const callers = new Map<string, { calls: number; bytes: number }>()
   const all = { calls: 0, bytes: 0 }
   return {
@@ -35,7 +38,7 @@ export function createInFlight({ callerCallsMax, callsMax, callerBytesMax, bytes
       let isOver = false
       return {
         hold(bytes) {
-          if (own.bytes + bytes > callerBytesMax || all.bytes + bytes > bytesMax) throw tooMuch('large answers')
+          if (own.bytes + bytes > callerBytesMax || all.bytes + bytes > bytesMax) throw tooMuch(`large ${limits.of}`)
           held += bytes
           own.bytes += bytes
           all.bytes += bytes
