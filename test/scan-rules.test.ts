@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { AnchorTable } from '../packages/core/src/scan/anchors.ts'
 import { contextCharacters, foldText } from '../packages/core/src/scan/fold.ts'
 import { toMatcher } from '../packages/core/src/scan/match.ts'
-import { toCrossing } from '../packages/core/src/scan/pattern-crossing.ts'
-import { toNeeds } from '../packages/core/src/scan/pattern-needs.ts'
+import { readPattern } from '../packages/core/src/scan/read-pattern.ts'
 import { allRules, combinations, facts, rules } from '../packages/core/src/scan/rule-table.ts'
 import { categories } from '../packages/core/src/scan/rule.ts'
 
@@ -96,7 +95,7 @@ describe('what an expression needs', () => {
     [/(?:send|upload)s?\d{2}|post\d/, ['send 4 7, upload 6 9, post 4 5']],
     [/x?[abc]\d(?:abc){0,2}|one/, []],
   ] as const)('of %s is told with its distance from both ends', (expression, expected) => {
-    const needs = toNeeds(expression).map((need) => {
+    const needs = readPattern(expression).needs.map((need) => {
       return need.map(({ text, before, behind }) => `${text} ${before} ${behind}`).join(', ')
     })
     expect(needs).toEqual(expected)
@@ -108,7 +107,7 @@ describe('what an expression needs', () => {
     [/a[^.]b/, 'passages'],
     [/\w(?![^x])\uE000/, 'passages'],
   ] as const)('tells what a match of %s may cross', (expression, crossing) => {
-    expect(toCrossing(expression.source)).toBe(crossing)
+    expect(readPattern(expression).crosses).toBe(crossing)
   })
 })
 

@@ -34,13 +34,14 @@ export class AnchorTable {
 
   constructor(texts: readonly string[]) {
     for (const text of texts) checkAnchor(text)
-    const used = new Set(texts.flatMap((text) => [...toUnits(text)]))
-    this.#classes = Uint8Array.from(lowerOf, (unit) => (used.has(unit) ? toClass(unit) : 0))
-    this.#compared = texts.map(toUnits).map((units) => (units.some(isShared) ? units : undefined))
-    const { next, endings } = toAutomaton(
-      texts.map((text) => Uint8Array.from(toUnits(text), toClass)),
-      classCount,
-    )
+    const unitsOf = texts.map(toUnits)
+    const used = new Uint8Array(lowerOf.length)
+    for (const units of unitsOf) for (const unit of units) used[unit] = 1
+    this.#classes = new Uint8Array(lowerOf.length)
+    for (const [unit, lower] of lowerOf.entries()) if (used[lower] === 1) this.#classes[unit] = toClass(lower)
+    this.#compared = unitsOf.map((units) => (units.some(isShared) ? units : undefined))
+    const words = unitsOf.map((units) => Uint8Array.from(units, toClass))
+    const { next, endings } = toAutomaton(words, classCount)
     this.#next = next
     this.#firstEnding = next.length / classCount - endings.length
     this.#ending = Uint16Array.from(endings.flat())
@@ -88,7 +89,9 @@ function checkAnchor(text: string): void {
 }
 
 function toUnits(text: string): Uint16Array {
-  return Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index))
+  const units = new Uint16Array(text.length)
+  for (let index = 0; index < units.length; index++) units[index] = text.charCodeAt(index)
+  return units
 }
 
 /** Letters and the space have a class of their own; digits, signs and all above ASCII share the rest. */

@@ -15,7 +15,8 @@ export interface Automaton {
 export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): Automaton {
   const trie = new Trie(words, symbolCount)
   const states = trie.writeOut()
-  const order = [...states.filter((state) => !trie.isEnding(state)), ...states.filter((state) => trie.isEnding(state))]
+  const ending = states.filter((state) => trie.endings[state])
+  const order = [...states.filter((state) => !trie.endings[state]), ...ending]
   const numberOf = new Uint16Array(order.length)
   for (const [number, state] of order.entries()) numberOf[state] = number
   const next = new Uint16Array(order.length * symbolCount)
@@ -24,13 +25,14 @@ export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): 
       next[number * symbolCount + symbol] = numberOf[trie.next[state * symbolCount + symbol]!]!
     }
   }
-  return { next, endings: order.map((state) => trie.endings[state]!).filter(({ length }) => length > 0) }
+  return { next, endings: ending.map((state) => trie.endings[state]!) }
 }
 
 /** The beginnings of words, each a state that is a number; 0 is the empty one. */
 class Trie {
   readonly next: Uint16Array
-  readonly endings: number[][] = [[]]
+  /** The words that end in each state, if some do. */
+  readonly endings: (number[] | undefined)[] = [undefined]
   readonly #symbolCount: number
 
   constructor(words: readonly Uint8Array[], symbolCount: number) {
@@ -39,16 +41,17 @@ class Trie {
     for (const [number, word] of words.entries()) {
       let state = 0
       for (const symbol of word) state = this.#grow(state * symbolCount + symbol)
-      this.endings[state]!.push(number)
+      this.#end(state, [number])
     }
   }
 
-  isEnding(state: number): boolean {
-    return this.endings[state]!.length > 0
+  #end(state: number, words: readonly number[]): void {
+    const others = this.endings[state]
+    this.endings[state] = others ? [...others, ...words] : [...words]
   }
 
   #grow(place: number): number {
-    if (this.next[place] === 0) this.next[place] = this.endings.push([]) - 1
+    if (this.next[place] === 0) this.next[place] = this.endings.push(undefined) - 1
     if (this.endings.length > statesMax) throw new TypeError('The words of the automaton are too many.')
     return this.next[place]!
   }
@@ -69,7 +72,8 @@ class Trie {
         if (longer === 0) this.next[place] = shorter
         else {
           endOf[longer] = shorter
-          this.endings[longer]!.push(...this.endings[shorter]!)
+          const shared = this.endings[shorter]
+          if (shared) this.#end(longer, shared)
           states.push(longer)
         }
       }

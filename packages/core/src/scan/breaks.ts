@@ -1,5 +1,5 @@
 import type { Folded } from './fold.ts'
-import type { Crossing } from './pattern-crossing.ts'
+import type { Crossing } from './pattern-parts.ts'
 
 const breakMark = '\uE000'
 

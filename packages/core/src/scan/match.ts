@@ -1,7 +1,6 @@
 import { contextCharacters } from './fold.ts'
-import { crossings, toCrossing, type Crossing } from './pattern-crossing.ts'
-import { spread, toNeeds, type Need } from './pattern-needs.ts'
-import { toWidth } from './pattern-width.ts'
+import { crossings, spread, type Crossing, type Need } from './pattern-parts.ts'
+import { readPattern, type PatternTraits } from './read-pattern.ts'
 import type { Flow, Pattern } from './rule.ts'
 
 /** A span of a text, its end not included. */
@@ -32,7 +31,8 @@ export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
   const view = pattern.view ?? 'folded'
   const flags = view === 'raw' ? 'g' : 'gi'
   const isFlow = !(match instanceof RegExp)
-  const width = isFlow ? toFlowWidth(match) : toWidth(match.source)
+  const traits = isFlow ? readFlow(match) : readPattern(match)
+  const { width, crosses } = traits
   if (width > contextCharacters) {
     const { source } = isFlow ? match.first : match
     throw new TypeError(`A match of ${source} may be of ${width} characters; ${contextCharacters} is the most.`)
@@ -45,24 +45,23 @@ export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
   // What folding takes away may stand in the text as it is written.
   if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, mayBegin, find }
   const hasAnchor = (need: Need) => need.every(({ text }) => anchors.some((anchor) => text.includes(anchor)))
-  const needs = (isFlow ? toFlowNeeds(match) : toNeeds(match)).filter((need) => isWorthIt(need) || hasAnchor(need))
-  return {
-    view,
-    needs: needs.some(hasAnchor) ? needs : [...needs, anchored],
-    aheadMax,
-    crosses: isFlow ? toFlowCrossing(match) : toCrossing(match.source),
-    mayBegin,
-    find,
-  }
+  const needs = traits.needs.filter((need) => isWorthIt(need) || hasAnchor(need))
+  return { view, needs: needs.some(hasAnchor) ? needs : [...needs, anchored], aheadMax, crosses, mayBegin, find }
 }
 
-function toFlowNeeds({ first, last, withinMax }: Flow): Need[] {
-  const behindFirst = withinMax + toWidth(last.source)
-  const beforeLast = toWidth(first.source) + withinMax
-  return [
-    ...toNeeds(first).map((need) => spread(need, 0, behindFirst)),
-    ...toNeeds(last).map((need) => spread(need, beforeLast, 0)),
-  ]
+/** It goes on until what stops it, whatever its ends are. */
+function readFlow({ first, last, stop, withinMax }: Flow): PatternTraits {
+  const begins = readPattern(first)
+  const ends = readPattern(last)
+  const between: Crossing = !stop.test('\uE000') ? 'passages' : stop.test('\n') ? 'nothing' : 'lines'
+  return {
+    width: begins.width + withinMax + ends.width,
+    needs: [
+      ...begins.needs.map((need) => spread(need, 0, withinMax + ends.width)),
+      ...ends.needs.map((need) => spread(need, begins.width + withinMax, 0)),
+    ],
+    crosses: crossings.findLast((each) => [begins.crosses, ends.crosses, between].includes(each))!,
+  }
 }
 
 /** A look ahead at more than the next character. */
@@ -76,11 +75,20 @@ function isWorthIt(need: Need): boolean {
   return need.every(({ text }) => text.trim().length >= needCharactersMin)
 }
 
-function toBeginningTest({ source, multiline, dotAll }: RegExp, flags: string): Matcher['mayBegin'] {
-  // Many are never asked for, and to read an expression takes its time.
-  let words: RegExp | undefined
+/** An expression that is made when it is first asked for: most never are, and to read one takes its time. */
+function makeLater(source: string, flags: string): () => RegExp {
+  let made: RegExp | undefined
+  return () => (made ??= new RegExp(source, flags))
+}
+
+function withOwnFlags({ multiline, dotAll }: RegExp, flags: string): string {
+  return `${flags}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`
+}
+
+function toBeginningTest(match: RegExp, flags: string): Matcher['mayBegin'] {
+  const getWords = makeLater(match.source, withOwnFlags(match, flags.replace('g', 'y')))
   return (text, at) => {
-    words ??= new RegExp(source, `${flags.replace('g', 'y')}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`)
+    const words = getWords()
     words.lastIndex = at
     return words.test(text)
   }
@@ -88,9 +96,10 @@ function toBeginningTest({ source, multiline, dotAll }: RegExp, flags: string): 
 
 type Find = Matcher['find']
 
-function toWordFinder({ source, multiline, dotAll }: RegExp, flags: string): Find {
-  const words = new RegExp(source, `${flags}${multiline ? 'm' : ''}${dotAll ? 's' : ''}`)
+function toWordFinder(match: RegExp, flags: string): Find {
+  const getWords = makeLater(match.source, withOwnFlags(match, flags))
   return (text, from, onMatch) => {
+    const words = getWords()
     words.lastIndex = from
     for (let found = words.exec(text); found; found = words.exec(text)) {
       const { index } = found
@@ -102,10 +111,12 @@ function toWordFinder({ source, multiline, dotAll }: RegExp, flags: string): Fin
 
 /** What begins last is what an end belongs to, as long as nothing stops it and it is near. */
 function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Find {
-  const beginnings = new RegExp(first.source, flags)
-  const marks = new RegExp(`(${last.source})|(${first.source})|${stop.source}`, flags)
+  const getBeginnings = makeLater(first.source, flags)
+  const getMarks = makeLater(`(${last.source})|(${first.source})|${stop.source}`, flags)
   const firstGroup = countGroups(last) + 2
   return (text, from, onMatch) => {
+    const beginnings = getBeginnings()
+    const marks = getMarks()
     beginnings.lastIndex = from
     let begun = beginnings.exec(text)
     while (begun) {
@@ -126,17 +137,6 @@ const groupPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|(?<group>\((?:(?!\?)|\?<(?![=
 
 function countGroups({ source }: RegExp): number {
   return [...source.matchAll(groupPattern)].filter(({ groups }) => groups!['group'] !== undefined).length
-}
-
-function toFlowWidth({ first, last, withinMax }: Flow): number {
-  return toWidth(first.source) + withinMax + toWidth(last.source)
-}
-
-/** A flow goes on until what stops it, whatever its ends are. */
-function toFlowCrossing({ first, last, stop }: Flow): Crossing {
-  const ends = toCrossing(`${first.source}|${last.source}`)
-  const between = !stop.test('\uE000') ? 'passages' : stop.test('\n') ? 'nothing' : 'lines'
-  return crossings[Math.max(crossings.indexOf(ends), crossings.indexOf(between))]!
 }
 
 /** Whether an offset lies in one of some spans, which are in order and apart. */

@@ -1,6 +1,5 @@
 import type { Breaks } from './breaks.ts'
-import type { Crossing } from './pattern-crossing.ts'
-import type { Need } from './pattern-needs.ts'
+import type { Crossing, Need } from './pattern-parts.ts'
 import type { Spots } from './spots.ts'
 
 /** A stretch of a piece, its end not included, and where in it a match may begin. */
