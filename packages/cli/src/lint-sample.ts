@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import { scanPackage } from '@skillstead/core'
+import { scanPackage } from '@skillstead/core/scanner'
 import type { Security, Warning } from '@skillstead/protocol'
 import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/protocol/skill-md'
 import { decodeText } from './import/records.ts'

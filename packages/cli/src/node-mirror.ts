@@ -5,10 +5,10 @@ import { flag, type Arguments } from './command.ts'
 import { toMirrorOptions } from './mirror/with-mirror.ts'
 
 /** The mirror of a node, before it listens; once started it syncs what is followed when it is due. */
-export function createNodeMirror(registry: Registry, given: Arguments): Mirror {
+export async function createNodeMirror(registry: Registry, given: Arguments): Promise<Mirror> {
   const logger = flag(given, 'json-logs') ? createLogger() : undefined
   return createMirror(registry, {
-    ...toMirrorOptions(given),
+    ...(await toMirrorOptions(given)),
     onError(error) {
       if (logger) logger.warn({ err: error }, 'mirror failed')
       else console.error(error instanceof Error ? error.message : error)

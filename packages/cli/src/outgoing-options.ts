@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isNetwork, type OutgoingOptions } from '@skillstead/core'
+import type { OutgoingOptions } from '@skillstead/core'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 
 /** What a node may reach outside. */
@@ -10,12 +10,14 @@ export const outgoingOptions: Record<string, Option> = {
 }
 
 /** The options as the registry takes them; throws {@link UsageError} for what cannot be read. */
-export function toOutgoing(given: Arguments): OutgoingOptions {
-  return { allowNetworks: toNetworks(text(given, 'allow-networks')), ca: toCertificates(text(given, 'ca')) }
+export async function toOutgoing(given: Arguments): Promise<OutgoingOptions> {
+  return { allowNetworks: await toNetworks(text(given, 'allow-networks')), ca: toCertificates(text(given, 'ca')) }
 }
 
-function toNetworks(list: string | undefined): string[] {
-  const networks = list?.split(',').map((network) => network.trim()) ?? []
+async function toNetworks(list: string | undefined): Promise<string[]> {
+  if (list === undefined) return []
+  const { isNetwork } = await import('@skillstead/core')
+  const networks = list.split(',').map((network) => network.trim())
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is no network: write it as in 10.0.0.0/8.`)
   return networks

@@ -1,14 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import {
-  localApi,
-  openRegistry,
-  systemCaller,
-  type Caller,
-  type Registry,
-  type RegistryOptions,
-} from '@skillstead/core'
+import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
@@ -56,12 +49,16 @@ interface OpenOptions extends Pick<RegistryOptions, 'origin' | 'outgoing' | 'sca
   readonly make?: boolean
 }
 
-/** Opens the registry that the options name for the length of some work. */
+/**
+ * Opens the registry that the options name for the length of some work. Only then its code is loaded, which takes most of
+ * the time of a short command.
+ */
 export async function withRegistry<T>(
   given: Arguments,
   work: (registry: Registry) => Promise<T>,
   { make, ...parts }: OpenOptions = {},
 ): Promise<T> {
+  const { openRegistry } = await import('@skillstead/core')
   const registry = await openRegistry({ ...toLocation(given, { make }), ...shortLived, ...parts })
   try {
     return await work(registry)
@@ -97,6 +94,7 @@ export async function withApi<T>(
   return withRegistry(
     given,
     async (registry) => {
+      const { localApi, systemCaller } = await import('@skillstead/core')
       const caller =
         options.as === undefined ? (options.otherwise ?? systemCaller) : await registry.getCaller(options.as)
       return work(localApi(registry, caller, { agentToken: options.agentToken }), { registry, caller })

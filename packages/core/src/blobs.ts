@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { Kysely } from 'kysely'
+import { toDigest } from './digest.ts'
 import { keepCompiled } from './storage/compiled-query.ts'
 import type { BlobEncoding, Tables } from './storage/tables.ts'
 import type { WriteTransaction } from './storage/writer.ts'
@@ -22,11 +22,6 @@ const threadBytesMin = 128 * 1024
 const chunkBytesMin = 64
 const deflateInThread = promisify(deflateRaw)
 const inflateInThread = promisify(inflateRaw)
-
-/** `sha256:` and the hash in lower-case hexadecimal. */
-export function toDigest(bytes: Uint8Array | string): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-}
 
 /** Names the bytes by their digest and compresses them where that helps. */
 export async function createBlob(bytes: Uint8Array): Promise<Blob> {

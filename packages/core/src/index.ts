@@ -1,4 +1,4 @@
-export { toDigest } from './blobs.ts'
+export { toDigest } from './digest.ts'
 export { guest, systemCaller, type Caller, type Guest, type UserCaller } from './caller.ts'
 export { authorize, localCall, type AnyReply } from './call.ts'
 export { systemClock, type Clock } from './clock.ts'
@@ -65,10 +65,6 @@ export {
   type LogText,
   type PublicVersion,
 } from './sync/bundle-parts.ts'
-export { ArchiveError } from './archives/archive-error.ts'
-export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
-export { checkPaths } from './archives/file-paths.ts'
-export { readZip } from './archives/read-zip.ts'
 export { checkRegistry, mendRegistry } from './checks/check-registry.ts'
 export type { Finding } from './checks/finding.ts'
 export { collectGarbage, type Garbage } from './garbage/collect-garbage.ts'

@@ -1,4 +1,3 @@
-import { rotateKey } from '@skillstead/core'
 import { UsageError, flag, text, type Command } from '../command.ts'
 import { findUrl, placeOptions, storeOptions, withApi, withRegistry } from '../place.ts'
 import { keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
@@ -44,6 +43,7 @@ export const rotate: Command<Rotated> = {
   options: { overlap: { value: 'DAYS', help: 'for how long; 30 unless it is said' }, ...storeOptions },
   async run(given) {
     const overlapDays = toDays(text(given, 'overlap') ?? '30')
+    const { rotateKey } = await import('@skillstead/core')
     const [current, before] = await withRegistry(given, (registry) =>
       rotateKey(registry, { overlapMs: overlapDays * dayMs }),
     )

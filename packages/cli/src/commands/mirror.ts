@@ -25,7 +25,7 @@ export const addUpstream: Command<Added> = {
   async run(given) {
     const [name, location] = given.words as [string, string]
     const options = await withAskedKey(toAddOptions(given), location)
-    const { mode, ca } = toMirrorOptions(given)
+    const { mode, ca } = await toMirrorOptions(given)
     return withMirror(
       given,
       async (mirror) => {

@@ -1,5 +1,4 @@
-import { scanPackage, toDigest } from '@skillstead/core'
-import { toSarif } from '@skillstead/core/scan-rules'
+import { scanPackage, toDigest, toSarif } from '@skillstead/core/scanner'
 import { toManifest, type Security } from '@skillstead/protocol'
 import { choice, text, type Command } from '../command.ts'
 import { isUnreadable } from '../import/records.ts'
@@ -37,7 +36,7 @@ export const scan: Command<ScanTotals> = {
     const printer = printers[format]
     const totals = { samples: 0, unreadable: 0, failing: 0 }
     printer.begin?.()
-    for await (const sample of openSamples(place, toOutgoing(given))) {
+    for await (const sample of openSamples(place, await toOutgoing(given))) {
       if (isUnreadable(sample)) {
         totals.unreadable += 1
         tellUnreadable(sample.id, sample.reason, output)

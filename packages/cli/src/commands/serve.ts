@@ -46,7 +46,7 @@ export const serve: Command<undefined> = {
   options: { ...serveOptions, ...storeOptions },
   async run(given, output) {
     limitYoungMemory()
-    const work = toWorkOptions(given)
+    const work = await toWorkOptions(given)
     const registry = await openRegistry({
       ...toLocation(given, { make: true }),
       ...work,
@@ -65,12 +65,12 @@ export const serve: Command<undefined> = {
 }
 
 /** How the registry of a node is called and does its work outside; throws {@link UsageError} for what cannot be read. */
-export function toWorkOptions(
+export async function toWorkOptions(
   given: Arguments,
-): Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy' | 'backups'> {
+): Promise<Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy' | 'backups'>> {
   return {
     origin: toOrigin(given),
-    outgoing: { ...toOutgoing(given), offline: toNetworkMode(given) === 'offline' },
+    outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
     scanPolicy: toScanPolicy(given),
     backups: toBackupPlan(given),
@@ -88,7 +88,7 @@ interface Running {
 export async function listen(registry: Registry, given: Arguments): Promise<Running> {
   let mirror: Mirror | undefined
   try {
-    mirror = createNodeMirror(registry, given)
+    mirror = await createNodeMirror(registry, given)
     const node = await listenNode(registry, toListenOptions(given))
     mirror.start()
     return { registry, mirror, node }

@@ -19,7 +19,7 @@ export const start: Command<undefined> = {
   async run(given, output) {
     limitYoungMemory()
     const here = { ...given, options: { ...given.options, data: folder } }
-    const work = toWorkOptions(here)
+    const work = await toWorkOptions(here)
     const registry = await openRegistry({ ...toLocation(here, { make: true }), ...work, secretKey: toSecretKey(here) })
     const news = await furnish(registry)
     const running = await listen(registry, here)

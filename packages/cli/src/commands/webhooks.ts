@@ -123,7 +123,7 @@ export const retryDelivery: Command<Delivery> = {
 
 async function withWebhooks<T>(given: Arguments, work: (api: RegistryApi) => Promise<T>): Promise<T> {
   const as = requireUser(given, 'Say whose webhooks: --user NAME.')
-  return withApi(given, work, { as, outgoing: toOutgoing(given) })
+  return withApi(given, work, { as, outgoing: await toOutgoing(given) })
 }
 
 /** A node has answered or given up by then. On files nobody knows whether one runs, so not much time is lost. */

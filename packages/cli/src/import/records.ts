@@ -1,4 +1,4 @@
-import type { ArchiveFile } from '@skillstead/core'
+import type { ArchiveFile } from '@skillstead/core/archives'
 
 /** A version in a skill's history, oldest first. */
 interface HistoryVersion {

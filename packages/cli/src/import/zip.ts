@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
-import { readArchiveFiles, type ArchiveFile } from '@skillstead/core'
+import { readArchiveFiles, type ArchiveFile } from '@skillstead/core/archives'
 import { limits } from '@skillstead/protocol'
 import { isSkillMd, skipped } from './folder.ts'
 import { decodeText, type Source, type SourceItem } from './records.ts'

@@ -1,4 +1,4 @@
-import { checkPaths } from '@skillstead/core'
+import { checkPaths } from '@skillstead/core/archives'
 import type { ContentFile } from '@skillstead/client/verify'
 import { readZipContent } from '../verify/content.ts'
 import { isGitFolder } from './lock.ts'

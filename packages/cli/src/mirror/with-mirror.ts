@@ -21,7 +21,7 @@ export async function withMirror<T>(
   work: (mirror: Mirror, registry: Registry) => Promise<T>,
   { make = false, scanPolicy, ...options }: MirrorOptions & WithMirrorOptions = {},
 ): Promise<T> {
-  const parts = { ...toMirrorOptions(given), onError: toTell(given), ...options }
+  const parts = { ...(await toMirrorOptions(given)), onError: toTell(given), ...options }
   // Where there is no registry, nothing is made beside it.
   toLocation(given, { make })
   return withRegistry(
@@ -46,11 +46,11 @@ function toTell(given: Arguments): (error: unknown) => void {
 }
 
 /** How the options say that upstreams are asked. Throws a UsageError. */
-export function toMirrorOptions(given: Arguments): MirrorOptions {
+export async function toMirrorOptions(given: Arguments): Promise<MirrorOptions> {
   return {
     mode: toNetworkMode(given),
     privateNames: toPrivateNames(given),
-    ca: [...(toOutgoing(given).ca ?? [])],
+    ca: [...((await toOutgoing(given)).ca ?? [])],
   }
 }
 

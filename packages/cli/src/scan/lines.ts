@@ -1,4 +1,4 @@
-import { allRules } from '@skillstead/core/scan-rules'
+import { allRules } from '@skillstead/core/scanner'
 import type { ScanFinding, Security } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
 import { toVerdict } from './verdict.ts'

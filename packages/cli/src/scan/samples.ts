@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { readExternalText, type OutgoingOptions } from '@skillstead/core'
+import type { OutgoingOptions } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
 import { isSkillMd, openFolder } from '../import/folder.ts'
 import { readObjects } from '../import/ndjson.ts'
@@ -59,6 +59,7 @@ async function* readInput(): AsyncGenerator<Sample> {
 }
 
 async function* readAddress(url: string, outgoing: OutgoingOptions): AsyncGenerator<Sample> {
+  const { readExternalText } = await import('@skillstead/core')
   const { address, text } = await readExternalText(url, outgoing)
   yield { id: address, files: [{ path: 'SKILL.md', bytes: Buffer.from(text) }] }
 }

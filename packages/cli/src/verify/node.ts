@@ -1,5 +1,6 @@
 import { createClient } from '@skillstead/client'
-import { localApi, readBytes, systemCaller, type Registry } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import { readBytes } from '@skillstead/core/archives'
 import type { RegistryApi } from '@skillstead/protocol'
 import type { Arguments } from '../command.ts'
 import { findNode, withRegistry } from '../place.ts'
@@ -14,8 +15,10 @@ export async function withNode<T>(
   work: (api: RegistryApi, registry?: Registry) => Promise<T>,
 ): Promise<T> {
   const node = findNode(given, 'api-key')
-  if (!node)
+  if (!node) {
+    const { localApi, systemCaller } = await import('@skillstead/core')
     return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false }), registry))
+  }
   return work(createClient({ ...node, client: 'skillstead' }))
 }
 

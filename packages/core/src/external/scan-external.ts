@@ -1,7 +1,7 @@
 import { unescape } from 'node:querystring'
 import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { toDigest } from '../blobs.ts'
+import { toDigest } from '../digest.ts'
 import { scanPackage } from '../scan/scan-package.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { readExternalSkill } from './read-skill.ts'

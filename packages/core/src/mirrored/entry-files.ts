@@ -1,5 +1,5 @@
 import { limits, type ManifestFile } from '@skillstead/protocol'
-import { toDigest } from '../blobs.ts'
+import { toDigest } from '../digest.ts'
 import type { FeedEntry } from './types.ts'
 
 /**

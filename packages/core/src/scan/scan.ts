@@ -1,5 +1,5 @@
 import type { ScanReport, Security } from '@skillstead/protocol'
-import { toDigest } from '../blobs.ts'
+import { toDigest } from '../digest.ts'
 import { Scan } from './scan-files.ts'
 
 /** A file of a skill: its bytes as they were published, or a text. */

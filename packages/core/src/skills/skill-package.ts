@@ -2,7 +2,8 @@ import { RegistryError, compareFiles, limits, toManifest, type FieldError } from
 import type { PublishSkillInput } from '@skillstead/protocol'
 import { ArchiveError, readArchive } from '../archives/read-archive.ts'
 import { checkPaths } from '../archives/file-paths.ts'
-import { createBlob, toDigest, type Blob } from '../blobs.ts'
+import { createBlob, type Blob } from '../blobs.ts'
+import { toDigest } from '../digest.ts'
 import type { FileRow } from './files.ts'
 
 /** The content of a version as it came in: SKILL.md and the files beside it. */

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
-import { toDigest, unpackBlob, type Blob } from '../blobs.ts'
+import { unpackBlob, type Blob } from '../blobs.ts'
+import { toDigest } from '../digest.ts'
 import { Faults } from '../checks/finding.ts'
 import { checkVersions } from '../checks/versions.ts'
 import type { Dialect } from '../storage/database.ts'

@@ -1,4 +1,5 @@
-import { ArchiveError, readArchive, toDigest } from '@skillstead/core'
+import { toDigest } from '@skillstead/core'
+import { ArchiveError, readArchive } from '@skillstead/core/archives'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal, Release, SnapshotSource } from '../types.ts'
