@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { guest, type Caller } from '@skillstead/core'
@@ -12,6 +13,8 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
  */
 export class Call {
   readonly request: ServerRequest
+  /** As Node read them, where it did: they say at once what is not there. */
+  readonly #sent: IncomingHttpHeaders | undefined
   readonly method: string
   /** The caller's own where it is well-formed, so that a trace can go through several systems. */
   readonly requestId: string
@@ -33,12 +36,15 @@ export class Call {
 
   constructor(request: ServerRequest) {
     this.request = request
+    this.#sent = request.runtime?.node?.req.headers
     this.method = request.method
-    this.requestId = toRequestId(request.headers.get('x-request-id'))
+    this.requestId = toRequestId(this.header('x-request-id'))
     this.startedAtMs = performance.now()
   }
 
-  header(name: string): string | null {
+  /** The value of a header, which is asked for in lower case. */
+  header(name: Lowercase<string>): string | null {
+    if (this.#sent !== undefined && this.#sent[name] === undefined) return null
     return this.request.headers.get(name)
   }
 }

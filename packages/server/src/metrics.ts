@@ -16,16 +16,32 @@ export interface Metrics {
   close(): void
 }
 
+/** Requests of one endpoint, method and class of status. */
+interface Series {
+  readonly labels: Readonly<Record<'endpoint' | 'method' | 'status', string>>
+  /** Answered since they were last told to the counter. */
+  fresh: number
+  observe(seconds: number): void
+}
+
 const statusClasses = ['', '1xx', '2xx', '3xx', '4xx', '5xx']
 
 export function createMetrics(): Metrics {
   const own = new PromRegistry()
   const registers = [own]
+  /** Looking labels up costs more than counting, so the few combinations that there are count for themselves. */
+  const kept = new Map<string, Series>()
   const requests = new Counter({
     name: 'skillstead_http_requests_total',
     help: 'Requests answered, by endpoint, method and class of status.',
     labelNames: ['endpoint', 'method', 'status'],
     registers,
+    collect() {
+      for (const series of kept.values()) {
+        requests.inc(series.labels, series.fresh)
+        series.fresh = 0
+      }
+    },
   })
   const durations = new Histogram({
     name: 'skillstead_http_request_duration_seconds',
@@ -49,16 +65,13 @@ export function createMetrics(): Metrics {
   registerEventLoopDelay(delay, registers)
 
   let running = 0
-  /** Looking labels up costs more than counting, so the few combinations that there are keep what they count with. */
-  const kept = new Map<string, { count(): void; observe(seconds: number): void }>()
 
-  function seriesOf(endpoint: string, method: string, status: string) {
+  function seriesOf(endpoint: string, method: string, status: string): Series {
     const key = `${endpoint} ${method} ${status}`
     let series = kept.get(key)
     if (!series) {
-      const counter = requests.labels({ endpoint, method, status })
       const histogram = durations.labels({ endpoint })
-      series = { count: () => counter.inc(), observe: (seconds) => histogram.observe(seconds) }
+      series = { labels: { endpoint, method, status }, fresh: 0, observe: (seconds) => histogram.observe(seconds) }
       kept.set(key, series)
     }
     return series
@@ -71,7 +84,7 @@ export function createMetrics(): Metrics {
     end(call, status) {
       running -= 1
       const series = seriesOf(call.endpoint, toMethodLabel(call.method), statusClasses[Math.trunc(status / 100)]!)
-      series.count()
+      series.fresh += 1
       series.observe((performance.now() - call.startedAtMs) / 1000)
     },
     limited: () => limited.inc(),

@@ -21,7 +21,10 @@ export function toListener(fetch: (request: Request) => Promise<Response>): Requ
 const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {
-  res.writeHead(status, head.flat())
+  const fields: string[] = []
+  // Without `flat`, which takes longer than sending the head.
+  for (const [name, value] of head) fields.push(name, value)
+  res.writeHead(status, fields)
   if (content === null) res.end()
   else if (content.byteLength > textBytesMax) res.end(content)
   // Each byte is one character of this encoding, whatever it means.
