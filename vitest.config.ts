@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -5,8 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/postgres.ts',
-    // Most of a test's time is spent waiting for children, disks and databases, so that no processor is kept free.
-    maxWorkers: '100%',
+    // Much of a test's time is spent waiting for children, disks and databases.
+    maxWorkers: availableParallelism() + 1,
     // They end what hangs: how fast something is, the benchmarks tell. A test of a dozen commands takes 25 s on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
