@@ -1,16 +1,38 @@
+import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { isSampled, sample, seed } from './test/long.ts'
 
-export default defineConfig({
-  ssr: { resolve: { conditions: ['source'] } },
-  test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: 'test/postgres.ts',
-    // Much of a test's time is spent waiting for children, disks and databases.
-    maxWorkers: availableParallelism() + 1,
-    // They end what hangs: how fast something is, the benchmarks tell. A test of a dozen commands takes 25 s on a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
-  },
+/** What a sampled long run has of the suites that `pnpm test` runs in two of their four variants. */
+const sampledFiles = 12
+
+export default defineConfig(({ mode }) => {
+  const isLong = mode === 'long'
+  console.log(`Seed ${seed}: with SKILLSTEAD_TEST_SEED=${seed} a run makes the same choices.`)
+  return {
+    ssr: { resolve: { conditions: ['source'] } },
+    test: {
+      include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
+      exclude: isLong ? [] : ['**/*.long.test.ts'],
+      env: { SKILLSTEAD_TEST_LONG: isLong ? '1' : '', SKILLSTEAD_TEST_SEED: String(seed) },
+      globalSetup: 'test/postgres.ts',
+      setupFiles: ['test/setup.ts'],
+      // Modules load and the scanner's tables are built once a worker instead of once a file.
+      isolate: false,
+      // Tests wait for child processes, disks and databases for much of their time.
+      maxWorkers: availableParallelism() + 1,
+      // Limits end what hangs; the benchmarks judge speed.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      expect: { poll: { timeout: 60_000 } },
+    },
+  }
 })
+
+/** The long files, and some of those with variants that only long runs have. */
+function listSample(): string[] {
+  const files = globSync('test/**/*.test.ts').toSorted()
+  const long = files.filter((file) => file.endsWith('.long.test.ts'))
+  const withVariants = files.filter((file) => readFileSync(file, 'utf8').includes('describeApi('))
+  return [...long, ...sample(withVariants, sampledFiles)]
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { timed } from './phases.ts'
 
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
@@ -24,15 +25,19 @@ export function runFile(
   options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Finished> {
   const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: noConfig, ...options.env } as NodeJS.ProcessEnv
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['--conditions=source', file, ...args],
-      { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    )
-    child.stdin?.end(options.input)
-  })
+  return timed(
+    'process',
+    () =>
+      new Promise((resolve) => {
+        const child = execFile(
+          process.execPath,
+          ['--conditions=source', file, ...args],
+          { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
+          (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+        )
+        child.stdin?.end(options.input)
+      }),
+  )
 }
 
 /** Runs a command line. */

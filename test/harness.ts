@@ -1,6 +1,8 @@
 import { localApi, openRegistry, systemCaller, type Clock, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { EndpointName, Input, PlanName, RegistryApi, endpoints } from '@skillstead/protocol'
 import { afterAll, describe, inject } from 'vitest'
+import { isLong, isWhole } from './long.ts'
+import { timed } from './phases.ts'
 import { makePlace, type DialectName, type Location, type Place } from './places.ts'
 import { checked, openHttp, openInProcess, type Tokens } from './ways-in.ts'
 
@@ -60,20 +62,42 @@ export type Open = (options?: OpenOptions) => Promise<TestRegistry>
 /** The 2nd of January 2026, noon. */
 export const startMs = Date.UTC(2026, 0, 2, 12)
 
-const transports: readonly Transport[] = ['in-process', 'HTTP']
-const dialects: readonly DialectName[] = ['SQLite', 'PostgreSQL']
+interface Variant {
+  readonly transport: Transport
+  readonly dialect: DialectName
+}
 
-/** Runs a suite about the interface through both transports on both databases. What it opens is closed after it. */
-export function describeApi(
-  name: string,
-  define: (open: Open, kind: { transport: Transport; dialect: DialectName }) => void,
-) {
-  for (const dialect of dialects) {
-    for (const transport of transports) {
-      describeOn(dialect, `${name} (${transport}, ${dialect})`, transport, (open) =>
-        define(open, { transport, dialect }),
-      )
-    }
+const dialects: readonly DialectName[] = ['SQLite', 'PostgreSQL']
+const allVariants: readonly Variant[] = dialects.flatMap((dialect) =>
+  (['in-process', 'HTTP'] as const).map((transport) => ({ transport, dialect })),
+)
+const isPaired = ({ transport, dialect }: Variant) => (transport === 'HTTP') === (dialect === 'PostgreSQL')
+
+type DefineApi = (open: Open, variant: Variant) => void
+
+/**
+ * Runs a suite about the interface in-process on SQLite and over HTTP on PostgreSQL; `test:long` runs all four variants, and
+ * a sample of it the other two.
+ *
+ * The two meet both transports and both databases. That is enough for a rule of the registry: operations do not know
+ * their transport, and the transport does not know the database, so a defect of one shows with either other. What
+ * depends on the two together takes {@link describeMatrix}: bodies that are streamed out of the database, errors of the
+ * database as answers, concurrent calls, full-text search. What the opened registries hold is removed after the suite.
+ */
+export function describeApi(name: string, define: DefineApi): void {
+  const variants = allVariants.filter((variant) => isLong !== isPaired(variant) || isWhole)
+  describeVariants(variants, name, define)
+}
+
+/** Runs a suite through both transports on both databases, in every run. See {@link describeApi} for when. */
+export function describeMatrix(name: string, define: DefineApi): void {
+  describeVariants(allVariants, name, define)
+}
+
+function describeVariants(variants: readonly Variant[], name: string, define: DefineApi): void {
+  for (const variant of variants) {
+    const { transport, dialect } = variant
+    describeOn(dialect, `${name} (${transport}, ${dialect})`, transport, (open) => define(open, variant))
   }
 }
 
@@ -105,10 +129,10 @@ async function openTestRegistry(
   dialect: DialectName,
   { at, empty, clock = createClock(), ...options }: OpenOptions,
 ): Promise<TestRegistry> {
-  const place: Place = at ? { location: at, remove: async () => {} } : await makePlace(dialect)
-  const registry = await openRegistry({ onError: failAloud, ...options, ...place.location, clock })
+  const place: Place = at ? { location: at, remove: async () => {} } : await timed('place', () => makePlace(dialect))
+  const registry = await timed('open', () => openRegistry({ onError: failAloud, ...options, ...place.location, clock }))
   await registry.search.warmed
-  const way = transport === 'HTTP' ? await openHttp(registry) : openInProcess(registry)
+  const way = transport === 'HTTP' ? await timed('listen', () => openHttp(registry)) : openInProcess(registry)
   const users = new Map<string, TestUser>()
   let closed: Promise<void> | undefined
 

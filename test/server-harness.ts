@@ -3,6 +3,8 @@ import { localApi, localCall, openRegistry, systemCaller, type Registry, type Re
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'
+import { timed } from './phases.ts'
+import { makePlace } from './places.ts'
 
 /** A node on a real port, with one skill in its registry, and a key of the skill's owner. */
 export interface Fixture {
@@ -26,14 +28,18 @@ export async function startNode(
   change?: (registry: Registry) => Registry,
   opening: Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy'> = {},
 ): Promise<Fixture> {
-  const registry = await openRegistry({ path: ':memory:', ...opening })
+  const place = await timed('place', () => makePlace('SQLite'))
+  const registry = await timed('open', () => openRegistry({ ...place.location, ...opening }))
   const key = await createUser(registry, 'alice', 'enterprise')
   const api = localApi(registry, await registry.getCaller('alice'))
   await api.publishSkill({ skillMd, version: '1.0.0' })
-  const node = await listenNode(change ? change(registry) : registry, { port: 0, rates: 'off', ...options })
+  const node = await timed('listen', () =>
+    listenNode(change ? change(registry) : registry, { port: 0, rates: 'off', ...options }),
+  )
   onTestFinished(async () => {
     await node.close()
     await registry.close()
+    await place.remove()
   })
   const get = (path: string, init?: RequestInit) => fetch(`${node.url}/api/v1${path}`, { redirect: 'manual', ...init })
   return {

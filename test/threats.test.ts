@@ -56,8 +56,10 @@ function toCell({ file, title }: NamedTest): string {
 
 /** Whether a file calls something, as `it` or what `it.each` gives, with this very title. */
 function isThere({ file, title }: NamedTest): boolean {
-  const path = join(import.meta.dirname, `${file}.test.ts`)
-  if (!existsSync(path)) return false
+  const path = [`${file}.test.ts`, `${file}.long.test.ts`]
+    .map((name) => join(import.meta.dirname, name))
+    .find((candidate) => existsSync(candidate))
+  if (!path) return false
   const text = readFileSync(path, 'utf8').replaceAll(/\(\s+/g, '(')
   return ["'", '"', '`'].some((quote) => text.includes(`(${quote}${title.replaceAll('\\|', '|')}${quote}`))
 }

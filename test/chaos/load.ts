@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@skillstead/client'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { skillMd } from '../answers.ts'
-import { createRandom } from '../crash/kills.ts'
+import { seededRandom } from '../random.ts'
 import { createAsk, patient } from './ask.ts'
 import { createAuthor } from './author.ts'
 import { createBackups } from './backups.ts'
@@ -59,7 +59,7 @@ export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts)
   const ask = createAsk(trouble)
   const witness = createWitness(baseUrl, ask, trouble)
   const toParts = (username: string, i: number) => {
-    return { username, apiKey: users.get(username)!, baseUrl, ask, trouble, random: createRandom(seed + i + 1) }
+    return { username, apiKey: users.get(username)!, baseUrl, ask, trouble, random: seededRandom(seed + i + 1) }
   }
   const writing = authors.map((username, i) => createAuthor(toParts(username, i)))
   const using = readers.map((username, i) =>
@@ -74,7 +74,7 @@ export function startLoad({ baseUrl, users, trouble, seed, backsUp }: LoadParts)
   const everybody: Actor[] = [...writing, ...using, ...(backsUp ? [backups] : [])]
   const actors = everybody.map(({ act, pausesMs = pauseMs }) => {
     const actor = { current: Promise.resolve(), ended: Promise.resolve() }
-    const random = createRandom(seed)
+    const random = seededRandom(seed)
     const go = async () => {
       while (!hasEnded && !trouble.isOver) {
         if (!isStill) {

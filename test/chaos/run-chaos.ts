@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { createRandom } from '../crash/kills.ts'
+import { seededRandom } from '../random.ts'
 import { openOutside } from '../outside.ts'
 import { checkAtRest, compareLog, listStored, untilTold } from './compare.ts'
 import { openDisk, type Disk } from './disk.ts'
@@ -92,7 +92,7 @@ async function openScene(seed: number, disk: Disk, postgres: ChaosOptions['postg
     receivers,
     node,
     load,
-    random: createRandom(seed),
+    random: seededRandom(seed),
     disk: postgres ? undefined : disk,
     cut: postgres?.cut,
     async close() {

@@ -8,7 +8,7 @@ import type { NodeOptions } from './cluster-child.ts'
 import { compare, type Faults } from './cluster-compare.ts'
 import { startLoad } from './cluster-load.ts'
 import { startBalancer, startNodes, type Nodes } from './cluster-nodes.ts'
-import { createRandom } from './kills.ts'
+import { seededRandom } from '../random.ts'
 
 export interface ClusterOptions {
   readonly kills: number
@@ -60,7 +60,7 @@ async function run(
   { kills, seed, onKill }: ClusterOptions,
   atEnd: (end: () => Promise<void>) => void,
 ): Promise<ClusterReport> {
-  const random = createRandom(seed)
+  const random = seededRandom(seed)
   const postgres = await startPostgres()
   atEnd(postgres.stop)
   const outside = await openOutside(['hooks.test'])

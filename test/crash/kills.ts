@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { openOutside, type Outside } from '../outside.ts'
+import { seededRandom } from '../random.ts'
 import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
 
 export interface KillOptions {
@@ -62,7 +63,7 @@ const moodsMax = 3
  * against what is stored.
  */
 export async function runKills({ location, kills, seed, onKill }: KillOptions): Promise<KillReport> {
-  const random = createRandom(seed)
+  const random = seededRandom(seed)
   const outside = await openOutside(['hooks.test'])
   const tally = createTally(outside, random)
   const outgoing = { allowNetworks: ['127.0.0.0/8'], ca: [outside.ca] }
@@ -226,16 +227,5 @@ async function readStored(location: RegistryOptions): Promise<{ stored: Set<stri
   return {
     stored: new Set(versions.map(({ full_name, version }) => `${full_name}@${version}`)),
     stuck: rows.map(({ id, state, attempt_log }) => `${id} is ${state}: ${attempt_log}`),
-  }
-}
-
-/** Numbers from 0 to 1 that follow from a seed (Tommy Ettinger's Mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
 import { findDamage, publishVersions, readState } from '../mirror-state.ts'
-import { createRandom } from './kills.ts'
+import { seededRandom } from '../random.ts'
 import type { MirrorChildOptions, MirrorChildSays } from './mirror-child.ts'
 
 type Location = Pick<RegistryOptions, 'path' | 'databaseUrl'>
@@ -51,7 +51,7 @@ const bundledSkills = 150
 /** Kills a mirror as it syncs, or the node that it syncs from, and holds what is left against what was published. */
 export async function runSyncKills(options: MirrorKillOptions): Promise<MirrorKillReport> {
   const { kills, seed, onKill } = options
-  const random = createRandom(seed)
+  const random = seededRandom(seed)
   const tally = createTally()
   const upstreamAt = { path: join(options.folder, 'upstream.db') }
   await makeUpstream(upstreamAt, skillsAtFirst)
@@ -93,7 +93,7 @@ export async function runSyncKills(options: MirrorKillOptions): Promise<MirrorKi
 /** Kills a process as it brings in a bundle; once it is through, another one begins with nothing. */
 export async function runImportKills(options: MirrorKillOptions): Promise<MirrorKillReport> {
   const { folder, kills, seed, onKill } = options
-  const random = createRandom(seed)
+  const random = seededRandom(seed)
   const tally = createTally()
   const upstreamAt = { path: join(folder, 'publisher.db') }
   const file = join(folder, 'skills.bundle')

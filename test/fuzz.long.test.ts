@@ -2,17 +2,17 @@ import { tmpdir } from 'node:os'
 import { describe, expect, inject, it } from 'vitest'
 import { endpoints } from '@skillstead/protocol'
 import { grownMiBMax, runFuzz } from './fuzz/run-fuzz.ts'
+import { repetitions, seed } from './long.ts'
 import { makePlace, type DialectName } from './places.ts'
 
-/** The long form takes another one each time; `FUZZ_SEED` tries one again here. */
-const seed = Number(process.env.FUZZ_SEED ?? 7545)
 /** So much of the interface has to be reached at least, for a run that is only refused finds nothing. */
 const goodMin = Object.keys(endpoints).length * 0.45
 
+const requestCount = repetitions({ sampled: 1500, whole: 10_000 })
 const runs: readonly [DialectName, seed: number, requests: number][] = [
-  ['SQLite', seed * 2, 1500],
-  ['SQLite', seed * 2 + 1, 1500],
-  ['PostgreSQL', seed * 2, 1000],
+  ['SQLite', seed * 2, requestCount],
+  ['SQLite', seed * 2 + 1, requestCount],
+  ['PostgreSQL', seed * 2, requestCount],
 ]
 
 describe('requests of every kind to every endpoint', () => {

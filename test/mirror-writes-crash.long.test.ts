@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import type { DeliveryChildOptions } from './crash/delivery-child.ts'
 import { describeDatabases } from './harness.ts'
+import { repetitions } from './long.ts'
 import { endMirrors } from './mirror-harness.ts'
 import { openPair, type WritingPair } from './mirror-writes-acts.ts'
 
@@ -13,7 +14,7 @@ afterEach(async () => {
   for (const pair of opened.splice(0)) await pair.close()
 })
 
-const kills = 3
+const kills = repetitions({ sampled: 3, whole: 12 })
 const patienceMs = 240_000
 const skills = ['tea', 'coffee', 'cocoa']
 const versions = ['1.0.0', '1.1.0', '1.2.0']

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { runImportKills, runSyncKills } from './crash/mirror-kills.ts'
+import { repetitions, seed } from './long.ts'
 import { makePlace, type Place } from './places.ts'
 
 /** `pnpm crash mirror` does the same two hundred times. */
-const kills = 4
-const patienceMs = 240_000
+const kills = repetitions({ sampled: 4, whole: 20 })
+const patienceMs = 900_000
 const faults = { damage: [], madeUp: [], different: [], repeated: [], errors: [] }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a mirror on %s', (dialect) => {
@@ -23,7 +24,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a mirror on %s', (dialect) => 
     places.push(place)
     return place.location
   }
-  const options = async (seed: number) => {
+  const makeOptions = async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skillstead-crash-'))
     folders.push(folder)
     return { folder, openPlace, kills, seed }
@@ -32,8 +33,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a mirror on %s', (dialect) => 
   it.skipIf(isMissing)(
     'that is killed as it syncs, or whose upstream is, ends in exactly the state of the upstream',
     async () => {
-      const seed = Date.now() % 1_000_000
-      const report = await runSyncKills(await options(seed))
+      const report = await runSyncKills(await makeOptions())
       expect(report, `with seed ${seed}`).toMatchObject(faults)
       expect(report.versions).toBeGreaterThan(20)
     },
@@ -43,8 +43,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a mirror on %s', (dialect) => 
   it.skipIf(isMissing)(
     'that is killed as it brings in a bundle ends in exactly the state that the bundle has',
     async () => {
-      const seed = Date.now() % 1_000_000
-      const report = await runImportKills(await options(seed))
+      const report = await runImportKills(await makeOptions())
       expect(report, `with seed ${seed}`).toMatchObject(faults)
       expect(report.versions).toBeGreaterThan(20)
     },

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { runKills } from './crash/kills.ts'
+import { repetitions, seed } from './long.ts'
 import { makePlace, type Place } from './places.ts'
 
 /** `pnpm crash` does the same two hundred times. */
-const kills = 8
-const patienceMs = 300_000
+const kills = repetitions({ sampled: 8, whole: 40 })
+const patienceMs = 900_000
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a node on %s that is killed while it publishes', (dialect) => {
   let place: Place
@@ -14,7 +15,6 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a node on %s that is killed wh
     'delivers what it stored at least once, nothing that it did not store, and leaves no row behind',
     async () => {
       place = await makePlace(dialect)
-      const seed = Date.now() % 1_000_000
       const report = await runKills({ location: place.location, kills, seed })
       const faults = { lost: [], untold: [], madeUp: [], ambiguous: [], stuck: [], errors: [] }
       expect(report, `with seed ${seed}`).toMatchObject(faults)
