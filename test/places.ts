@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import SqliteDatabase from 'better-sqlite3'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { openDatabase } from '../packages/core/src/storage/database.ts'
+import { createDatabase, takeDatabase } from './postgres-databases.ts'
 
 export type DialectName = 'SQLite' | 'PostgreSQL'
 
@@ -26,23 +25,8 @@ export function makePlace(dialect: DialectName): Promise<Place> {
 /** As {@link makePlace}, with nothing in it, not even a schema. */
 export async function makeEmptyPlace(dialect: DialectName): Promise<Place> {
   if (dialect === 'SQLite') return makeEmptyFile()
-  const server = inject('postgresUrl')!
-  const name = `test_${randomUUID().replaceAll('-', '')}`
-  await runSql(`${server}postgres`, `create database ${name}`)
-  const remove = async () => void (await runSql(`${server}postgres`, `drop database ${name} with (force)`))
-  return { location: { databaseUrl: server + name }, remove }
-}
-
-/** Runs a statement on a PostgreSQL database. */
-async function runSql(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  try {
-    const { rows } = await client.query(text)
-    return rows as Record<string, unknown>[]
-  } finally {
-    await client.end()
-  }
+  const { databaseUrl, drop } = await createDatabase(inject('postgresUrl')!)
+  return { location: { databaseUrl }, remove: drop }
 }
 
 async function makeEmptyFile(): Promise<Place & { location: { path: string } }> {
@@ -71,30 +55,6 @@ async function makeFileTemplate(): Promise<Buffer> {
 }
 
 async function makeDatabase(): Promise<Place> {
-  const server = inject('postgresUrl')!
-  await (template ??= makeTemplate(server))
-  const name = `test_${randomUUID().replaceAll('-', '')}`
-  await runSql(`${server}postgres`, `create database ${name} template ${templateName}`)
-  const remove = async () => void (await runSql(`${server}postgres`, `drop database ${name} with (force)`))
-  return { location: { databaseUrl: server + name }, remove }
-}
-
-const templateName = 'skillstead_template'
-let template: Promise<void> | undefined
-
-/** Made by the first process of the run that needs it; a copy is ten times as fast as migrating. */
-async function makeTemplate(server: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${server}postgres` })
-  await client.connect()
-  try {
-    await client.query('select pg_advisory_lock(7545)')
-    const { rows } = await client.query('select 1 from pg_database where datname = $1', [templateName])
-    if (rows.length > 0) return
-    await client.query('create database skillstead_migrating')
-    const database = await openDatabase({ databaseUrl: `${server}skillstead_migrating` })
-    await database.close()
-    await client.query(`alter database skillstead_migrating rename to ${templateName}`)
-  } finally {
-    await client.end()
-  }
+  const { databaseUrl, giveBack } = await takeDatabase(inject('postgresUrl')!)
+  return { location: { databaseUrl }, remove: giveBack }
 }
