@@ -52,6 +52,8 @@ export interface TestRegistry {
 interface OpenOptions extends Omit<RegistryOptions, 'path' | 'databaseUrl' | 'clock'> {
   /** A database that another test registry has open; a fresh one where it is not said. */
   readonly at?: Location
+  /** The database, where it is not the one of the suite. */
+  readonly dialect?: DialectName
   readonly clock?: TestClock
   /** Without the administrator. */
   readonly empty?: boolean
@@ -117,7 +119,7 @@ function describeOn(dialect: DialectName, name: string, transport: Transport, de
       for (const test of opened.toReversed()) await test.close()
     })
     define(async (options = {}) => {
-      const test = await openTestRegistry(transport, dialect, options)
+      const test = await openTestRegistry(transport, options.dialect ?? dialect, options)
       opened.push(test)
       return test
     })
@@ -127,7 +129,7 @@ function describeOn(dialect: DialectName, name: string, transport: Transport, de
 async function openTestRegistry(
   transport: Transport,
   dialect: DialectName,
-  { at, empty, clock = createClock(), ...options }: OpenOptions,
+  { at, empty, dialect: _, clock = createClock(), ...options }: OpenOptions,
 ): Promise<TestRegistry> {
   const place: Place = at ? { location: at, remove: async () => {} } : await timed('place', () => makePlace(dialect))
   const registry = await timed('open', () => openRegistry({ onError: failAloud, ...options, ...place.location, clock }))

@@ -5,7 +5,7 @@ import { listenNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'
 import { createClock, describeDatabases, type TestClock } from './harness.ts'
 import { publishVersions } from './mirror-state.ts'
-import { makePlace } from './places.ts'
+import { makePlace, type DialectName, type Location } from './places.ts'
 
 /** A registry that follows others, with a clock that stands still. */
 export interface TestMirror {
@@ -29,7 +29,8 @@ export interface TestUpstream {
 
 /** A node with so many skills of one to three versions, on a real port. */
 export async function openUpstream(skills: number, clock: TestClock): Promise<TestUpstream> {
-  const registry = await openRegistry({ path: ':memory:', origin: 'upstream.example', works: false, clock })
+  const location = await openPlace('SQLite')
+  const registry = await openRegistry({ ...location, origin: 'upstream.example', works: false, clock })
   await localApi(registry, systemCaller).createUser({ username: 'alice' })
   const alice = localApi(registry, await registry.getCaller('alice'))
   for (let i = 0; i < skills; i += 1) await publishVersions(alice, `skill-${i}`, (i % 3) + 1)
@@ -48,23 +49,25 @@ interface OpenOptions extends Partial<Omit<RegistryOptions, 'clock'>> {
 
 export type OpenTestMirror = (options?: OpenOptions) => Promise<TestMirror>
 
-/** Runs a suite about mirrors in memory and on PostgreSQL. */
+/** Runs a suite about mirrors on SQLite and on PostgreSQL. */
 export function describeMirrors(name: string, define: (open: OpenTestMirror) => void): void {
   describeDatabases(name, (_, dialect) => {
     if (dialect === 'SQLite') return define(openTestMirror)
-    return define(async (options) => {
-      const { location, remove } = await makePlace(dialect)
-      // Before what closes it is: the last is done first.
-      onTestFinished(remove)
-      return openTestMirror({ ...location, ...options })
-    })
+    return define(async (options) => openTestMirror({ ...(await openPlace(dialect)), ...options }))
   })
 }
 
-/** Opens it in memory unless it is said where. It is closed when the test ends. */
+/** A database that is removed when the test ends, after what is opened on it later is closed. */
+async function openPlace(dialect: DialectName): Promise<Location> {
+  const { location, remove } = await makePlace(dialect)
+  onTestFinished(remove)
+  return location
+}
+
+/** Opens a mirror. Default: an SQLite file of its own. It is closed when the test ends. */
 export async function openTestMirror(options: OpenOptions = {}): Promise<TestMirror> {
   const { clock = createClock(), mirror: mirrorOptions, ...rest } = options
-  const place = rest.databaseUrl === undefined ? { path: ':memory:' } : {}
+  const place = rest.databaseUrl === undefined && rest.path === undefined ? await openPlace('SQLite') : {}
   const registry = await openRegistry({ origin: 'mirror.example', works: false, ...place, ...rest, clock })
   const alarms: Alarm[] = []
   const mirror = createMirror(registry, { onAlarm: (_, alarm) => void alarms.push(alarm), ...mirrorOptions })

@@ -31,8 +31,9 @@ export async function endMirrors(): Promise<void> {
   for (const end of ending.splice(0).toReversed()) await end()
 }
 
+/** The node that others follow is on SQLite: the suites are about the mirror, and its database is the suite's. */
 export async function openUpstream(open: Open, options: Parameters<Open>[0] = {}): Promise<UpstreamNode> {
-  const test = await open(options)
+  const test = await open({ dialect: 'SQLite', ...options })
   const alice = await test.makeUser('alice', { plan: 'enterprise' })
   const node = await listenNode(test.registry, { port: 0, rates: 'off', graceMs: 1000 })
   ending.push(() => node.close())
