@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, refusalOf, skillMd, textOf } from './answers.ts'
-import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
+import { describeMatrix, type TestRegistry, type TestUser } from './harness.ts'
 
 /** How two calls ended that were made at the same moment: `done`, or the code of the refusal. */
 async function endsOf(...calls: Promise<unknown>[]): Promise<string[]> {
@@ -8,7 +8,7 @@ async function endsOf(...calls: Promise<unknown>[]): Promise<string[]> {
   return settled.map((end) => (end.status === 'fulfilled' ? 'done' : (end.reason as { code: string }).code))
 }
 
-describeApi('at the same moment', (open) => {
+describeMatrix('at the same moment', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -121,7 +121,7 @@ const inCategory = (category: string, body: string) =>
 
 const ofDescription = (description: string) => skillMd('mixed', { description, body: `${description}\n` })
 
-describeApi('what an owner set', (open) => {
+describeMatrix('what an owner set', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -185,7 +185,7 @@ describeApi('what an owner set', (open) => {
   })
 })
 
-describeApi('the source of a fork', (open) => {
+describeMatrix('the source of a fork', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -227,7 +227,7 @@ describeApi('the source of a fork', (open) => {
   })
 })
 
-describeApi('lists and limits', (open) => {
+describeMatrix('lists and limits', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -296,7 +296,7 @@ const entry = (seq: number) =>
     data: { long: 'é'.repeat(1_500_000) },
   })
 
-describeApi('a page of the feed', (open) => {
+describeMatrix('a page of the feed', (open) => {
   it('ends at a few MiB, and the next one carries on', async () => {
     const test = await open()
     const hash = Buffer.alloc(32)

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readArchive } from '../packages/core/src/archives/read-archive.ts'
 import { bytesOf, codeOf, skillMd, textOf } from './answers.ts'
-import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
+import { describeMatrix, type TestRegistry, type TestUser } from './harness.ts'
 
-describeApi('reading', (open, { transport }) => {
+describeMatrix('reading', (open, { transport }) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
