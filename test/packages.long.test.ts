@@ -13,7 +13,7 @@ import { skillMd } from './answers.ts'
 import { findOldNode, folders, install, listFiles, nodes, packAll, readExamples, readManifest } from './packages.ts'
 
 const run = promisify(execFile)
-const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
+const tsc = join(import.meta.dirname, 'node_modules/typescript/bin/tsc')
 const compilerOptions = {
   target: 'es2024',
   // h3's own types need the newest.

@@ -132,7 +132,7 @@ export async function listFiles(folder: string): Promise<string[]> {
 /** The Nodes that are promised, and where the workspace has them. */
 export const nodes = [22, 24, 26].map((major) => ({
   major,
-  path: join(root, 'node_modules', major === 26 ? 'node' : `node${major}`, 'bin/node'),
+  path: join(root, major === 26 ? 'node_modules/node' : `test/node_modules/node${major}`, 'bin/node'),
 }))
 
 /** A Node of this machine that is older than what is promised, and its version; undefined where there is none. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeFolder, type Finished } from './cli-harness.ts'
 
-const program = fileURLToPath(new URL('../node_modules/skills/bin/cli.mjs', import.meta.url))
+const program = fileURLToPath(new URL('node_modules/skills/bin/cli.mjs', import.meta.url))
 
 /** A project of somebody who installs skills with the program `skills`, of one agent and with nothing else at home. */
 export interface Project {
