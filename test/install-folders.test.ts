@@ -116,7 +116,7 @@ async function leave(root: string, steps: 'add' | 'seal' | 'swap'): Promise<void
   await rename(join(root, 'skills', name!), join(root, 'skills', '.skillstead-999999999-0123abcd'))
 }
 
-const place = (root: string) => ({ isGlobal: false, root, lockFolder: root })
+const place = (root: string) => ({ isGlobal: false, root, lockFolder: root, env: {} })
 const lockOf = (text: string, names: readonly string[]): Lock => ({
   version: 1,
   skills: Object.fromEntries(

@@ -1,4 +1,5 @@
 import type { ParseArgsOptionDescriptor } from 'node:util'
+import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 
 /** One option of a command; `value` names what is given to it in the help, flags have none. */
@@ -9,10 +10,11 @@ export interface Option {
   readonly env?: string
 }
 
-/** What a command was given: its options by name, and the words that stand beside them. */
+/** What a command was given: its words, its options by name, and the environment and streams that it works with. */
 export interface Arguments {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | boolean | undefined>>
+  readonly io: Io
 }
 
 /** A command as a row: what it takes, what it does, and how its result reads for people. */
@@ -23,7 +25,7 @@ export interface Command<Result = unknown> {
   readonly options: Readonly<Record<string, Option>>
   run(given: Arguments, output: Output): Promise<Result>
   /** The result in lines; with --json the result is printed as it is. */
-  show(result: Result): string[]
+  show(result: Result, io: Io): string[]
   /** Whether it prints its result while it runs, also with --json. */
   readonly printsItself?: true
   /** Whether its lines are for programs too, which get them as they are: it looks itself what a terminal may see. */

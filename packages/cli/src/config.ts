@@ -1,11 +1,18 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Environment } from './io.ts'
 import { writeWhole } from './install/write-whole.ts'
 
+/** The home folder that an environment names, or that of the user. */
+export function homeFolder(env: Environment): string {
+  return env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME'] || homedir()
+}
+
 /** A file of ours in the folder where programs keep what belongs to a user. */
-export function configFile(name: string, env: NodeJS.ProcessEnv = process.env): string {
-  const folder = env.XDG_CONFIG_HOME || (process.platform === 'win32' && env.APPDATA) || join(homedir(), '.config')
+export function configFile(name: string, env: Environment): string {
+  const folder =
+    env['XDG_CONFIG_HOME'] || (process.platform === 'win32' && env['APPDATA']) || join(homeFolder(env), '.config')
   return join(folder, 'skillstead', name)
 }
 

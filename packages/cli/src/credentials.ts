@@ -2,6 +2,7 @@ import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync } fr
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { configFile, toNodeAddress, writePrivate } from './config.ts'
+import type { Environment } from './io.ts'
 
 /** What a user logged in to a node with. */
 export interface Credential {
@@ -18,52 +19,53 @@ const Credentials = v.object({
 type Credentials = v.InferOutput<typeof Credentials>
 
 /** Where the keys are kept of the nodes that a user has logged in to. */
-export const credentialsFile = (): string => configFile('credentials.json')
+export const credentialsFile = (env: Environment): string => configFile('credentials.json', env)
 
 /** The credential for a node, and for no other: a key goes nowhere but to the place that it was given for. */
-export function findCredential(url: string): Credential | undefined {
-  const { nodes } = readCredentials()
+export function findCredential(env: Environment, url: string): Credential | undefined {
+  const { nodes } = readCredentials(env)
   const place = toNodeAddress(url)
   return Object.hasOwn(nodes, place) ? nodes[place] : undefined
 }
 
 /** The node that was logged in to last. */
-export function findCurrentNode(): string | undefined {
-  return readCredentials().current ?? undefined
+export function findCurrentNode(env: Environment): string | undefined {
+  return readCredentials(env).current ?? undefined
 }
 
 /** Keeps a credential in place of the one before, and makes its node the current one. */
-export function keepCredential(url: string, credential: Credential): void {
-  const { nodes } = readCredentials()
+export function keepCredential(env: Environment, url: string, credential: Credential): void {
+  const { nodes } = readCredentials(env)
   const place = toNodeAddress(url)
-  writeCredentials({ version: 1, current: place, nodes: { ...nodes, [place]: credential } })
+  writeCredentials(env, { version: 1, current: place, nodes: { ...nodes, [place]: credential } })
 }
 
 /** Forgets a node; the credential that was kept for it. */
-export function dropCredential(url: string): Credential | undefined {
-  const { current, nodes } = readCredentials()
+export function dropCredential(env: Environment, url: string): Credential | undefined {
+  const { current, nodes } = readCredentials(env)
   const place = toNodeAddress(url)
   if (!Object.hasOwn(nodes, place)) return undefined
   const { [place]: dropped, ...others } = nodes
-  writeCredentials({ version: 1, current: current === place ? null : current, nodes: others })
+  writeCredentials(env, { version: 1, current: current === place ? null : current, nodes: others })
   return dropped
 }
 
-function writeCredentials(credentials: Credentials): void {
-  const file = credentialsFile()
+function writeCredentials(env: Environment, credentials: Credentials): void {
+  const file = credentialsFile(env)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   // The folder may be older than its first secret.
   chmodSync(dirname(file), 0o700)
   writePrivate(file, `${JSON.stringify(credentials, null, 2)}\n`)
 }
 
-function readCredentials(): Credentials {
-  const text = readOwn(credentialsFile())
+function readCredentials(env: Environment): Credentials {
+  const file = credentialsFile(env)
+  const text = readOwn(file)
   if (text === undefined) return { version: 1, current: null, nodes: {} }
   try {
     return v.parse(Credentials, JSON.parse(text))
   } catch {
-    throw new Error(`${credentialsFile()} cannot be read. Mend it, or delete it and log in again.`)
+    throw new Error(`${file} cannot be read. Mend it, or delete it and log in again.`)
   }
 }
 

@@ -9,4 +9,5 @@ if (Number(process.versions.napi) < 10) {
 // Compiled code is kept between starts: a command starts in half the time and takes less memory.
 module.enableCompileCache?.()
 const { run } = await import('./run.ts')
-process.exitCode = await run(process.argv.slice(2))
+const { processIo } = await import('./process-io.ts')
+process.exitCode = await run(process.argv.slice(2), processIo)

@@ -2,20 +2,22 @@ import type { Registry } from '@skillstead/core'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { createLogger } from '@skillstead/server'
 import { flag, type Arguments } from './command.ts'
+import { toLogStream } from './io.ts'
+import type { Output } from './output.ts'
 import { toMirrorOptions } from './mirror/with-mirror.ts'
 
 /** The mirror of a node, before it listens; once started it syncs what is followed when it is due. */
-export async function createNodeMirror(registry: Registry, given: Arguments): Promise<Mirror> {
-  const logger = flag(given, 'json-logs') ? createLogger() : undefined
+export async function createNodeMirror(registry: Registry, given: Arguments, { warn }: Output): Promise<Mirror> {
+  const logger = flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined
   return createMirror(registry, {
     ...(await toMirrorOptions(given)),
     onError(error) {
       if (logger) logger.warn({ err: error }, 'mirror failed')
-      else console.error(error instanceof Error ? error.message : error)
+      else warn(error instanceof Error ? error.message : String(error))
     },
     onAlarm(upstream, { code, message }) {
       if (logger) logger.error({ upstream, alarm: code }, message)
-      else console.error(`The sync of '${upstream}' stands still (${code}): ${message}`)
+      else warn(`The sync of '${upstream}' stands still (${code}): ${message}`)
     },
     onReport({ upstream, applied, refusedTotal, requests, durationMs }) {
       if (applied + refusedTotal > 0)

@@ -1,12 +1,35 @@
-/** Where a command says what it is doing: people read it on standard error, programs get the one line of its result. */
+import { Console } from 'node:console'
+import type { Io, OutputStream } from './io.ts'
+
+/** Where a command writes: people read on standard error what it is doing, programs get its result on standard output. */
 export interface Output {
   readonly json: boolean
+  /** For progress bars, which are shown on a terminal alone. */
+  readonly stderr: OutputStream
   /** A line for people while the command runs; silent with --json. */
   say(line: string): void
+  /** A line on standard output, as it is. */
+  print(line: string): void
+  /** A line on standard error, as it is, also with --json. */
+  warn(line: string): void
 }
 
-export function createOutput(json: boolean): Output {
-  return { json, say: (line) => void (json || console.error(toPlainText(line))) }
+export function createOutput({ stdout, stderr }: Io, json: boolean): Output {
+  // A console takes no notice of a reader that is gone, as with `| head`.
+  const lines = new Console({ stdout, stderr })
+  return {
+    json,
+    stderr,
+    say: (line) => void (json || lines.error(toPlainText(line))),
+    print: (line) => lines.log(line),
+    warn: (line) => lines.error(line),
+  }
+}
+
+/** Where errors of background work go, with their stacks. */
+export function createErrorLog({ stderr }: Io): (error: unknown) => void {
+  const lines = new Console(stderr)
+  return (error) => lines.error(error)
 }
 
 /** A result as one line of JSON that a terminal does not obey either: what JSON leaves as it is, is escaped. */

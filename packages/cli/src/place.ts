@@ -5,6 +5,7 @@ import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
+import { createErrorLog } from './output.ts'
 
 /** Where the registry is that a command works on: files or a database. */
 export const storeOptions: Record<string, Option> = {
@@ -29,7 +30,7 @@ const shortLived = { works: false, memorySkillsMax: 0 }
 /** The database that the options name. `make` says whether a folder that is not there is made. */
 export function toLocation(given: Arguments, { make = false } = {}): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
   const data = text(given, 'data')
-  const databaseUrl = text(given, 'database-url') ?? (process.env.DATABASE_URL || undefined)
+  const databaseUrl = text(given, 'database-url') ?? (given.io.env['DATABASE_URL'] || undefined)
   if (data === undefined) {
     if (databaseUrl !== undefined) return { databaseUrl }
     throw new UsageError('Say where the registry is: --data DIR or --database-url URL.')
@@ -59,7 +60,12 @@ export async function withRegistry<T>(
   { make, ...parts }: OpenOptions = {},
 ): Promise<T> {
   const { openRegistry } = await import('@skillstead/core')
-  const registry = await openRegistry({ ...toLocation(given, { make }), ...shortLived, ...parts })
+  const registry = await openRegistry({
+    ...toLocation(given, { make }),
+    ...shortLived,
+    onError: createErrorLog(given.io),
+    ...parts,
+  })
   try {
     return await work(registry)
   } finally {
@@ -125,13 +131,15 @@ export function findUrl(given: Arguments): string | undefined {
   if (url !== undefined && stored !== undefined) throw new UsageError(`Give --url or --${stored}, not both.`)
   if (url !== undefined) return requireAddress(url)
   if (stored !== undefined) return undefined
-  return process.env.SKILLSTEAD_URL ? requireAddress(process.env.SKILLSTEAD_URL) : findCurrentNode()
+  const { env } = given.io
+  return env['SKILLSTEAD_URL'] ? requireAddress(env['SKILLSTEAD_URL']) : findCurrentNode(env)
 }
 
 /** The node that a command works on, with the key for it: the one that is said or set, or that of the login. */
 export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string; apiKey?: string } | undefined {
   const baseUrl = findUrl(given)
-  return baseUrl === undefined ? undefined : { baseUrl, apiKey: text(given, keyOption) ?? findCredential(baseUrl)?.key }
+  if (baseUrl === undefined) return undefined
+  return { baseUrl, apiKey: text(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
 }
 
 function requireAddress(url: string): string {
@@ -141,7 +149,6 @@ function requireAddress(url: string): string {
 }
 
 function isNowhere(given: Arguments): boolean {
-  return (
-    !process.env.DATABASE_URL && [text(given, 'data'), text(given, 'database-url')].every((one) => one === undefined)
-  )
+  if (given.io.env['DATABASE_URL']) return false
+  return [text(given, 'data'), text(given, 'database-url')].every((one) => one === undefined)
 }

@@ -3,35 +3,36 @@ import { RegistryError } from '@skillstead/protocol'
 import { UsageError, toParseOptions, type Arguments, type Command } from './command.ts'
 import { commands } from './commands.ts'
 import { listVerbs, showCommandHelp, showHelp, showVerbs } from './help.ts'
-import { createOutput, toJsonLine, toOneLine, toPlainText } from './output.ts'
+import type { Io } from './io.ts'
+import { createOutput, toJsonLine, toOneLine, toPlainText, type Output } from './output.ts'
 import { findStorageSentence } from './storage-sentence.ts'
 import { readVersion } from './version.ts'
 
 /** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
-export async function run(args: readonly string[]): Promise<number> {
-  const json = args.includes('--json')
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const output = createOutput(io, args.includes('--json'))
   try {
-    return await dispatch(args, json)
+    return await dispatch(args, io, output)
   } catch (error) {
-    return fail(error, json)
+    return fail(error, output)
   }
 }
 
-async function dispatch(args: readonly string[], json: boolean): Promise<number> {
+async function dispatch(args: readonly string[], io: Io, output: Output): Promise<number> {
   const { name, load, rest } = findCommand(args)
   if (!load) {
-    console.log(args[0] === '--version' ? readVersion() : findHelp(args))
+    output.print(args[0] === '--version' ? readVersion() : findHelp(args))
     return 0
   }
   const command = await load()
   if (rest.includes('--help') || rest.includes('-h')) {
-    console.log(showCommandHelp(name, command))
+    output.print(showCommandHelp(name, command))
     return 0
   }
-  const result = await command.run(readArguments(name, command, rest), createOutput(json))
-  if (json) {
-    if (!command.printsItself && result !== undefined) console.log(toJsonLine(result))
-  } else for (const line of command.show(result)) console.log(command.isExact ? line : toPlainText(line))
+  const result = await command.run(readArguments(name, command, rest, io), output)
+  if (output.json) {
+    if (!command.printsItself && result !== undefined) output.print(toJsonLine(result))
+  } else for (const line of command.show(result, io)) output.print(command.isExact ? line : toPlainText(line))
   return command.hasFailed?.(result) ? 1 : 0
 }
 
@@ -55,7 +56,7 @@ function findCommand(args: readonly string[]) {
   return { name: first, load: undefined, rest: [] }
 }
 
-function readArguments(name: string, command: Command, rest: readonly string[]): Arguments {
+function readArguments(name: string, command: Command, rest: readonly string[], io: Io): Arguments {
   const json = { json: { help: 'print the result as one line of JSON' } }
   const known = { ...command.options, ...json }
   let parsed: ReturnType<typeof parseArgs>
@@ -75,9 +76,9 @@ function readArguments(name: string, command: Command, rest: readonly string[]):
     throw new UsageError(`'${words[command.words.length]}' is one word too many for \`skillstead ${name}\`.`)
   const options: Record<string, string | boolean | undefined> = { ...parsed.values } as Arguments['options']
   for (const [option, { env }] of Object.entries(command.options)) {
-    if (env && options[option] === undefined && process.env[env]) options[option] = process.env[env]
+    if (env && options[option] === undefined && io.env[env]) options[option] = io.env[env]
   }
-  return { words, options }
+  return { words, options, io }
 }
 
 /** Node's message without the advice that follows it. */
@@ -86,11 +87,11 @@ function toSentence(error: unknown): string {
   return sentence.endsWith('.') ? sentence : `${sentence}.`
 }
 
-function fail(error: unknown, json: boolean): number {
+function fail(error: unknown, { json, warn }: Output): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
   const detail = findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))
   // What a node says may be a stranger's word.
   const shown = error instanceof RegistryError ? toOneLine(detail) : toPlainText(detail)
-  console.error(json ? toJsonLine({ error: { code, detail } }) : shown)
+  warn(json ? toJsonLine({ error: { code, detail } }) : shown)
   return error instanceof UsageError ? 2 : 1
 }

@@ -12,7 +12,7 @@ const fileName = 'secret.key'
  * which is made where there is none. Undefined for a database without the variable: nothing can be sealed there.
  */
 export function toSecretKey(given: Arguments): Uint8Array | undefined {
-  const written = process.env[variable]
+  const written = given.io.env[variable]
   if (written)
     return parse(written) ?? refuse(`${variable} is no secret key: base64 of ${secretKeyBytes} bytes is needed.`)
   const data = text(given, 'data')
@@ -22,7 +22,7 @@ export function toSecretKey(given: Arguments): Uint8Array | undefined {
 /** As {@link toSecretKey}, and makes none where there is none; undefined for one that cannot be read. */
 export function findSecretKey(given: Arguments): Uint8Array | undefined {
   const data = text(given, 'data')
-  if (process.env[variable]) return toSecretKey(given)
+  if (given.io.env[variable]) return toSecretKey(given)
   const written = data === undefined ? undefined : read(join(data, fileName))
   return written === undefined ? undefined : parse(written)
 }

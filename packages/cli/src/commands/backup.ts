@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path'
 import { writeBackup } from '@skillstead/core'
 import { UsageError, type Command } from '../command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
-import { onInterruption } from '../mirror/with-mirror.ts'
 import { storeOptions, toLocation } from '../place.ts'
 
 /** A copy of a registry. */
@@ -32,7 +31,7 @@ export const backup: Command<WrittenBackup> = {
     }
     if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)}.`)
     // Not opened as a registry: that would bring one of an older program up to date, under a node that may be serving it.
-    const bytes = await writeBackup(path, file, onInterruption())
+    const bytes = await writeBackup(path, file, given.io.interruption())
     return { file, bytes, verified: true }
   },
   show: ({ file, bytes }) => [`Wrote ${file}, ${toSize(bytes)}, and read it through: it is sound.`],

@@ -3,7 +3,7 @@ import { choice, flag, text, type Command } from '../command.ts'
 import { toReportLines } from '../mirror/lines.ts'
 import { networkOptions, toPrivateNames } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
-import { onInterruption } from '../mirror/with-mirror.ts'
+import { createErrorLog } from '../output.ts'
 import { originOption, toOrigin } from '../origin-option.ts'
 import { storeOptions, withRegistry } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
@@ -45,10 +45,10 @@ export const importFile: Command<ImportedBundle> = {
       accept: choice(text(given, 'accept'), alarmCodes, 'alarm'),
       privateNames: toPrivateNames(given),
     }
-    const signal = onInterruption()
+    const signal = given.io.interruption()
     const line = createProgressLine(output)
     const work = (registry: Parameters<typeof importBundle>[0]) =>
-      importBundle(registry, file, { ...options, signal, onProgress: line.tell })
+      importBundle(registry, file, { ...options, signal, onProgress: line.tell, onError: createErrorLog(given.io) })
     try {
       return await withRegistry(given, work, { make: true, scanPolicy: toScanPolicy(given), origin: toOrigin(given) })
     } finally {

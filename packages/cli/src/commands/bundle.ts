@@ -2,7 +2,6 @@ import { createBundle, inspectBundle, toCreateCommand, verifyBundle, type Bundle
 import { UsageError, flag, text, type Command } from '../command.ts'
 import { filterOptions, toFilters } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
-import { onInterruption } from '../mirror/with-mirror.ts'
 import { storeOptions, withRegistry } from '../place.ts'
 import { toBundleLines, toSize } from '../mirror/bundle-lines.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
@@ -36,7 +35,7 @@ export const create: Command<Created> = {
   },
   async run(given, output) {
     const [file] = given.words as [string]
-    const [since, filters, signal] = [toPosition(text(given, 'since')), toFilters(given), onInterruption()]
+    const [since, filters, signal] = [toPosition(text(given, 'since')), toFilters(given), given.io.interruption()]
     const line = createProgressLine(output)
     const onProgress = (progress: { done: number; total: number }) =>
       line.tell({ upstream: file, phase: 'listing', ...progress })

@@ -13,7 +13,10 @@ export const diff: Command<SkillDiff> = {
     const [name, from, to] = given.words as [string, string, string]
     return withApi(given, (api) => api.diffSkill({ name, from, to }))
   },
-  show: (found) => [...found.files.flatMap(toPatchLines).map(toShown), ...toAccessLines(found)],
+  show: (found, { stdout }) => [
+    ...found.files.flatMap(toPatchLines).map((line) => (stdout.isTTY ? toShown(line) : line)),
+    ...toAccessLines(found),
+  ],
 }
 
 function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files'][number]): string[] {
@@ -23,7 +26,7 @@ function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files']
 
 /** On a terminal what strangers wrote must not act as commands to it; in a file it stays as it is. */
 function toShown(line: string): string {
-  return process.stdout.isTTY ? line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}') : line
+  return line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}')
 }
 
 /** After a patch, programs that apply it take no notice of these. */

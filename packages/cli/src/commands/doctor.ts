@@ -26,7 +26,7 @@ export const doctor: Command<{ ok: true; findings: Finding[] }> = {
 
 /** A registry that cannot even be opened is a finding as well. */
 async function examine(given: Arguments, output: Output): Promise<Finding[]> {
-  const options = { deep: flag(given, 'deep'), tell: process.stderr.isTTY ? output.say : undefined }
+  const options = { deep: flag(given, 'deep'), tell: output.stderr.isTTY ? output.say : undefined }
   try {
     return await withRegistry(given, (registry) => checkAndMend(registry, options, flag(given, 'mend')))
   } catch (error) {

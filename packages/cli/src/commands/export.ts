@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { exportRegistry, type ExportSummary } from '@skillstead/core'
 import { UsageError, type Command } from '../command.ts'
-import { onInterruption } from '../mirror/with-mirror.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { startRowBar } from '../row-bar.ts'
 
@@ -19,10 +18,10 @@ export const exportAll: Command<WrittenExport | undefined> = {
   async run(given, output) {
     const location = toLocation(given)
     const [file] = given.words as [string]
-    const signal = onInterruption()
+    const signal = given.io.interruption()
     if (file === '-') {
       if (output.json) throw new UsageError('With - the export itself is on standard output: leave --json out.')
-      await exportRegistry(location, process.stdout, { signal })
+      await exportRegistry(location, given.io.stdout, { signal })
       return undefined
     }
     if (existsSync(file)) throw new UsageError(`${file} is there already: name a file that is not there.`)

@@ -79,7 +79,7 @@ export const scanExternal: Command<ScanReport> = {
   options: placeOptions,
   async run(given) {
     const [url] = given.words as [string]
-    const input = url === '-' ? { content: await readAll(process.stdin) } : { url }
+    const input = url === '-' ? { content: await readAll(given.io.stdin) } : { url }
     return (await withApi(given, (api) => api.scanExternal(input))) as ScanReport
   },
   show: ({ source, verdict, score, findings }) => [

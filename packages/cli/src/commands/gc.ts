@@ -24,7 +24,7 @@ export const gc: Command<Collected> = {
     const dryRun = flag(given, 'dry-run')
     const compacted = flag(given, 'vacuum') && !dryRun
     return withRegistry(given, async (registry) => {
-      const tell = process.stderr.isTTY ? output.say : undefined
+      const tell = output.stderr.isTTY ? output.say : undefined
       const garbage = await collectGarbage(registry, { dryRun, tell })
       const file = compacted ? await compact(registry) : await readUse(registry)
       return { dryRun, garbage, file: file ?? null, compacted }

@@ -8,6 +8,7 @@ import type { Source } from '../import/records.ts'
 import { importExport, isExportGiven, showExport, type TakenExport } from '../import/export.ts'
 import { runImport, type ImportSummary } from '../import/run-import.ts'
 import { openZip } from '../import/zip.ts'
+import type { Output } from '../output.ts'
 import { storeOptions, withRegistry } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 
@@ -36,7 +37,7 @@ export const importSkills: Command<ImportSummary | TakenExport> = {
     return withRegistry(
       given,
       async (registry) => {
-        const bar = output.json ? undefined : startBar(source)
+        const bar = output.json ? undefined : startBar(source, output)
         let records = 0
         try {
           const summary = await runImport(registry, source, owner, (more) =>
@@ -78,11 +79,11 @@ function openSource(path: string): Source {
   throw new UsageError(`${path} is none of: a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
 }
 
-function startBar(source: Source): SingleBar | undefined {
-  if (!process.stderr.isTTY) return undefined
+function startBar(source: Source, { stderr }: Output): SingleBar | undefined {
+  if (!stderr.isTTY) return undefined
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
-    stream: process.stderr,
+    stream: stderr,
   })
   bar.start(1, source.share(), { records: 0 })
   return bar

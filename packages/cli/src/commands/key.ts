@@ -17,8 +17,9 @@ export const showKey: Command<{ keys: string[] }> = {
     if (flag(given, 'pin') && url === undefined) throw new UsageError('--pin is for the key of a node at --url URL.')
     const keys = await withApi(given, readKeys)
     if (flag(given, 'pin')) {
-      keepKnownKeys(knownKeysFile(), url!, { keys, since: new Date().toISOString() })
-      output.say(`Pinned in ${knownKeysFile()}.`)
+      const file = knownKeysFile(given.io.env)
+      keepKnownKeys(file, url!, { keys, since: new Date().toISOString() })
+      output.say(`Pinned in ${file}.`)
     }
     return { keys }
   },

@@ -28,7 +28,7 @@ export const lint: Command<LintResult> = {
     const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
     const skills: Linted[] = []
     const unreadable: { id: string; reason: string }[] = []
-    for await (const sample of openSamples(place, {})) {
+    for await (const sample of openSamples(place, {}, given.io)) {
       const linted = isUnreadable(sample) ? sample : await lintSample(sample, place)
       if (!linted) unreadable.push({ id: sample.id, reason: 'It is no SKILL.md.' })
       else if (isUnreadable(linted)) unreadable.push(linted)

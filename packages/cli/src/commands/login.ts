@@ -27,14 +27,14 @@ export const login: Command<Login> = {
     const url = requireNode(given, 'Say which node: skillstead login --url URL.')
     const place = toNodeAddress(url)
     if (!isSafe(place)) output.say(`${place} is reached without encryption: others on the way can read your key.`)
-    const key = await askKey(place)
+    const key = await askKey(given.io, place)
     const { username } = await createClient({ baseUrl: url, apiKey: key, client: 'skillstead' }).getMe()
-    keepCredential(url, { key, username })
+    keepCredential(given.io.env, url, { key, username })
     return { url: place, username }
   },
-  show: ({ url, username }) => [
+  show: ({ url, username }, { env }) => [
     `You are ${toOneLine(username)} at ${url}, which commands work on from now on.`,
-    `The key is in ${credentialsFile()}.`,
+    `The key is in ${credentialsFile(env)}.`,
   ],
 }
 
@@ -50,7 +50,7 @@ export const logout: Command<Logout> = {
   options,
   async run(given) {
     const url = requireNode(given, 'You are logged in nowhere; say which node: skillstead logout --url URL.')
-    return { url: toNodeAddress(url), username: dropCredential(url)?.username ?? null }
+    return { url: toNodeAddress(url), username: dropCredential(given.io.env, url)?.username ?? null }
   },
   show: ({ url, username }) => [
     username === null

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { guest } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { createMcpServer, localCatalogue, type McpServerOptions } from '@skillstead/server/mcp'
 import { text, type Command } from '../command.ts'
+import { untilInterrupted, type Io } from '../io.ts'
 import { placeOptions, userOption, withApi } from '../place.ts'
 import type { Output } from '../output.ts'
 
@@ -30,7 +31,7 @@ export const mcp: Command<undefined> = {
     const options = { as: text(given, 'user'), otherwise: guest, agentToken: text(given, 'agent-token') }
     await withApi(
       given,
-      (api, at) => serve(api, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
+      (api, at) => serve(api, given.io, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
       options,
     )
     return undefined
@@ -38,15 +39,13 @@ export const mcp: Command<undefined> = {
   show: () => [],
 }
 
-async function serve(api: RegistryApi, output: Output, options: McpServerOptions): Promise<void> {
-  if (process.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
-  const server = serveStdio(() => createMcpServer(api, { ...options, onError: tell }), {
+async function serve(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {
+  if (io.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
+  const onError = (error: unknown) => output.warn(error instanceof Error ? error.message : String(error))
+  const server = serveStdio(() => createMcpServer(api, { ...options, onError }), {
     maxSubscriptions: 0,
+    transport: new StdioServerTransport(io.stdin, io.stdout),
   })
-  await Promise.race([once(process.stdin, 'close'), once(process, 'SIGINT'), once(process, 'SIGTERM')])
+  await Promise.race([once(io.stdin, 'close'), untilInterrupted(io)])
   await server.close()
-}
-
-function tell(error: unknown): void {
-  console.error(error instanceof Error ? error.message : String(error))
 }

@@ -27,7 +27,7 @@ export const linkUser: Command<Omit<LinkedAccount, 'createdAt'>> = {
       // Nobody types a key for nothing.
       await registry.getCaller(user)
       const [upstream] = await mirror.status(name)
-      const key = text(given, 'upstream-key') ?? (await askKey(upstream!.location))
+      const key = text(given, 'upstream-key') ?? (await askKey(given.io, upstream!.location))
       const { createdAt: _, ...account } = await mirror.accounts.link(user, name, key)
       return account
     })

@@ -5,7 +5,7 @@ import type { Output } from '../output.ts'
 import { toReportLines } from '../mirror/lines.ts'
 import { askingOptions } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
-import { onInterruption, withMirror } from '../mirror/with-mirror.ts'
+import { withMirror } from '../mirror/with-mirror.ts'
 import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
@@ -61,7 +61,7 @@ async function sync(
 ): Promise<SyncReport> {
   limitYoungMemory()
   const [name] = given.words as [string]
-  const signal = onInterruption()
+  const signal = given.io.interruption()
   const line = createProgressLine(output)
   return withMirror(
     given,

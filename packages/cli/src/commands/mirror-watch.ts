@@ -5,7 +5,7 @@ import type { FeedEntry, SyncReport } from '@skillstead/mirror'
 import type { Command } from '../command.ts'
 import { toRefusalLines } from '../mirror/lines.ts'
 import { askingOptions } from '../mirror/options.ts'
-import { onInterruption, withMirror } from '../mirror/with-mirror.ts'
+import { withMirror } from '../mirror/with-mirror.ts'
 import { toOneLine, type Output } from '../output.ts'
 import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
@@ -25,7 +25,7 @@ export const watchUpstreams: Command<undefined> = {
   printsItself: true,
   async run(given, output) {
     limitYoungMemory()
-    const signal = onInterruption()
+    const signal = given.io.interruption()
     const { onBegin, ...told } = createTold(output)
     await withMirror(
       given,
@@ -47,14 +47,14 @@ export const watchUpstreams: Command<undefined> = {
 }
 
 /** Where an event goes: a line for people, a line of JSON for programs. */
-function createTold({ json }: Output) {
+function createTold({ json, print, warn }: Output) {
   const tell = (event: object, lines: readonly string[]) => {
-    for (const line of json ? [JSON.stringify(event)] : lines) console.log(line)
+    for (const line of json ? [JSON.stringify(event)] : lines) print(line)
   }
   return {
     onBegin(upstreams: readonly string[]) {
       if (json) tell({ event: 'watching', upstreams }, [])
-      else console.error(`Watching ${upstreams.join(', ')}; interrupt to end.`)
+      else warn(`Watching ${upstreams.join(', ')}; interrupt to end.`)
     },
     onEntry(upstream: string, { seq, type, subject, digest, at, data }: FeedEntry) {
       const version = typeof data.version === 'string' ? data.version : null
@@ -76,7 +76,7 @@ function createTold({ json }: Output) {
       const detail = error instanceof Error ? error.message : String(error)
       const code = error instanceof RegistryError ? error.code : 'internal'
       if (json) tell({ event: 'error', code, detail }, [])
-      else console.error(toOneLine(detail))
+      else warn(toOneLine(detail))
     },
   }
 }

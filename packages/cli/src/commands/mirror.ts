@@ -24,7 +24,7 @@ export const addUpstream: Command<Added> = {
   options: { ...upstreamOptions, ...askingOptions, ...originOption, ...storeOptions },
   async run(given) {
     const [name, location] = given.words as [string, string]
-    const options = await withAskedKey(toAddOptions(given), location)
+    const options = await withAskedKey(given.io, toAddOptions(given), location)
     const { mode, ca } = await toMirrorOptions(given)
     return withMirror(
       given,
@@ -51,7 +51,7 @@ export const changeUpstream: Command<ShownUpstream & { readonly next: string }> 
     const options = toChangeOptions(given)
     return withMirror(given, async (mirror) => {
       const [{ location }] = (await mirror.status(name)) as [ShownUpstream]
-      const changed = await mirror.change(name, await withAskedKey(options, options.location ?? location))
+      const changed = await mirror.change(name, await withAskedKey(given.io, options, options.location ?? location))
       const isChosenAnew = (['mode', 'selected', 'filters'] as const).some((option) => options[option] !== undefined)
       return { ...toShown(changed), next: `skillstead mirror sync ${name}${isChosenAnew ? ' --full' : ''}` }
     })

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { restoreRegistry, type RestoreSummary } from '@skillstead/core'
 import { UsageError, text, type Command } from '../command.ts'
-import { onInterruption } from '../mirror/with-mirror.ts'
 import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../sealed-keys.ts'
 import { findSecretKey } from '../secret-key.ts'
 
@@ -22,7 +21,10 @@ export const restore: Command<Restored> = {
     const backup = resolve(given.words[0]!)
     if (!statSync(backup, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${backup}.`)
     const file = join(data, 'skillstead.db')
-    const summary = await restoreRegistry(backup, file, { signal: onInterruption(), secretKey: findSecretKey(given) })
+    const summary = await restoreRegistry(backup, file, {
+      signal: given.io.interruption(),
+      secretKey: findSecretKey(given),
+    })
     return { file, ...summary, secretKey: toKeyState(summary.sealed) }
   },
   show: (restored) => [

@@ -35,19 +35,19 @@ export const scan: Command<ScanTotals> = {
     const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict')
     const printer = printers[format]
     const totals = { samples: 0, unreadable: 0, failing: 0 }
-    printer.begin?.()
-    for await (const sample of openSamples(place, await toOutgoing(given))) {
+    printer.begin?.(output)
+    for await (const sample of openSamples(place, await toOutgoing(given), given.io)) {
       if (isUnreadable(sample)) {
         totals.unreadable += 1
         tellUnreadable(sample.id, sample.reason, output)
         continue
       }
       const report = await scanPackage(sample.files, Date.now())
-      printer.print(sample, report, totals.samples)
+      printer.print(output, sample, report, totals.samples)
       totals.samples += 1
       if (isFailing(report.verdict, failOn)) totals.failing += 1
     }
-    printer.end?.()
+    printer.end?.(output)
     if (totals.samples + totals.unreadable === 0) throw new Error(`${place} holds no skills.`)
     return totals
   },
@@ -58,22 +58,24 @@ export const scan: Command<ScanTotals> = {
 }
 
 interface Printer {
-  begin?(): void
-  print(sample: Sample, report: Security, index: number): void
-  end?(): void
+  begin?(output: Output): void
+  print(output: Output, sample: Sample, report: Security, index: number): void
+  end?(output: Output): void
 }
 
 const printers: Record<Format, Printer> = {
-  text: { print: ({ id }, report) => toScanLines(id, report).forEach((line) => console.log(line)) },
+  text: { print: (output, { id }, report) => toScanLines(id, report).forEach((line) => output.print(line)) },
   json: {
-    print({ id }, { score, verdict, risk, findings, cut, rulesVersion }) {
-      console.log(JSON.stringify({ id, score, verdict, risk, findings, cut, rulesVersion }))
+    print(output, { id }, { score, verdict, risk, findings, cut, rulesVersion }) {
+      output.print(JSON.stringify({ id, score, verdict, risk, findings, cut, rulesVersion }))
     },
   },
   sarif: {
-    begin: () => console.log('{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":['),
-    print: (sample, report, index) => console.log(`${index > 0 ? ',' : ''}${JSON.stringify(toRun(sample, report))}`),
-    end: () => console.log(']}'),
+    begin: (output) =>
+      output.print('{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":['),
+    print: (output, sample, report, index) =>
+      output.print(`${index > 0 ? ',' : ''}${JSON.stringify(toRun(sample, report))}`),
+    end: (output) => output.print(']}'),
   },
 }
 
@@ -86,8 +88,6 @@ function isFailing(verdict: Security['verdict'], failOn: (typeof failingVerdicts
   return failOn !== undefined && (verdict === 'dangerous' || verdict === failOn)
 }
 
-function tellUnreadable(id: string, reason: string, { json }: Output): void {
-  console.error(
-    json ? JSON.stringify({ id, error: { code: 'unreadable', detail: reason } }) : `${toOneLine(id)}: ${reason}`,
-  )
+function tellUnreadable(id: string, reason: string, { json, warn }: Output): void {
+  warn(json ? JSON.stringify({ id, error: { code: 'unreadable', detail: reason } }) : `${toOneLine(id)}: ${reason}`)
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { guest, localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
@@ -6,7 +5,8 @@ import { createLogger, listenNode, type ListenOptions, type ListeningNode } from
 import { backupOptions, toBackupPlan } from '../backup-options.ts'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import { connectionOptions, toConnections } from '../connection-options.ts'
-import { toOneLine, type Output } from '../output.ts'
+import { toLogStream, untilInterrupted, type Io } from '../io.ts'
+import { createErrorLog, toOneLine, type Output } from '../output.ts'
 import { findDashboard } from '../dashboard-files.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { createNodeMirror } from '../node-mirror.ts'
@@ -51,14 +51,15 @@ export const serve: Command<undefined> = {
       ...toLocation(given, { make: true }),
       ...work,
       secretKey: toSecretKey(given),
+      onError: createErrorLog(given.io),
     })
-    const running = await listen(registry, given)
+    const running = await listen(registry, given, output)
     const setupCode = await findSetupCode(registry)
     tellAddress(running.node, output, setupCode)
     if (setupCode !== undefined) {
       output.say(`No users yet. Set up at ${running.node.url}/account/setup with the code ${setupCode}`)
     }
-    await untilStopped(running, output)
+    await untilStopped(running, given.io, output)
     return undefined
   },
   show: () => [],
@@ -85,10 +86,10 @@ interface Running {
 }
 
 /** Listens as the options say, and follows what the registry follows; the registry is closed again where that fails. */
-export async function listen(registry: Registry, given: Arguments): Promise<Running> {
+export async function listen(registry: Registry, given: Arguments, output: Output): Promise<Running> {
   let mirror: Mirror | undefined
   try {
-    mirror = await createNodeMirror(registry, given)
+    mirror = await createNodeMirror(registry, given, output)
     const node = await listenNode(registry, toListenOptions(given))
     mirror.start()
     return { registry, mirror, node }
@@ -101,7 +102,7 @@ export async function listen(registry: Registry, given: Arguments): Promise<Runn
 
 /** Says where the node listens: a sentence for people, one line of JSON for programs. */
 export function tellAddress({ url, port }: ListeningNode, output: Output, setupCode?: string): void {
-  console.log(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
+  output.print(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
 }
 
 /** Where nobody can sign in yet: what makes the first user of whoever reads it. */
@@ -110,11 +111,10 @@ async function findSetupCode(registry: Registry): Promise<string | undefined> {
   return needed ? registry.setup.code : undefined
 }
 
-/** Waits for an interruption, then ends in order. A second interruption ends at once. */
-export async function untilStopped({ registry, mirror, node }: Running, output: Output): Promise<void> {
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+/** Waits for an interruption, then ends in order. */
+export async function untilStopped({ registry, mirror, node }: Running, io: Io, output: Output): Promise<void> {
+  await untilInterrupted(io)
   output.say('Finishing what is under way; interrupt again to stop at once.')
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
   await node.close()
   await mirror.close()
   await registry.close()
@@ -131,7 +131,7 @@ function toListenOptions(given: Arguments): ListenOptions {
     discoveryPack: toPack(text(given, 'discovery-pack')),
     metricsToken: text(given, 'metrics-token'),
     requireKey: flag(given, 'private'),
-    logger: flag(given, 'json-logs') ? createLogger() : undefined,
+    logger: flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined,
     dashboard: findDashboard(),
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { guest, localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import type { Command } from '../command.ts'
+import { createErrorLog } from '../output.ts'
 import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
 import { toSecretKey } from '../secret-key.ts'
@@ -20,12 +21,17 @@ export const start: Command<undefined> = {
     limitYoungMemory()
     const here = { ...given, options: { ...given.options, data: folder } }
     const work = await toWorkOptions(here)
-    const registry = await openRegistry({ ...toLocation(here, { make: true }), ...work, secretKey: toSecretKey(here) })
+    const registry = await openRegistry({
+      ...toLocation(here, { make: true }),
+      ...work,
+      secretKey: toSecretKey(here),
+      onError: createErrorLog(given.io),
+    })
     const news = await furnish(registry)
-    const running = await listen(registry, here)
+    const running = await listen(registry, here, output)
     tellAddress(running.node, output)
     for (const line of [...news, ...showWays(running.node.url)]) output.say(line)
-    await untilStopped(running, output)
+    await untilStopped(running, given.io, output)
     return undefined
   },
   show: () => [],

@@ -112,7 +112,7 @@ async function findKeys(
   const url = findUrl(given)
   const keys = await readKeys(api)
   if (url === undefined) return { keys: [...keys, ...followed] }
-  const file = knownKeysFile()
+  const file = knownKeysFile(given.io.env)
   const known = findKnownKeys(file, url)
   if (!known) return { keys, remember: () => pin(file, url, keys, output) }
   if (known.keys.some((one) => keys.includes(one))) {

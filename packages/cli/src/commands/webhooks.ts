@@ -153,7 +153,7 @@ function toActive(given: Arguments): boolean | undefined {
 async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = text(given, 'secret-file')
   if (file === undefined) return undefined
-  const secret = (file === '-' ? await readAll(process.stdin) : readText(file)).replace(/\r?\n$/, '')
+  const secret = (file === '-' ? await readAll(given.io.stdin) : readText(file)).replace(/\r?\n$/, '')
   if (secret === '') throw new UsageError(file === '-' ? 'No secret was written.' : `'${file}' holds no secret.`)
   return secret
 }

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { importRegistry, isExport, type ImportSummary } from '@skillstead/core'
 import { UsageError, text, type Arguments } from '../command.ts'
-import { onInterruption } from '../mirror/with-mirror.ts'
 import type { Output } from '../output.ts'
 import { toLocation } from '../place.ts'
 import { startRowBar } from '../row-bar.ts'
@@ -28,7 +27,7 @@ export async function importExport(path: string, given: Arguments, output: Outpu
   const bar = startRowBar(output)
   try {
     const summary = await importRegistry(path, toLocation(given, { make: true }), {
-      signal: onInterruption(),
+      signal: given.io.interruption(),
       secretKey: findSecretKey(given),
       onProgress: bar.update,
     })

@@ -1,6 +1,7 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../command.ts'
+import { homeFolder } from '../config.ts'
+import type { Environment } from '../io.ts'
 
 /** Where an agent looks for skills: in a project, and for everything that its user does. */
 interface AgentFolders {
@@ -39,7 +40,7 @@ const agents: Readonly<Record<string, AgentFolders>> = {
 const homes: Readonly<Record<string, string>> = { CLAUDE_CONFIG_DIR: '.claude', XDG_CONFIG_HOME: '.config' }
 
 /** The folders in which agents look for skills, each once. Throws {@link UsageError} that lists the agents. */
-export function toAgentFolders(names: readonly string[], isGlobal: boolean, env = process.env): string[] {
+export function toAgentFolders(names: readonly string[], isGlobal: boolean, env: Environment): string[] {
   const folders = names.map((name) => {
     const agent = Object.hasOwn(agents, name) ? agents[name] : undefined
     if (!agent)
@@ -50,14 +51,14 @@ export function toAgentFolders(names: readonly string[], isGlobal: boolean, env 
 }
 
 /** The folders of all agents known here. */
-export function listAgentFolders(isGlobal: boolean): string[] {
-  return toAgentFolders(Object.keys(agents), isGlobal)
+export function listAgentFolders(isGlobal: boolean, env: Environment): string[] {
+  return toAgentFolders(Object.keys(agents), isGlobal, env)
 }
 
-function toUserFolder(folder: string, env: NodeJS.ProcessEnv): string {
+function toUserFolder(folder: string, env: Environment): string {
   const [, variable, rest] = /^\$(\w+)\/(.+)$/.exec(folder) ?? []
-  if (variable === undefined || rest === undefined) return join(homedir(), folder)
-  return join(env[variable] || join(homedir(), homes[variable]!), rest)
+  if (variable === undefined || rest === undefined) return join(homeFolder(env), folder)
+  return join(env[variable] || join(homeFolder(env), homes[variable]!), rest)
 }
 
 function toOwn(folder: string): AgentFolders {

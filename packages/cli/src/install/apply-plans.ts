@@ -58,8 +58,8 @@ export async function listMissing({ cache }: Session, plans: readonly ItemPlan[]
 }
 
 function startProgress(output: Output, total: number) {
-  const isBar = total > 1 && !output.json && process.stderr.isTTY
-  const bar = isBar ? new SingleBar({ format: '{bar} {value} of {total} skills', stream: process.stderr }) : undefined
+  const isBar = total > 1 && !output.json && output.stderr.isTTY
+  const bar = isBar ? new SingleBar({ format: '{bar} {value} of {total} skills', stream: output.stderr }) : undefined
   bar?.start(total, 0)
   let count = 0
   return {

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
+import { homeFolder } from '../config.ts'
+import type { Environment } from '../io.ts'
 import { readPackage } from './package.ts'
 import { writeWhole } from './write-whole.ts'
 
@@ -15,13 +16,14 @@ export interface PackageCache {
 }
 
 /** Where packages are kept; safe to delete at any time. */
-function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  const folder = env.XDG_CACHE_HOME || (process.platform === 'win32' && env.LOCALAPPDATA) || join(homedir(), '.cache')
+export function cacheFolder(env: Environment): string {
+  const folder =
+    env['XDG_CACHE_HOME'] || (process.platform === 'win32' && env['LOCALAPPDATA']) || join(homeFolder(env), '.cache')
   return join(folder, 'skillstead')
 }
 
 /** The cache in a folder, which is made when something is kept. */
-export function openCache(folder: string = cacheFolder()): PackageCache {
+export function openCache(folder: string): PackageCache {
   const toFile = (digest: string): string => join(folder, 'sha256', `${digest.slice('sha256:'.length)}.zip`)
   const memory = new Map<string, Uint8Array>()
   return {

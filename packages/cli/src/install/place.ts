@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { UsageError, flag, text, type Arguments, type Option } from '../command.ts'
-import { configFile } from '../config.ts'
+import { configFile, homeFolder } from '../config.ts'
+import type { Environment } from '../io.ts'
 import { toAgentFolders } from './agents.ts'
 import { isTarget, toShortName } from './lock.ts'
 
@@ -13,6 +13,8 @@ export interface Place {
   readonly root: string
   /** The folder of the lock. */
   readonly lockFolder: string
+  /** Names the folders of some agents. */
+  readonly env: Environment
 }
 
 /** Says whether a command means the project or its user. */
@@ -35,8 +37,9 @@ const anySkill = 'any/skill'
 
 /** The place that the options name. */
 export function toPlace(given: Arguments): Place {
-  if (!flag(given, 'global')) return { isGlobal: false, root: process.cwd(), lockFolder: process.cwd() }
-  return { isGlobal: true, root: homedir(), lockFolder: dirname(configFile('skills.lock')) }
+  const { env } = given.io
+  if (!flag(given, 'global')) return { isGlobal: false, root: process.cwd(), lockFolder: process.cwd(), env }
+  return { isGlobal: true, root: homeFolder(env), lockFolder: dirname(configFile('skills.lock', env)), env }
 }
 
 /** The folders of skills that the options name, as targets without the skill's name; none where they name none. */
@@ -45,12 +48,12 @@ export function toSkillFolders(given: Arguments, place: Place): string[] {
   if (agent !== undefined && dir !== undefined) throw new UsageError('Give --agent or --dir, not both.')
   if (dir !== undefined) return [toFolder(place, resolve(dir))]
   const names = agent?.split(',').map((name) => name.trim())
-  return names ? toAgentFolders(names, place.isGlobal).map((folder) => toFolder(place, folder)) : []
+  return names ? toAgentFolders(names, place.isGlobal, place.env).map((folder) => toFolder(place, folder)) : []
 }
 
 /** The folders of skills where nothing names others. */
 export function toUsualFolders(place: Place): string[] {
-  return toAgentFolders(['universal'], place.isGlobal).map((folder) => toFolder(place, folder))
+  return toAgentFolders(['universal'], place.isGlobal, place.env).map((folder) => toFolder(place, folder))
 }
 
 /** A folder of skills as the lock says it. Throws {@link UsageError} for one that no lock may name. */

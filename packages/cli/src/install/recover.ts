@@ -31,7 +31,7 @@ export async function recover(place: Place, lock: Lock, folders: readonly string
 
 /** The folders that agents have here; not those that a link leads out of a project. */
 function listAgentParents(place: Place): string[] {
-  return listAgentFolders(place.isGlobal).flatMap((folder) => {
+  return listAgentFolders(place.isGlobal, place.env).flatMap((folder) => {
     try {
       return toSkillParent(place, toFolder(place, folder))
     } catch {

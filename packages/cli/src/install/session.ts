@@ -3,7 +3,7 @@ import { toNodeAddress } from '../config.ts'
 import type { Output } from '../output.ts'
 import { findUrl, withApi } from '../place.ts'
 import type { RegistryApi } from '@skillstead/protocol'
-import { openCache, type PackageCache } from './cache.ts'
+import { cacheFolder, openCache, type PackageCache } from './cache.ts'
 import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
 import { toPlace, toSkillFolders, type Place } from './place.ts'
 import { recover } from './recover.ts'
@@ -32,7 +32,15 @@ export async function openSession(given: Arguments, output: Output): Promise<Ses
   const folders = toSkillFolders(given, place)
   const lock = await readPlaceLock(place)
   await recover(place, lock, folders)
-  return { given, output, place, lock, cache: openCache(), folders, force: flag(given, 'force') }
+  return {
+    given,
+    output,
+    place,
+    lock,
+    cache: openCache(cacheFolder(given.io.env)),
+    folders,
+    force: flag(given, 'force'),
+  }
 }
 
 /** The lock of a place, as it is now. */

@@ -1,6 +1,7 @@
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
 import { askKey } from '../ask-key.ts'
 import { UsageError, choice, flag, text, type Arguments, type Option } from '../command.ts'
+import type { Io } from '../io.ts'
 import { outgoingOptions } from '../outgoing-options.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 
@@ -106,8 +107,8 @@ export function toChangeOptions(given: Arguments): ChangeOptions {
 }
 
 /** With the API key that is asked for, or read from standard input, where `-` stands for it. */
-export async function withAskedKey<T extends { apiKey?: string }>(options: T, location: string): Promise<T> {
-  return options.apiKey === '-' ? { ...options, apiKey: await askKey(location) } : options
+export async function withAskedKey<T extends { apiKey?: string }>(io: Io, options: T, location: string): Promise<T> {
+  return options.apiKey === '-' ? { ...options, apiKey: await askKey(io, location) } : options
 }
 
 /** What was said of an upstream, and nothing for what was not. Throws {@link UsageError}. */

@@ -23,12 +23,12 @@ const measureMs = 2_000
 export function createProgressLine(output: Output): ProgressLine {
   if (output.json) return { tell: () => undefined, end: () => undefined }
   const pace = createPace()
-  return process.stderr.isTTY ? createBar(pace) : createLines(output, pace)
+  return output.stderr.isTTY ? createBar(output, pace) : createLines(output, pace)
 }
 
-function createBar(pace: Pace): ProgressLine {
+function createBar({ stderr }: Output, pace: Pace): ProgressLine {
   const format = '{bar} {phase} {value}{of}{left}'
-  const bar = new SingleBar({ format, stream: process.stderr, clearOnComplete: true, hideCursor: true })
+  const bar = new SingleBar({ format, stream: stderr, clearOnComplete: true, hideCursor: true })
   let isOn = false
   return {
     tell(progress) {

@@ -2,7 +2,7 @@ import type { Registry, ScanPolicy } from '@skillstead/core'
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import { flag, type Arguments } from '../command.ts'
 import { toOutgoing } from '../outgoing-options.ts'
-import { toOneLine } from '../output.ts'
+import { createOutput, toOneLine } from '../output.ts'
 import { toOrigin } from '../origin-option.ts'
 import { toLocation, withRegistry } from '../place.ts'
 import { toSecretKey } from '../secret-key.ts'
@@ -41,8 +41,9 @@ export async function withMirror<T>(
 /** What goes wrong beside a command, in a line; with --json there is only the one of the command itself. */
 function toTell(given: Arguments): (error: unknown) => void {
   if (flag(given, 'json')) return () => undefined
+  const { warn } = createOutput(given.io, false)
   return (error) =>
-    console.error(toOneLine(findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))))
+    warn(toOneLine(findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))))
 }
 
 /** How the options say that upstreams are asked. Throws a UsageError. */
@@ -52,11 +53,4 @@ export async function toMirrorOptions(given: Arguments): Promise<MirrorOptions> 
     privateNames: toPrivateNames(given),
     ca: [...((await toOutgoing(given)).ca ?? [])],
   }
-}
-
-/** Aborted by the first interruption; a second one ends the process at once. */
-export function onInterruption(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
-  return controller.signal
 }

@@ -8,6 +8,7 @@ import { isSkillMd, openFolder } from '../import/folder.ts'
 import { readObjects } from '../import/ndjson.ts'
 import { isUnreadable, type Source, type Unreadable } from '../import/records.ts'
 import { openZip } from '../import/zip.ts'
+import type { Io } from '../io.ts'
 import { readSample } from './read-sample.ts'
 
 /** A skill, or a part of one, to be scanned. */
@@ -22,8 +23,12 @@ export interface Sample {
  * What is at a path or an address: a folder of skills, an archive, records, one file, or standard input. One after the
  * other, so that a large source takes no more memory than a small one. Throws what cannot be read at all.
  */
-export function openSamples(place: string, outgoing: OutgoingOptions): AsyncIterable<Sample | Unreadable> {
-  if (place === '-') return readInput()
+export function openSamples(
+  place: string,
+  outgoing: OutgoingOptions,
+  { stdin }: Io,
+): AsyncIterable<Sample | Unreadable> {
+  if (place === '-') return readInput(stdin)
   if (/^https?:\/\//i.test(place)) return readAddress(place, outgoing)
   if (!existsSync(place)) throw new Error(`There is nothing at ${place}.`)
   if (statSync(place).isDirectory()) return fromSource(openFolder(place))
@@ -52,8 +57,8 @@ async function* readOne(file: string): AsyncGenerator<Sample | Unreadable> {
   yield { id: file, files: [{ path: isSkillMd(name) ? 'SKILL.md' : name, bytes: await readFile(file) }] }
 }
 
-async function* readInput(): AsyncGenerator<Sample> {
-  const bytes = await buffer(process.stdin)
+async function* readInput(stdin: Io['stdin']): AsyncGenerator<Sample> {
+  const bytes = await buffer(stdin)
   if (bytes.length > limits.fileBytesMax) throw tooLarge('Standard input')
   yield { id: '-', files: [{ path: 'SKILL.md', bytes }] }
 }

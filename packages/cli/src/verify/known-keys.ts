@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { configFile, toNodeAddress, writePrivate } from '../config.ts'
+import type { Environment } from '../io.ts'
 import { parseKeys } from './given-keys.ts'
 
 /** The keys of a node as they were when they were first seen, or taken on purpose. */
@@ -9,8 +10,8 @@ export interface KnownKeys {
 }
 
 /** Where the keys of nodes are kept that a user has met. */
-export function knownKeysFile(): string {
-  return configFile('known-keys.json')
+export function knownKeysFile(env: Environment): string {
+  return configFile('known-keys.json', env)
 }
 
 /** What is known of the node at an address. */

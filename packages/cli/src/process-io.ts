@@ -1,0 +1,25 @@
+import type { Io } from './io.ts'
+
+/** The environment and the streams of this process, each opened when it is first used. */
+export const processIo: Io = {
+  env: process.env,
+  get stdin() {
+    return process.stdin
+  },
+  get stdout() {
+    return process.stdout
+  },
+  get stderr() {
+    return process.stderr
+  },
+  /** A second interruption ends the process at once. */
+  interruption() {
+    const controller = new AbortController()
+    function interrupt(): void {
+      if (controller.signal.aborted) process.exit(130)
+      controller.abort()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
+    return controller.signal
+  },
+}
