@@ -6,7 +6,7 @@ import type { ExportSummary, ImportSummary, RestoreSummary } from '@skillstead/c
 import { openRegistry } from '@skillstead/core'
 import { sql } from 'kysely'
 import { expect, inject, it } from 'vitest'
-import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
+import { makeFolder, skillstead, skillsteadJson, skillsteadProcess, startServer } from './cli-harness.ts'
 import { makePlace } from './places.ts'
 
 const skill = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF\n\nReads them.\n'
@@ -57,7 +57,7 @@ it('export and import move a registry, also to a database, and back, while it is
     tables: written.tables,
     secretKey: 'not needed',
   })
-  const lines = await skillstead(['export', '-', ...url])
+  const lines = await skillsteadProcess(['export', '-', ...url])
   expect(lines).toMatchObject({ code: 0, stderr: '' })
   const back = join(folder, 'back.ndjson')
   await writeFile(back, lines.stdout)

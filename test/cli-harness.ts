@@ -2,51 +2,107 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
+import type { Io } from '../packages/cli/src/io.ts'
+import { run } from '../packages/cli/src/run.ts'
+import { onFileFinished } from './file-end.ts'
 import { timed } from './phases.ts'
 
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
-/** Nobody's folder: whom the person who runs the tests is logged in to is nothing to them. */
+/** An empty folder: the tests do not use the logins of the user who runs them. */
 const noConfig = join(tmpdir(), `skillstead-config-${process.pid}`)
 
-/** What a finished command left behind. */
+interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Record<string, string>
+  readonly input?: string
+}
+
+/** The output of a finished command. */
 export interface Finished {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a TypeScript file of the project in a process of its own, as its users do. */
-export function runFile(
-  file: string,
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
-): Promise<Finished> {
-  const env = { PATH: process.env.PATH, XDG_CONFIG_HOME: noConfig, ...options.env } as NodeJS.ProcessEnv
-  return timed(
-    'process',
-    () =>
-      new Promise((resolve) => {
-        const child = execFile(
-          process.execPath,
-          ['--conditions=source', file, ...args],
-          { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
-          (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-        )
-        child.stdin?.end(options.input)
-      }),
-  )
+/** Runs a TypeScript file of the project in a process of its own. */
+export function runFile(file: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const env = toEnv(options.env)
+  const work = () =>
+    new Promise<Finished>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['--conditions=source', file, ...args],
+      { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    )
+    child.stdin?.end(options.input)
+  })
+  return timed('process', work)
 }
 
-/** Runs a command line. */
-export function skillstead(args: readonly string[], options?: Parameters<typeof runFile>[2]): Promise<Finished> {
+/**
+ * Runs a command line in this process, which saves the start of another one. Commands with a `cwd` run one after the
+ * other: a process has one working directory.
+ */
+export async function skillstead(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const [stdout, stderr] = [createSink(), createSink()]
+  const input = options.input === undefined ? [] : [Buffer.from(options.input)]
+  const io: Io = {
+    env: toEnv(options.env),
+    stdin: Readable.from(input, { objectMode: false }),
+    stdout,
+    stderr,
+    interruption: () => new AbortController().signal,
+  }
+  const code = await inFolder(options.cwd, () => run(args, io))
+  return { code, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/** Runs a command line in a process of its own: for tests of processes, their signals, pipes and environment. */
+export function skillsteadProcess(args: readonly string[], options?: RunOptions): Promise<Finished> {
   return runFile(main, args, options)
 }
 
+function toEnv(env: RunOptions['env']): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, XDG_CONFIG_HOME: noConfig, ...env } as NodeJS.ProcessEnv
+}
+
+/** Keeps what is written to it. */
+function createSink(onText?: (text: string) => void) {
+  const chunks: Buffer[] = []
+  const text = () => Buffer.concat(chunks).toString()
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      onText?.(text())
+      done()
+    },
+  })
+  return Object.assign(sink, { text })
+}
+
+let lastInFolder: Promise<unknown> = Promise.resolve()
+
+function inFolder<T>(cwd: string | undefined, work: () => Promise<T>): Promise<T> {
+  if (cwd === undefined) return work()
+  const turn = lastInFolder.then(async () => {
+    const before = process.cwd()
+    process.chdir(cwd)
+    try {
+      return await work()
+    } finally {
+      process.chdir(before)
+    }
+  })
+  lastInFolder = turn.catch(() => undefined)
+  return turn
+}
+
 /** Runs a command line that must succeed, and reads its one line of JSON. */
-export async function skillsteadJson<T>(args: readonly string[], options?: Parameters<typeof runFile>[2]): Promise<T> {
+export async function skillsteadJson<T>(args: readonly string[], options?: RunOptions): Promise<T> {
   const { code, stdout, stderr } = await skillstead([...args, '--json'], options)
   if (code !== 0) throw new Error(`skillstead ${args.join(' ')} failed: ${stderr}`)
   const lines = stdout.trimEnd().split('\n')
@@ -54,17 +110,51 @@ export async function skillsteadJson<T>(args: readonly string[], options?: Param
   return JSON.parse(lines[0]!) as T
 }
 
-/** A command that goes on until it is told to stop. */
+/** A command that runs until it is interrupted. */
 export interface Running {
   readonly url: string
-  /** What it said so far. */
+  /** Its output so far. */
   readonly said: () => string
-  /** Sends a signal and waits for the end; its exit code. */
+  /** Interrupts it and waits for the end; its exit code. */
+  stop(): Promise<number>
+}
+
+/** Starts `serve` in this process, and waits until it listens. The end of the test file stops it. */
+export function startServer(args: readonly string[]): Promise<Running> {
+  const interruption = new AbortController()
+  return new Promise((resolve, reject) => {
+    const listen = (text: string) => {
+      const url = findAddress(text)
+      if (url) resolve(running(url))
+    }
+    const [stdout, stderr] = [createSink(listen), createSink(listen)]
+    const io = { env: toEnv({}), stdin: Readable.from([]), stdout, stderr, interruption: () => interruption.signal }
+    const ended = run(args, io)
+    const said = () => stdout.text() + stderr.text()
+    void ended.then((code) => reject(new Error(`It ended with ${code}: ${said()}`)))
+    function running(url: string): Running {
+      const server: Running = {
+        url,
+        said,
+        stop() {
+          interruption.abort()
+          return ended
+        },
+      }
+      onFileFinished(() => server.stop())
+      return server
+    }
+  })
+}
+
+/** A process that runs until a signal ends it. */
+export interface RunningProcess extends Running {
+  /** Sends a signal, SIGTERM by default, and waits for the end; its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>
 }
 
-/** Starts `serve` or `start`, and waits until it listens. */
-export function startServer(args: readonly string[], cwd?: string): Promise<Running> {
+/** Starts `serve` or `start` in a process of its own, and waits until it listens. */
+export function startServerProcess(args: readonly string[], cwd?: string): Promise<RunningProcess> {
   const child = spawn(process.execPath, ['--conditions=source', main, ...args], {
     cwd,
     env: { PATH: process.env.PATH },
@@ -79,7 +169,7 @@ export function startServer(args: readonly string[], cwd?: string): Promise<Runn
     void ended.then((code) => reject(new Error(`It ended with ${code}: ${said}`)))
     const listen = (chunk: Buffer) => {
       said += chunk
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0]
+      const url = findAddress(said)
       if (!url) return
       resolve({ url, said: () => said, stop })
     }
@@ -88,14 +178,13 @@ export function startServer(args: readonly string[], cwd?: string): Promise<Runn
   })
 }
 
-const folders: string[] = [noConfig]
-afterAll(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
-})
+function findAddress(text: string): string | undefined {
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
+}
 
-/** An empty folder that goes with the test file. */
+/** An empty folder that the end of the test file removes. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'skillstead-cli-'))
-  folders.push(folder)
+  onFileFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }

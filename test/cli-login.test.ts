@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
-import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from './cli-harness.ts'
+import { makeFolder, skillstead, skillsteadJson, skillsteadProcess, startServer, type Running } from './cli-harness.ts'
 
 describe('skillstead login', { timeout: 180_000 }, () => {
   let server: Running
@@ -19,7 +19,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     server = await startServer(['serve', '--port', '0', '--data', data])
   })
   afterAll(() => server.stop())
-  const login = (input: string) => skillstead(['login', '--url', server.url], { env, input })
+  const login = (input: string, start = skillstead) => start(['login', '--url', server.url], { env, input })
 
   it('keeps nothing that the node does not take for a key, and sends nothing that cannot be one', async () => {
     expect(await login('')).toMatchObject({
@@ -34,7 +34,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
 
   it('keeps the key where its user alone can read it, and shows it nowhere', async () => {
     await mkdir(join(config, 'skillstead'), { recursive: true, mode: 0o755 })
-    const { code, stdout, stderr } = await login(`${key}\n`)
+    const { code, stdout, stderr } = await login(`${key}\n`, skillsteadProcess)
     expect(code).toBe(0)
     expect(stdout).toMatch(/^You are alice at http:\/\/127\.0\.0\.1:\d+, which commands work on from now on\.\n/)
     expect(stdout + stderr).not.toContain(key)

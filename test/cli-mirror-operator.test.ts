@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { skillMd } from './answers.ts'
-import { makeFolder, skillstead, skillsteadJson } from './cli-harness.ts'
+import { makeFolder, skillstead, skillsteadJson, skillsteadProcess } from './cli-harness.ts'
 import { makeMirror, type Status } from './cli-mirror-acts.ts'
 import { startNode } from './server-harness.ts'
 
@@ -169,7 +169,7 @@ describe('the secret key of a registry', () => {
   it('is one, however many processes make it', async () => {
     const data = await makeFolder()
     const add = (name: string) =>
-      skillstead([
+      skillsteadProcess([
         'mirror',
         'add',
         name,

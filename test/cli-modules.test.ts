@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { commands } from '../packages/cli/src/commands.ts'
-import { skillstead } from './cli-harness.ts'
+import { skillsteadProcess } from './cli-harness.ts'
 
 /** These work on a registry's own files, or on the logs of those that it follows. */
 const ofRegistries = new Set(
@@ -15,7 +15,7 @@ it('a command that asks a node loads no database, which would take most of its t
   const asking = [...byModule].filter(([word]) => !ofRegistries.has(word)).map(([, name]) => name)
   expect(asking).toContain('search')
   for (const name of asking) {
-    const { stdout } = await skillstead([...name.split(' '), '--help'], { env })
+    const { stdout } = await skillsteadProcess([...name.split(' '), '--help'], { env })
     expect(stdout, name).toContain('packages/cli/src/commands/')
     expect(stdout, name).not.toMatch(/better-sqlite3|kysely|packages\/core\/src\/storage/)
   }

@@ -3,7 +3,14 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openRegistry } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
-import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
+import {
+  makeFolder,
+  skillstead,
+  skillsteadJson,
+  skillsteadProcess,
+  startServer,
+  startServerProcess,
+} from './cli-harness.ts'
 
 const skillMd = (name: string) => `---\nname: ${name}\ndescription: Does what ${name} says.\n---\n# ${name}\n\nDo it.\n`
 
@@ -47,10 +54,10 @@ describe('the command line', () => {
 
   it('fails with one sentence, and with --json with one line that programs can read', async () => {
     const cwd = await makeFolder()
-    const people = await skillstead(['show', 'x', '--data', 'nowhere'], { cwd })
+    const people = await skillsteadProcess(['show', 'x', '--data', 'nowhere'], { cwd })
     expect(people).toEqual({ code: 1, stdout: '', stderr: 'There is no registry in nowhere.\n' })
     const { data } = await makeRegistry()
-    const programs = await skillstead(['show', 'x', '--data', data, '--json'])
+    const programs = await skillsteadProcess(['show', 'x', '--data', data, '--json'])
     expect(programs.stdout).toBe('')
     expect(JSON.parse(programs.stderr)).toEqual({
       error: { code: 'not_found', detail: "There is no skill 'x' that you may see." },
@@ -168,7 +175,7 @@ describe('the command line', () => {
 describe('serve', () => {
   it('answers the same commands over HTTP, publishes nothing by itself, and stops in order', async () => {
     const { data, key } = await makeRegistry()
-    const server = await startServer(['serve', '--port', '0', '--data', data])
+    const server = await startServerProcess(['serve', '--port', '0', '--data', data])
     const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
     expect(total).toBe(0)
     const folder = await makeFolder()
@@ -198,7 +205,7 @@ describe('serve', () => {
 describe('start', () => {
   it('makes an administrator and publishes the examples at first, and neither again', async () => {
     const cwd = await makeFolder()
-    const first = await startServer(['start', '--port', '0'], cwd)
+    const first = await startServerProcess(['start', '--port', '0'], cwd)
     const { total } = await skillsteadJson<Search>(['search', '', '--url', first.url])
     expect(total).toBe(10)
     await first.stop()
@@ -210,7 +217,7 @@ describe('start', () => {
     expect(first.said(), 'the first start shows the key').toContain(key)
     expect(first.said()).not.toContain('No users yet')
 
-    const second = await startServer(['start', '--port', '0'], cwd)
+    const second = await startServerProcess(['start', '--port', '0'], cwd)
     const again = await skillsteadJson<Search>(['search', '', '--url', second.url])
     expect(again.total).toBe(10)
     const { users } = await skillsteadJson<{ users: { username: string }[] }>([
@@ -234,7 +241,7 @@ describe('start', () => {
     await mkdir(join(cwd, 'skill'))
     await writeFile(join(cwd, 'skill', 'SKILL.md'), skillMd('theirs'))
     await skillsteadJson(['import', 'skill', '--owner', 'dora', '--data', '.skillstead'], { cwd })
-    const server = await startServer(['start', '--port', '0'], cwd)
+    const server = await startServerProcess(['start', '--port', '0'], cwd)
     const key = (await readFile(join(cwd, '.skillstead', 'admin-key'), 'utf8')).trim()
     const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--url', server.url, '--key', key])
     expect(users).toMatchObject([

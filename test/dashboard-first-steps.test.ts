@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { browse, describeBrowser, ensureBuilt, takePicture, visit } from './browser-harness.ts'
-import { makeFolder, startServer } from './cli-harness.ts'
+import { makeFolder, startServerProcess } from './cli-harness.ts'
 
 const skillMd = `---
 name: standup-notes
@@ -20,7 +20,7 @@ describeBrowser('somebody who never saw it', () => {
   test('starts a node, signs in, drops a folder, finds the skill and sees its findings', async () => {
     await ensureBuilt()
     const here = await makeFolder()
-    const running = await startServer(['start', '--port', '0'], here)
+    const running = await startServerProcess(['start', '--port', '0'], here)
     onTestFinished(async () => void (await running.stop()))
     await expect.poll(running.said).toMatch(/dashboard is at/)
     const said = running.said()

@@ -1,4 +1,5 @@
 import { afterAll, type TaskMeta } from 'vitest'
+import { finishFile } from './file-end.ts'
 import { readProcessorSeconds, takePhases, type Phase } from './phases.ts'
 
 declare module 'vitest' {
@@ -20,7 +21,8 @@ const before = readProcessorSeconds()
 
 // Registered before the hooks of the file itself, so that it runs after them.
 // oxlint-disable-next-line no-empty-pattern -- vitest refuses any other form for hooks that need no fixture
-afterAll(({}, file) => {
+afterAll(async ({}, file) => {
+  await finishFile()
   const after = readProcessorSeconds()
   const profile = { own: after.own - before.own, children: after.children - before.children, phases: takePhases() }
   Object.assign<TaskMeta, TaskMeta>(file.meta, { profile })

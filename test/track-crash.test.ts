@@ -3,7 +3,7 @@ import { createClient } from '@skillstead/client'
 import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import { expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
-import { makeFolder, startServer } from './cli-harness.ts'
+import { makeFolder, startServerProcess } from './cli-harness.ts'
 
 it('an install that was answered survives a kill -9 of the node, and is counted and told of once by the next', async () => {
   const data = await makeFolder()
@@ -16,7 +16,7 @@ it('an install that was answered survives a kill -9 of the node, and is counted 
   const { id } = await alice.createWebhook({ url: 'https://nobody.invalid/', events: ['skill.downloaded'] })
   await registry.close()
 
-  const node = await startServer(['serve', '--data', data, '--port', '0', '--rate-limits', 'off'])
+  const node = await startServerProcess(['serve', '--data', data, '--port', '0', '--rate-limits', 'off'])
   const api = createClient({ baseUrl: node.url })
   let answered = 0
   let sent = 0

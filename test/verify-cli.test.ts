@@ -9,7 +9,7 @@ import { localApi, openRegistry } from '@skillstead/core'
 import type { Provenance } from '@skillstead/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf, skillMd } from './answers.ts'
-import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from './cli-harness.ts'
+import { makeFolder, skillstead, skillsteadJson, skillsteadProcess, startServer, type Running } from './cli-harness.ts'
 import { createNoteSigner } from './note-signer.ts'
 
 const tidyCsv = fileURLToPath(new URL('../examples/skills/tidy-csv', import.meta.url))
@@ -44,7 +44,7 @@ describe('verification from the command line', () => {
   afterAll(() => server.stop())
 
   const run = (...args: string[]) => skillstead(args, { cwd: folder, env })
-  const offline = (...args: string[]) => skillstead(args, { cwd: folder, env: { ...env, ...withoutNetwork } })
+  const offline = (...args: string[]) => skillsteadProcess(args, { cwd: folder, env: { ...env, ...withoutNetwork } })
 
   const refusal = async (...args: string[]) => {
     const { code, stdout, stderr } = await run('verify', ...args)

@@ -1,0 +1,14 @@
+const endings: (() => Promise<unknown>)[] = []
+
+/**
+ * Runs `end` when the current test file has ended, the last one first: also for helpers, whose module is loaded once a
+ * worker, so that an `afterAll` of theirs would belong to the first file alone.
+ */
+export function onFileFinished(end: () => Promise<unknown>): void {
+  endings.push(end)
+}
+
+/** Called by the setup file. */
+export async function finishFile(): Promise<void> {
+  for (const end of endings.splice(0).toReversed()) await end()
+}
