@@ -15,7 +15,7 @@ export default defineConfig(({ mode }) => {
       include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
       exclude: isLong ? [] : ['**/*.long.test.ts'],
       env: { SKILLSTEAD_TEST_LONG: isLong ? '1' : '', SKILLSTEAD_TEST_SEED: String(seed) },
-      globalSetup: 'test/postgres.ts',
+      globalSetup: ['test/postgres.ts', 'test/browser-server.ts'],
       setupFiles: ['test/setup.ts'],
       // Modules load and the scanner's tables are built once a worker instead of once a file.
       isolate: false,

@@ -32,14 +32,14 @@ export function runFile(file: string, args: readonly string[], options: RunOptio
   const env = toEnv(options.env)
   const work = () =>
     new Promise<Finished>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['--conditions=source', file, ...args],
-      { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    )
-    child.stdin?.end(options.input)
-  })
+      const child = execFile(
+        process.execPath,
+        ['--conditions=source', file, ...args],
+        { cwd: options.cwd, env, maxBuffer: 16 * 1024 * 1024 },
+        (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+      )
+      child.stdin?.end(options.input)
+    })
   return timed('process', work)
 }
 

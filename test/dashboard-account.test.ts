@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { localApi } from '@skillstead/core'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, goWithin, takePicture, visit } from './browser-harness.ts'
 import { openOutside } from './outside.ts'
 import { openReceiver, toOutgoing } from './webhook-acts.ts'
 
@@ -239,8 +240,7 @@ describeBrowser('an account in the dashboard', () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/account', { viewport: { width: 360, height: 740 } })
     for (const path of ['/account', '/account/keys', '/account/publish', '/account/webhooks', '/account/skills']) {
-      await page.goto(new URL(path, page.url()).href)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+      await goWithin(page, path)
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )

@@ -1,7 +1,8 @@
 import { localApi, type Registry } from '@skillstead/core'
 import { createMirror } from '@skillstead/mirror'
 import { expect, onTestFinished, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit, type Visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, goWithin, takePicture, visit, type Visit } from './browser-harness.ts'
 import { startNode } from './server-harness.ts'
 
 const places = [
@@ -38,9 +39,7 @@ describeBrowser('the operation of a node in the dashboard', () => {
     const { openSignedIn } = await visit()
     const page = await openSignedIn('/admin', { viewport: { width: 360, height: 740 } })
     for (const place of places) {
-      await page.goto(new URL(`/admin${place}`, page.url()).href)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
+      await goWithin(page, `/admin${place}`)
       expect(await findBarriers(page)).toEqual([])
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

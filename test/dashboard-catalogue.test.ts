@@ -1,6 +1,7 @@
 import { systemClock } from '@skillstead/core'
 import { expect, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit, type Visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, takePicture, takePictures, visit, type Visit } from './browser-harness.ts'
 import { createPace } from '../packages/dashboard/src/pages/catalogue/search-pace.ts'
 import { json } from './server-harness.ts'
 
@@ -10,7 +11,7 @@ const phone = { width: 360, height: 740 }
 describeBrowser('the catalogue', () => {
   test('searches as one types, keeps it in the address, and asks little', async () => {
     const { node, open } = await visitCatalogue()
-    const page = await open('/')
+    const page = await open('/', { isOwn: true })
     // The heading may be there before anything was asked for.
     await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
     const asked: string[] = []
@@ -95,10 +96,7 @@ describeBrowser('the catalogue', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('?category=documents&license=MIT&sort=recent')
     await page.getByRole('status').getByText('1 skill', { exact: true }).waitFor()
     expect(await findBarriers(page)).toEqual([])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await takePicture(page, `catalogue-filters-${colorScheme}`)
-    }
+    await takePictures(page, 'catalogue-filters')
     await page.getByRole('link', { name: 'Remove filter Category: documents' }).click()
     await page.getByRole('link', { name: 'Remove filter Licence: MIT' }).click()
     await expect.poll(() => new URL(page.url()).search).toBe('?sort=recent')
@@ -141,10 +139,7 @@ describeBrowser('the catalogue', () => {
     )
     expect(await page.locator('pre').textContent()).toContain(`skillstead publish my-skill --url ${node.url}`)
     expect(await findBarriers(page)).toEqual([])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await takePicture(page, `catalogue-empty-${colorScheme}`)
-    }
+    await takePictures(page, 'catalogue-empty')
   })
 
   test('fits a phone, whatever skills are called', async () => {
@@ -214,10 +209,7 @@ describeBrowser('what trends', () => {
     await page.getByLabel('Category').selectOption('')
     await page.getByRole('main').getByRole('link', { name: 'alice/csv' }).waitFor()
     expect(await findBarriers(page)).toEqual([])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await takePicture(page, `trending-${colorScheme}`)
-    }
+    await takePictures(page, 'trending')
     await page.setViewportSize(phone)
     expect(await isWithin(page)).toBe(true)
     await takePicture(page, 'trending-phone')

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
-import { browse, describeBrowser, ensureBuilt, takePicture, visit } from './browser-harness.ts'
+import { browse, describeBrowser, takePicture, visit } from './browser-harness.ts'
+import { ensureBuilt } from './browser-windows.ts'
 import { makeFolder, startServerProcess } from './cli-harness.ts'
 
 const skillMd = `---

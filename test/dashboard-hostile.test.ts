@@ -1,8 +1,10 @@
 import { localApi } from '@skillstead/core'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { describeBrowser, visit, type Visit } from './browser-harness.ts'
+import { describeBrowser, goWithin, visit, type Visit } from './browser-harness.ts'
+import { settle } from './browser-windows.ts'
 import { injections } from './injections.ts'
+import { sample } from './long.ts'
 
 const head = '---\nname: trap\ndescription: A trap\n---\n'
 /** Fields take no control characters; a document does. */
@@ -13,17 +15,18 @@ describeBrowser('what strangers write', () => {
   test('runs nowhere as a SKILL.md, whatever is tried', async () => {
     expect(injections.length).toBeGreaterThan(100)
     const visited = await visit()
-    for (const [place, injection] of injections.entries()) {
+    const tried = sample(injections, 40)
+    for (const [place, injection] of tried.entries()) {
       await visited.api.publishSkill({ skillMd: `${head}${injection}\n`, version: `1.0.${place}` })
     }
-    const page = await visited.open('/skills/alice/trap?version=1.0.0')
+    const page = await visited.open('/skills/alice/trap?version=1.0.0', { isOwn: true })
     const heard = await listen(page)
     await seesTrouble(page, heard)
-    for (const place of injections.keys()) {
-      await goTo(page, `/skills/alice/trap?version=1.0.${place}`)
+    for (const [place, injection] of tried.entries()) {
+      await goWithin(page, `/skills/alice/trap?version=1.0.${place}`)
       await page.getByText(`1.0.${place}`, { exact: true }).and(page.locator('dd')).waitFor()
       await page.locator('.markdown > div').first().waitFor({ state: 'attached' })
-      expect(await page.evaluate(findTrouble), injections[place]).toEqual([])
+      expect(await page.evaluate(findTrouble), injection).toEqual([])
     }
     await dispatchAll(page)
     expect(heard).toEqual([])
@@ -32,7 +35,7 @@ describeBrowser('what strangers write', () => {
   test('runs nowhere in all the other places that show it', async () => {
     const visited = await visit()
     const fields = await spread(visited)
-    const page = await visited.openSignedIn('/skills/alice/trap')
+    const page = await visited.openSignedIn('/skills/alice/trap', { isOwn: true })
     const heard = await listen(page)
     const parts = ['', 'install', 'files', 'versions', 'security', 'provenance', 'similar', 'reviews', 'issues']
     const views = ['?view=raw', '/files?path=SKILL.md', '/files?path=notes.md', '/reviews?by=agents']
@@ -41,7 +44,7 @@ describeBrowser('what strangers write', () => {
     for (const path of [...here, '/', `/?q=${encodeURIComponent(joined(200))}`]) {
       await page.goto(visited.node.url + path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
-      await page.waitForLoadState('networkidle')
+      await settle(page)
       expect(await page.getByRole('heading', { name: 'This page failed' }).count(), path).toBe(0)
       expect(await page.evaluate(findTrouble), path).toEqual([])
       await dispatchAll(page)
@@ -106,14 +109,6 @@ async function seesTrouble(page: Page, heard: string[]): Promise<void> {
   expect(await page.evaluate(findTrouble)).toHaveLength(1)
   heard.length = 0
   await page.evaluate(() => document.querySelector('main > template')!.remove())
-}
-
-/** Within the app, as a link would. */
-async function goTo(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => {
-    history.pushState(null, '', to)
-    dispatchEvent(new PopStateEvent('popstate'))
-  }, path)
 }
 
 /** Whatever waits for the mouse, the keyboard or an animation gets it. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, takePicture, visit } from './browser-harness.ts'
 
 describeBrowser('packs and external skills in the dashboard', () => {
   test('a pack is made, shown with its context budget, changed and deleted', async () => {

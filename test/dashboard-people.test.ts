@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit, type Visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, takePicture, takePictures, visit, type Visit } from './browser-harness.ts'
 import { json } from './server-harness.ts'
 
 type Page = Awaited<ReturnType<Visit['open']>>
@@ -107,10 +108,7 @@ function publish(api: Visit['api'], name: string) {
 async function look(page: Page, name: string): Promise<void> {
   const size = page.viewportSize()!
   expect(await findBarriers(page)).toEqual([])
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await takePicture(page, `${name}-${colorScheme}`)
-  }
+  await takePictures(page, name)
   await page.setViewportSize(phone)
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
   await takePicture(page, `${name}-phone`)

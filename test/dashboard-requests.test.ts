@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, takePicture, takePictures, visit } from './browser-harness.ts'
 import { json } from './server-harness.ts'
 
 const phone = { width: 360, height: 740 }
@@ -81,10 +82,7 @@ describeBrowser('requests', () => {
     await page.goto(new URL('/requests', page.url()).href)
     await page.getByRole('link', { name: 'W'.repeat(200) }).waitFor()
     expect(await findBarriers(page)).toEqual([])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await takePicture(page, `requests-${colorScheme}`)
-    }
+    await takePictures(page, 'requests')
     await page.setViewportSize(phone)
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
     await takePicture(page, 'requests-phone')

@@ -1,6 +1,7 @@
 import { localApi } from '@skillstead/core'
 import { expect, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, takePicture, visit } from './browser-harness.ts'
 
 describeBrowser('what happens to a skill against the will of its owner', () => {
   test('a claimant sends a notice, sees with the token what was stated, and the owner answers', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeBrowser, findBarriers, takePicture, visit } from './browser-harness.ts'
+import { findBarriers } from './axe-barriers.ts'
+import { describeBrowser, goWithin, takePicture, visit } from './browser-harness.ts'
 
 describeBrowser('the dashboard', () => {
   test('shows the catalogue, and who is signed in', async () => {
@@ -13,7 +14,7 @@ describeBrowser('the dashboard', () => {
   })
 
   test('has a title, one heading and no barrier in either scheme at every address that a visitor can open', async () => {
-    const { open, api, node } = await visit()
+    const { open, api } = await visit()
     await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
     const agentKey = 'claude-code:1'
     await api.registerAgent({ agentKey, displayName: 'Claude', platformId: 'claude-code' })
@@ -25,9 +26,7 @@ describeBrowser('the dashboard', () => {
     const page = await open('/', { expectedStatuses: [404] })
     const titles = new Set<string>()
     for (const path of paths) {
-      await page.goto(node.url + path)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
+      await goWithin(page, path)
       expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
       expect([path, await findBarriers(page)]).toEqual([path, []])
       titles.add(await page.title())
