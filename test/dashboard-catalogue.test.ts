@@ -156,18 +156,19 @@ describeBrowser('the catalogue', () => {
   test('says when it goes on after too many requests, and does so; and what to do when the node is away', async () => {
     const { open } = await visitCatalogue()
     // What gets no answer at all has no status.
-    const page = await open('/', { expectedStatuses: [429, Number.NaN] })
+    const page = await open('/', { expectedStatuses: [429, Number.NaN], isOwn: true })
+    await page.clock.install()
     let isLimited = true
     await page.route('**/api/v1/skills?**', (route) => {
       if (!isLimited) return route.abort()
       isLimited = false
-      // The sentence is gone after that: long enough to be seen from a machine that is busy.
       const problem = { code: 'rate_limited', detail: 'Too many requests; try again in 10 s.' }
       return route.fulfill({ status: 429, headers: { 'retry-after': '10' }, body: JSON.stringify(problem) })
     })
     const alert = page.getByRole('alert')
     await page.getByLabel('Sort by').selectOption('recent')
     await alert.getByText('try again in 10 s. This goes on by itself then.').waitFor()
+    await page.clock.fastForward(10_000)
     await alert.getByText('The node does not answer').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.unroute('**/api/v1/skills?**')

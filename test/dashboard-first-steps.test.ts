@@ -148,10 +148,12 @@ async function dropFolder(page: Page, folder: string): Promise<void> {
 
 /** Presses Tab until the element has the focus, which is somewhere to be seen all the way. */
 async function tabTo(page: Page, target: Locator, pressesMax = 60): Promise<void> {
+  await target.waitFor()
   for (let presses = 0; presses < pressesMax; presses++) {
     await page.keyboard.press('Tab')
-    expect(await page.evaluate(describeUnseenFocus)).toBeNull()
-    if (await isFocused(target)) return
+    const { isThere, unseen } = await target.evaluateAll(lookAtFocus)
+    expect(unseen).toBeNull()
+    if (isThere) return
   }
   throw new Error(`${pressesMax} presses of Tab did not lead there.`)
 }
@@ -160,16 +162,16 @@ function isFocused(target: Locator): Promise<boolean> {
   return target.evaluate((element) => element === document.activeElement)
 }
 
-/** In the page: the focused element, where nothing shows that it is. */
-function describeUnseenFocus(): string | null {
+/** In the page: whether one of the elements has the focus, and the focused element, where nothing shows that it is. */
+function lookAtFocus(targets: Element[]): { isThere: boolean; unseen: string | null } {
   const focused = document.activeElement
   // Past the last element the focus goes to the browser's own buttons.
-  if (!focused || focused === document.body) return null
+  if (!focused || focused === document.body) return { isThere: false, unseen: null }
   const shown = [focused, focused.closest('label')].filter((element) => element !== null)
   const isSeen = shown.some((element) => {
     const { outlineStyle, outlineWidth } = getComputedStyle(element)
     const { width, height } = element.getBoundingClientRect()
     return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) > 0 && width > 1 && height > 1
   })
-  return isSeen ? null : focused.outerHTML.slice(0, 200)
+  return { isThere: targets.includes(focused), unseen: isSeen ? null : focused.outerHTML.slice(0, 200) }
 }
