@@ -66,7 +66,9 @@ export async function settle(page: Page): Promise<void> {
 
 async function createWindow(): Promise<Window> {
   connected ??= askServer('/browser').then(connectChromium)
-  const context = await (await connected).newContext({
+  const context = await (
+    await connected
+  ).newContext({
     viewport: usualViewport,
     // Otherwise each node compresses the app; server-dashboard.test.ts asserts how it does.
     extraHTTPHeaders: { 'accept-encoding': 'identity' },
