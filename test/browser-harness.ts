@@ -21,7 +21,9 @@ export interface Visit extends Fixture {
 export function describeBrowser(name: string, work: () => void): void {
   if (!chromiumPath)
     console.warn(`\nThere is no Chromium here, so "${name}" is SKIPPED. Debian has it as \`chromium\`.\n`)
-  describe.skipIf(!chromiumPath)(`${name}${chromiumPath ? '' : ' (skipped: needs chromium)'}`, () => work())
+  describe.skipIf(!chromiumPath)(`${name}${chromiumPath ? '' : ' (skipped: needs chromium)'}`, () => {
+    work()
+  })
 }
 
 export async function visit(...starting: Parameters<typeof startNode>): Promise<Visit> {

@@ -42,8 +42,9 @@ export async function takeWindow(origin: string, options: WindowOptions = {}): P
   const watch = { origin, expectedStatuses, complaints: [] }
   window.watch = watch
   onTestFinished(async ({ task }) => {
-    if (isOwn || task.result?.state === 'fail') await window.page.context().close()
-    else await giveBack(window)
+    const isClean = !isOwn && task.result?.state !== 'fail' && (await tidy(window))
+    if (isClean) idle.push(window)
+    else await window.page.context().close()
     expect(watch.complaints).toEqual([])
   })
   const size = window.page.viewportSize()!
@@ -66,9 +67,8 @@ export async function settle(page: Page): Promise<void> {
 
 async function createWindow(): Promise<Window> {
   connected ??= askServer('/browser').then(connectChromium)
-  const context = await (
-    await connected
-  ).newContext({
+  const browser = await connected
+  const context = await browser.newContext({
     viewport: usualViewport,
     // Otherwise each node compresses the app; server-dashboard.test.ts asserts how it does.
     extraHTTPHeaders: { 'accept-encoding': 'identity' },
@@ -81,6 +81,8 @@ async function createWindow(): Promise<Window> {
   page.on('requestfailed', (request) => window.pending.delete(request))
   page.on('request', (request) => {
     const { watch, pending } = window
+    // Not all requests of a document that is left are reported as failed.
+    if (request.isNavigationRequest()) pending.clear()
     pending.add(request)
     if (watch && new URL(request.url()).origin !== watch.origin)
       watch.complaints.push(`asked elsewhere: ${request.url()}`)
@@ -95,20 +97,28 @@ async function createWindow(): Promise<Window> {
   return window
 }
 
-/** For the next test, which finds nothing of this one: each node has an origin of its own, and cookies are removed. */
-async function giveBack(window: Window): Promise<void> {
+/**
+ * Leaves nothing of this test for the next: each node has an origin of its own, and cookies are removed. False for a
+ * window that does not take part, because it crashed for example.
+ */
+async function tidy(window: Window): Promise<boolean> {
   const { page } = window
   const context = page.context()
-  for (const other of context.pages()) if (other !== page) await other.close()
-  await context.clearCookies()
-  window.watch = undefined
-  // The page leaves by itself: where the browser is told to, it changes processes.
-  await page.evaluate(() => location.replace('about:blank'))
-  await page.waitForURL('about:blank')
-  await page.unrouteAll()
-  await context.setOffline(false)
-  await page.emulateMedia({ colorScheme: null })
-  idle.push(window)
+  try {
+    // Answered after all that the page complained about so far.
+    await page.emulateMedia({ colorScheme: null })
+    window.watch = undefined
+    for (const other of context.pages()) if (other !== page) await other.close()
+    // The page leaves by itself: where the browser is told to, it changes processes.
+    await page.evaluate(() => void setTimeout(() => location.replace('about:blank')))
+    await page.waitForURL('about:blank')
+    await page.unrouteAll()
+    await context.setOffline(false)
+    await context.clearCookies()
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function askServer(path: string): Promise<string> {
