@@ -15,7 +15,8 @@ export default defineConfig(({ mode }) => {
       include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
       exclude: isLong ? [] : ['**/*.long.test.ts'],
       env: { SKILLSTEAD_TEST_LONG: isLong ? '1' : '', SKILLSTEAD_TEST_SEED: String(seed) },
-      globalSetup: ['test/postgres.ts', 'test/browser-server.ts'],
+      globalSetup: ['test/run-folder.ts', 'test/postgres.ts', 'test/browser-server.ts'],
+      reporters: ['./test/line-reporter.ts'],
       setupFiles: ['test/setup.ts'],
       // Modules load and the scanner's tables are built once a worker instead of once a file.
       isolate: false,

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
@@ -77,16 +78,16 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
   let databases = 0
 
   async function stop(): Promise<void> {
-    await server.stop().catch(() => undefined)
+    // A process that was never created has no end to wait for.
+    if (processOf(server)?.pid !== undefined) await server.stop().catch(() => undefined)
     await rm(folder, { recursive: true, force: true })
   }
 
   try {
-    await within(patienceMs, begin(server))
+    await within(patienceMs, withSpawnErrors(begin(server)))
   } catch (error) {
     await stop()
-    const message = error instanceof Error ? error.message : 'It ended before it was ready.'
-    throw new Error([message, ...log.slice(-10)].join('\n'), { cause: error })
+    throw new Error([toReason(error), ...log.slice(-10)].join('\n'), { cause: error })
   }
   const url = `postgres://postgres:password@127.0.0.1:${port}/`
   return {
@@ -97,7 +98,7 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
       return `${url}skillstead_${databases}`
     },
     async kill(signal) {
-      const main = (server as unknown as { process: ChildProcess }).process
+      const main = processOf(server)!
       main.kill(signal)
       if (main.exitCode === null && main.signalCode === null) await once(main, 'exit')
     },
@@ -153,8 +154,26 @@ async function copyPlatform(source: string, copy: string): Promise<void> {
   await cp(await realpath(source), copy, { recursive: true, verbatimSymlinks: true })
 }
 
+function processOf(server: EmbeddedPostgres): ChildProcess | undefined {
+  return (server as unknown as { process?: ChildProcess }).process
+}
+
+function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return 'It ended before it was ready.'
+  if (!('code' in error) || error.code !== 'EACCES') return error.message
+  return `${error.message}. Set TMPDIR to a folder that the user postgres can enter.`
+}
+
+/** Rejects when a child process of the work cannot be created: the package does not listen to that event. */
+async function withSpawnErrors<T>(work: Promise<T>): Promise<T> {
+  const failure = Promise.withResolvers<never>()
+  const listen = (message: unknown) => void (message as { process: ChildProcess }).process.on('error', failure.reject)
+  subscribe('child_process', listen)
+  return Promise.race([work, failure.promise]).finally(() => unsubscribe('child_process', listen))
+}
+
 function starts(server: EmbeddedPostgres): Promise<boolean> {
-  return server.start().then(
+  return withSpawnErrors(server.start()).then(
     () => true,
     () => false,
   )

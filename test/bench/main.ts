@@ -10,6 +10,7 @@ import { endProcesses } from './children.ts'
 import { writeDocs } from './docs.ts'
 import type { Figure } from './figures.ts'
 import { parts, type Part } from './parts.ts'
+import enterRunFolder from '../run-folder.ts'
 
 const { values, positionals } = parseArgs({
   options: {
@@ -53,6 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () =>
 
 const isEverything = positionals.length === 0 && values.security === undefined
 const chosen = choose()
+await enterRunFolder()
 const bench = new Bench(toOptions())
 keepCatalogues(values.keep ?? join(bench.scratch, 'catalogues'))
 mkdirSync(values.keep ?? join(bench.scratch, 'catalogues'), { recursive: true })

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { openCuttable } from '../chaos/cut.ts'
 import { runChaos } from '../chaos/run-chaos.ts'
 import { startPostgres } from '../postgres.ts'
+import enterRunFolder from '../run-folder.ts'
 import { killCluster } from './cluster.ts'
 import { runKills, type KillOptions } from './kills.ts'
 import { runImportKills, runSyncKills } from './mirror-kills.ts'
@@ -33,6 +34,7 @@ const much = what === 'chaos' ? `${values.minutes} minutes of chaos` : `${kills}
 console.log(`${much} on ${values.postgres || what === 'cluster' ? 'PostgreSQL' : 'SQLite'}, seed ${seed}`)
 // What it made goes with it.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+await enterRunFolder()
 await act()
 // The database server's package leaves something open.
 process.exit()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../postgres.ts'
+import enterRunFolder from '../run-folder.ts'
 import { grownMiBMax, runFuzz } from './run-fuzz.ts'
 
 const { values } = parseArgs({
@@ -17,6 +18,7 @@ const seed = Number(values.seed)
 const requestsMax = values.requests === undefined ? Infinity : Number(values.requests)
 const endsAtMs = performance.now() + Number(values.minutes) * 60_000
 console.log(`${values.postgres ? 'PostgreSQL' : 'SQLite'}, seed ${seed}`)
+await enterRunFolder()
 const folder = mkdtempSync(join(tmpdir(), 'skillstead-fuzz-'))
 const postgres = values.postgres ? await startPostgres() : undefined
 try {

@@ -1,0 +1,58 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { toCommand } from './line-reporter.ts'
+import { makeRunFolder } from './run-folder.ts'
+
+/** A temporary folder as several runs share it. */
+async function makeParent(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'skillstead-parent-'))
+  onTestFinished(() => rm(parent, { recursive: true, force: true }))
+  return parent
+}
+
+/** A child process of the run that has the folder. */
+async function startChild(folder: string): Promise<ChildProcess> {
+  const child = spawn('sleep', ['600'], { env: { PATH: process.env.PATH, TMPDIR: folder } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child, 'spawn')
+  return child
+}
+
+describe.skipIf(!existsSync('/proc/self/stat'))('the temporary folder of a run', () => {
+  it('replaces the folders of ended runs and their processes, and leaves other runs alone', async () => {
+    const [namespace, pid, start] = basename(await makeRunFolder(await makeParent()))
+      .split('-')
+      .slice(2)
+    const parent = await makeParent()
+    const own = `skillstead-run-${namespace}-${pid}-${start}`
+    // The process of the ended run had the same id earlier.
+    const ended = `skillstead-run-${namespace}-${pid}-${Number(start) - 1}`
+    const thisRun = basename(tmpdir())
+    const others = [thisRun, `skillstead-run-1-${pid}-1`, 'skillstead-run-notes', 'skillstead-data']
+    for (const name of [ended, ...others]) await mkdir(join(parent, name))
+    await writeFile(join(parent, ended, 'skills.db'), '')
+    const orphan = await startChild(join(parent, ended))
+    const orphanExit = once(orphan, 'exit')
+    const child = await startChild(join(parent, thisRun))
+
+    expect(await makeRunFolder(parent)).toBe(join(parent, own))
+
+    expect(await orphanExit).toEqual([null, 'SIGTERM'])
+    expect((await readdir(parent)).toSorted()).toEqual([own, ...others].toSorted())
+    expect([child.exitCode, child.signalCode]).toEqual([null, null])
+  })
+})
+
+describe('the command that repeats a failed test', () => {
+  it.each(['rejects $HOME, "x" and `y` (a\\b)', 'übernimmt [1, 2] 🎉', 'two\nlines'])('finds %j', (title) => {
+    const name = `API > ${title}`
+    const [, file, pattern] = /^npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(toCommand('test/x.test.ts', name))!
+    expect(file).toBe('test/x.test.ts')
+    expect(name).toMatch(new RegExp(`^${pattern}$`))
+  })
+})
