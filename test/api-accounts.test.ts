@@ -207,7 +207,10 @@ describeApi('accounts', (open) => {
     it('needs the plan that an endpoint asks for', async () => {
       const [free, pro] = [await test.makeUser('free'), await test.makeUser('paying', { plan: 'pro' })]
       expect((await free.api.getMe()).plan).toBe('free')
-      expect(await codeOf(free.api.listWebhooks())).toBe('plan_required')
+      expect(await refusalOf(free.api.listWebhooks())).toMatchObject({
+        code: 'plan_required',
+        message: 'Your plan (free) does not include webhooks; an administrator can change it.',
+      })
       expect(await pro.api.listWebhooks()).toMatchObject({ webhooks: [] })
     })
   })
@@ -236,6 +239,35 @@ describeApi('accounts', (open) => {
       for (const username of ['Made', 'ma de', 'm\u00e4de', 'a'.repeat(40), '', '-a', 'a--b']) {
         expect(await fieldsOf(test.admin.api.createUser({ username }))).toContain('username')
       }
+    })
+
+    it('issue a key for a user, whose other keys keep working', async () => {
+      const user = await test.makeUser('locked-out')
+      const issued = await test.admin.api.issueKey({ username: 'locked-out', expiresInDays: 1 })
+      expect(issued).toMatchObject({ name: 'issued by an administrator', scopes: ['read', 'publish', 'manage'] })
+      expect(issued.expiresAt).toBe(new Date(test.clock.now() + dayMs).toISOString())
+      expect((await test.apiWithKey(issued.key).getMe()).username).toBe('locked-out')
+      expect((await user.api.listApiKeys()).apiKeys.map(({ name }) => name)).toContain('issued by an administrator')
+      const [entry] = (await test.admin.api.listAudit({ action: 'key.issue', limit: 1 })).entries
+      expect(entry).toMatchObject({ actor: 'root', subject: 'locked-out', data: { id: issued.id, name: issued.name } })
+      expect(JSON.stringify(entry)).not.toContain(issued.key)
+      expect(await test.statusOf(test.admin, 'issueKey', { username: 'locked-out', name: 'phone' })).toBe(201)
+    })
+
+    it('issue no key to a user who cannot sign in, nor with scopes that their own key lacks', async () => {
+      const issue = test.admin.api.issueKey
+      await test.makeUser('gone')
+      await test.admin.api.updateUser({ username: 'gone', disabled: true })
+      expect(await refusalOf(issue({ username: 'gone' }))).toMatchObject({ code: 'conflict' })
+      expect(await codeOf(issue({ username: 'never-seen' }))).toBe('not_found')
+      expect(await fieldsOf(issue({ username: 'gone', scopes: [] }))).toEqual(['scopes'])
+      const { key } = await test.admin.api.createApiKey({ name: 'narrow', scopes: ['manage'] })
+      const narrow = test.apiWithKey(key)
+      expect(await codeOf(narrow.issueKey({ username: 'alice' }))).toBe('forbidden')
+      expect((await narrow.issueKey({ username: 'alice', scopes: ['manage'] })).scopes).toEqual(['manage'])
+      expect(await codeOf(alice.api.issueKey({ username: 'root' }))).toBe('forbidden')
+      expect(await codeOf(alice.api.issueKey({ username: 'alice' }))).toBe('forbidden')
+      expect(await codeOf(test.api().issueKey({ username: 'alice' }))).toBe('unauthorized')
     })
 
     it('find users by the beginning of their names', async () => {
@@ -273,6 +305,12 @@ describeApi('accounts', (open) => {
     const second = await fresh.makeUser('second')
     expect(await first.api.getMe()).toMatchObject({ role: 'admin', plan: 'enterprise' })
     expect(await second.api.getMe()).toMatchObject({ role: 'user', plan: 'free' })
+  })
+
+  it('new users get the plan that the operator chose, unless an administrator names another', async () => {
+    const fresh = await open({ defaultPlan: 'team' })
+    expect((await fresh.admin.api.createUser({ username: 'usual' })).plan).toBe('team')
+    expect((await fresh.admin.api.createUser({ username: 'chosen', plan: 'free' })).plan).toBe('free')
   })
 
   it('the last administrator stays one', async () => {

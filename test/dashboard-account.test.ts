@@ -218,7 +218,7 @@ describeBrowser('an account in the dashboard', () => {
     expect(await findBarriers(page)).toEqual([])
 
     const poor = await openSignedIn('/account/webhooks', { key: await createUser('carol', 'free') })
-    await poor.getByText('Webhooks come with the Pro plan.').waitFor()
+    await poor.getByText('Your plan (free) does not include webhooks; an administrator can change it.').waitFor()
     expect(await poor.getByText('Make a webhook').count()).toBe(0)
   })
 

@@ -74,7 +74,7 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.plan && !includesPlan(user.plan, endpoint.plan)) {
     throw new RegistryError(
       'plan_required',
-      `This needs the ${endpoint.plan} plan or a higher one; yours is ${user.plan}.`,
+      `Your plan (${user.plan}) does not include ${endpoint.tag.toLowerCase()}; an administrator can change it.`,
     )
   }
 }

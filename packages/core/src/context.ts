@@ -1,3 +1,4 @@
+import type { PlanName } from '@skillstead/protocol'
 import type { AddressLimits } from './address-limits.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { ChangeFollower } from './change-follower.ts'
@@ -54,6 +55,8 @@ export interface Context {
   /** Limits across the nodes on one database; undefined where a database has one node. */
   readonly sharedLimits: SharedLimits | undefined
   readonly webhooks: WebhookOptions
+  /** The plan of new users. */
+  readonly defaultPlan: PlanName
   /** What is done with versions that a scan has something against. */
   readonly scanPolicy: ScanPolicy
   /** When the registry is copied by itself; undefined for never. */

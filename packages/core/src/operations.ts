@@ -1,5 +1,5 @@
 import type { Operations, endpoints } from '@skillstead/protocol'
-import { createApiKey, deleteApiKey, listApiKeys } from './accounts/api-keys.ts'
+import { createApiKey, deleteApiKey, issueKey, listApiKeys } from './accounts/api-keys.ts'
 import { listAudit } from './accounts/audit-list.ts'
 import { getSession, readAvatar, setFollowing, showFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
 import { createSession, deleteSession } from './accounts/sessions.ts'
@@ -166,6 +166,7 @@ export const operations = {
   listUsers,
   createUser,
   updateUser,
+  issueKey,
   listAudit,
 
   listExternal,

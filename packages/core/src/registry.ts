@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { RegistryError, scopes } from '@skillstead/protocol'
+import { RegistryError, scopes, type PlanName } from '@skillstead/protocol'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './address-limits.ts'
 import { createAnswerCache } from './answer-cache.ts'
@@ -64,6 +64,8 @@ export interface RegistryOptions extends DatabaseLocation {
   /** What may be reached outside: public addresses unless it is said. */
   readonly outgoing?: OutgoingOptions
   readonly webhooks?: WebhookOptions
+  /** The plan of new users where no administrator names another. Default: free. */
+  readonly defaultPlan?: PlanName
   /** What is done with versions that a scan has something against: they are published with warnings unless it is said. */
   readonly scanPolicy?: ScanPolicy
   /** Copies the SQLite file into `backups` beside it by itself; never unless it is said. */
@@ -156,6 +158,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     addressLimits: createAddressLimits(sharedLimits),
     sharedLimits,
     webhooks: options.webhooks ?? {},
+    defaultPlan: options.defaultPlan ?? 'free',
     scanPolicy: options.scanPolicy ?? {},
     backupPlan: options.backups,
     upstreams: createUpstreams(),

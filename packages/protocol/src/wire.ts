@@ -105,6 +105,7 @@ export const wire = {
   listUsers: 'GET /users',
   createUser: 'POST /users',
   updateUser: 'PATCH /users/:username',
+  issueKey: 'POST /users/:username/keys',
   listAudit: 'GET /audit',
   getReputation: 'GET /users/:username/reputation',
   getLeaderboard: 'GET /reputation/leaderboard',

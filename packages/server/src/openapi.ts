@@ -92,7 +92,7 @@ function toOperation(route: Route): Json {
     operationId: name,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    ...(endpoint.plan && { description: `Needs the ${endpoint.plan} plan.` }),
+    ...(endpoint.plan && { description: `Needs the ${endpoint.plan} plan or a higher one, which an administrator sets.` }),
     security: toSecurity(route),
     'x-auth': endpoint.auth,
     'x-scope': endpoint.scope ?? 'read',

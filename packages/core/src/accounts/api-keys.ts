@@ -7,6 +7,7 @@ import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { getUserByName } from './find-user.ts'
 import { createKey, hashKey, prefixLength } from './api-key-format.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -34,12 +35,34 @@ export async function createApiKey(
   const user = requireAccount(caller)
   const wanted = [...new Set(input.scopes ?? user.scopes)]
   refuseWiderScopes(wanted, user)
-  const now = context.clock.now()
   return context.database.writer.write(async (trx) => {
-    await refuseTooMany(trx, user.userId)
-    const expiresAt = input.expiresInDays === undefined ? null : now + input.expiresInDays * dayMs
-    const made = await insertKey(trx, { userId: user.userId, name: input.name, scopes: wanted, now, expiresAt })
-    await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at: now, data: { name: input.name } })
+    const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted })
+    const [at, data] = [context.clock.now(), { name: input.name }]
+    await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
+    return made
+  })
+}
+
+/**
+ * POST /users/<username>/keys, for administrators: a key for a user who lost theirs. Throws `conflict` for a user who
+ * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks.
+ */
+export async function issueKey(
+  context: Context,
+  input: { username: string; name: string; expiresInDays?: number; scopes?: Scope[] },
+  caller: Caller,
+) {
+  const { username, name } = input
+  const wanted = [...new Set(input.scopes ?? scopes)]
+  if (caller.kind === 'user') refuseWiderScopes(wanted, caller)
+  const user = await getUserByName(context, username)
+  if (!user.claimed)
+    throw new RegistryError('conflict', `'${username}' is an imported author. Create the user to hand the name over.`)
+  if (user.disabled) throw new RegistryError('conflict', `'${username}' is disabled. Enable the user first.`)
+  return context.database.writer.write(async (trx) => {
+    const made = await insertLimitedKey(context, trx, { ...input, userId: user.id, scopes: wanted })
+    const [at, data] = [context.clock.now(), { id: made.id, name }]
+    await recordAudit(trx, { caller, action: 'key.issue', subject: username, at, data })
     return made
   })
 }
@@ -56,6 +79,20 @@ export async function deleteApiKey(context: Context, input: { id: string }, call
       .execute()
     if (gone.length === 0) throw new RegistryError('not_found', 'You have no API key with this id.')
     await recordAudit(trx, { caller, action: 'key.delete', subject: input.id, at: context.clock.now() })
+  })
+}
+
+async function insertLimitedKey(
+  context: Context,
+  trx: WriteTransaction,
+  key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
+) {
+  await refuseTooMany(trx, key.userId)
+  const now = context.clock.now()
+  return insertKey(trx, {
+    ...key,
+    now,
+    expiresAt: key.expiresInDays === undefined ? null : now + key.expiresInDays * dayMs,
   })
 }
 
@@ -97,7 +134,10 @@ async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<voi
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
   if (count >= limits.apiKeysPerUserMax) {
-    throw new RegistryError('conflict', `You have ${count} API keys, which is the most there may be. Delete one first.`)
+    throw new RegistryError(
+      'conflict',
+      `There are ${count} API keys of this user, which is the most there may be. Delete one first.`,
+    )
   }
 }
 

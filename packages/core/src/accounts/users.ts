@@ -72,7 +72,7 @@ export function toSetUpError(): RegistryError {
 async function insertCreated(context: Context, trx: WriteTransaction, input: NewUser, caller: Caller) {
   const now = context.clock.now()
   const first = await isWithoutUsers(trx)
-  const plan = input.plan ?? (first ? 'enterprise' : 'free')
+  const plan = input.plan ?? (first ? 'enterprise' : context.defaultPlan)
   const role = input.role ?? (first ? 'admin' : 'user')
   const user = await claimUser(trx, { username: input.username, plan, role, now })
   const { key } = await insertKey(trx, { userId: user.id, name: 'first key', now })

@@ -212,6 +212,22 @@ export const accountEndpoints = {
     }),
     output: User,
   },
+  issueKey: {
+    method: 'POST',
+    path: '/users/:username/keys',
+    auth: 'admin',
+    scope: 'manage',
+    status: 201,
+    tag: 'Administration',
+    summary: 'Issue an API key for a user, for one who lost theirs; it is shown this once',
+    input: v.strictObject({
+      ...username,
+      name: v.optional(text(100), 'issued by an administrator'),
+      expiresInDays: v.optional(wholeNumber(1, 3650)),
+      scopes: v.optional(boundedArray(Scope, 3, 1)),
+    }),
+    output: NewApiKey,
+  },
   listAudit: {
     method: 'GET',
     path: '/audit',

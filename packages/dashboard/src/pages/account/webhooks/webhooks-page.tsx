@@ -20,7 +20,7 @@ export function WebhooksPage() {
     return (
       <Page title="Webhooks">
         <Empty>
-          <p>Webhooks come with the Pro plan. Who runs this node can give it to you.</p>
+          <p>Your plan ({me.plan}) does not include webhooks; an administrator can change it.</p>
         </Empty>
       </Page>
     )
