@@ -169,24 +169,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     closing: closing.signal,
     waits: waits.signal,
   }
-  if (options.works !== false) {
-    await context.setup.share()
-    await scheduleHousekeeping(context)
-    scheduleTakedowns(context)
-    handleVerifiedSkills(context)
-    // Offline they are left where they are, untried: whoever opens the registry with a way out does them.
-    if (!outgoing.isOffline) {
-      handleVerifications(context)
-      handleExternalScans(context)
-      handleDeliveries(context)
-    }
-    await scheduleRescan(context)
-    await scheduleSketches(context)
-    await scheduleBackups(context, onError)
-    outbox.start()
-    // What a process recorded that ended before it counted.
-    await telemetry.flush()
-  }
   const metricReaders = [() => readStoredMetrics(context), () => readBackupMetrics(context)]
   let closed: Promise<void> | undefined
 
@@ -206,6 +188,31 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await database.close()
   }
 
+  async function beginWork(): Promise<void> {
+    await context.setup.share()
+    await scheduleHousekeeping(context)
+    scheduleTakedowns(context)
+    handleVerifiedSkills(context)
+    // Offline they are left where they are, untried: whoever opens the registry with a way out does them.
+    if (!outgoing.isOffline) {
+      handleVerifications(context)
+      handleExternalScans(context)
+      handleDeliveries(context)
+    }
+    await scheduleRescan(context)
+    await scheduleSketches(context)
+    await scheduleBackups(context, onError)
+    outbox.start()
+    // What a process recorded that ended before it counted.
+    await telemetry.flush()
+  }
+
+  if (options.works !== false) {
+    await beginWork().catch(async (error: unknown) => {
+      await close().catch(onError)
+      throw error
+    })
+  }
   return {
     ...context,
     authenticate: authenticator.authenticate,

@@ -25,10 +25,11 @@ type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 /** Opens (and makes) an SQLite file. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
   const database = open(path)
-  const checkpoints = path === ':memory:' ? undefined : beginCheckpoints(database)
-  const main = connect(database, checkpoints?.committed)
   // A database in memory belongs to its connection: a second one would be another database.
-  const read = path === ':memory:' ? main : connect(open(path, { readonly: true }))
+  const reading = path === ':memory:' ? undefined : openBeside(database)
+  const checkpoints = reading && beginCheckpoints(database)
+  const main = connect(database, checkpoints?.committed)
+  const read = reading ? connect(reading) : main
   return {
     dialect: 'sqlite',
     main,
@@ -47,19 +48,37 @@ export function openSqlite(path: string): Connections {
   }
 }
 
+/** A second connection, for reading; the first is closed where there can be none. */
+function openBeside(database: SqliteDatabase.Database): SqliteDatabase.Database {
+  try {
+    return open(database.name, { readonly: true })
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
 function open(path: string, options: { readonly?: boolean } = {}): SqliteDatabase.Database {
   const database = new SqliteDatabase(path, options)
+  try {
+    configure(database)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function configure(database: SqliteDatabase.Database): void {
   database.pragma(`busy_timeout = ${busyTimeoutMs}`)
   database.pragma(`cache_size = -${cacheKibibytes}`)
-  if (!options.readonly) {
-    database.pragma('journal_mode = WAL')
-    // FULL: an answered write survives a power cut, not only a crash of the process.
-    database.pragma('synchronous = FULL')
-    database.pragma('foreign_keys = ON')
-    database.pragma(`wal_autocheckpoint = ${checkpointPages.alone}`)
-    database.pragma(`journal_size_limit = ${journalBytesMax}`)
-  }
-  return database
+  if (database.readonly) return
+  database.pragma('journal_mode = WAL')
+  // FULL: an answered write survives a power cut, not only a crash of the process.
+  database.pragma('synchronous = FULL')
+  database.pragma('foreign_keys = ON')
+  database.pragma(`wal_autocheckpoint = ${checkpointPages.alone}`)
+  database.pragma(`journal_size_limit = ${journalBytesMax}`)
 }
 
 function beginCheckpoints(database: SqliteDatabase.Database): Checkpoints {
