@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import { WriteStream } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Io } from '../packages/cli/src/io.ts'
 import { run } from '../packages/cli/src/run.ts'
@@ -18,6 +19,8 @@ interface RunOptions {
   readonly cwd?: string
   readonly env?: Record<string, string>
   readonly input?: string
+  /** Whether its outputs are terminals, for commands in this process. */
+  readonly isTerminal?: boolean
 }
 
 /** The output of a finished command. */
@@ -49,6 +52,7 @@ export function runFile(file: string, args: readonly string[], options: RunOptio
  */
 export async function skillstead(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const [stdout, stderr] = [createSink(), createSink()]
+  if (options.isTerminal) for (const sink of [stdout, stderr]) Object.assign(sink, { isTTY: true, getColorDepth })
   const input = options.input === undefined ? [] : [Buffer.from(options.input)]
   const io: Io = {
     env: toEnv(options.env),
@@ -69,6 +73,8 @@ export function skillsteadProcess(args: readonly string[], options?: RunOptions)
 function toEnv(env: RunOptions['env']): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, XDG_CONFIG_HOME: noConfig, ...env } as NodeJS.ProcessEnv
 }
+
+const { getColorDepth } = WriteStream.prototype
 
 /** Keeps what is written to it. */
 function createSink(onText?: (text: string) => void) {

@@ -36,10 +36,10 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['bogus'], "There is no command 'bogus'"],
+    [['bogus'], "Unknown command 'bogus'. `skillstead help`"],
     [['search', 'pdf', '--nope'], "Unknown option '--nope'"],
     [['search'], 'QUERY is missing'],
-    [['search', 'a', 'b', '--data', '.'], "'b' is one word too many"],
+    [['show', 'a', 'b', '--data', '.'], "'b' is one word too many"],
     [['search', 'pdf'], 'Say where the registry is'],
     [['serve', '--port', 'high', '--data', 'x'], "'high' is no port"],
     [['serve', '--rate-limits', 'gold=1', '--data', 'x'], "'gold=1' is no rate"],

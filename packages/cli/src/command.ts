@@ -1,6 +1,7 @@
 import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
+import type { Line } from './style.ts'
 
 /** One option of a command; `value` names what is given to it in the help, flags have none. */
 export interface Option {
@@ -25,7 +26,7 @@ export interface Command<Result = unknown> {
   readonly options: Readonly<Record<string, Option>>
   run(given: Arguments, output: Output): Promise<Result>
   /** The result in lines; with --json the result is printed as it is. */
-  show(result: Result, io: Io): string[]
+  show(result: Result, io: Io): Line[]
   /** Whether it prints its result while it runs, also with --json. */
   readonly printsItself?: true
   /** Whether its lines are for programs too, which get them as they are: it looks itself what a terminal may see. */

@@ -1,5 +1,6 @@
 import type { Command, Option } from './command.ts'
 import { summaries } from './commands.ts'
+import { styled, type Line } from './style.ts'
 
 /**
  * The list of commands by what people want to do, the everyday things first. A word stands for the command of that name
@@ -8,8 +9,8 @@ import { summaries } from './commands.ts'
 const sections: Readonly<Record<string, readonly string[]>> = {
   'Find skills, and use them': ['search', 'show', 'load', 'plan', 'diff', 'star', 'pack', 'requests'],
   'Install them': ['install', 'update', 'outdated', 'list', 'remove', 'verify', 'heartbeat', 'mcp'],
-  'Write and publish': ['init', 'lint', 'scan', 'publish', 'fork', 'webhooks'],
-  'You and your keys': ['login', 'logout', 'keys', 'completion'],
+  'Write and publish': ['init', 'lint', 'scan', 'publish', 'yank', 'unyank', 'deprecate', 'fork', 'webhooks'],
+  'You and your keys': ['login', 'logout', 'whoami', 'keys', 'completion'],
   'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'rescan'],
   'Keep what it has': ['backup', 'restore', 'export', 'doctor', 'gc'],
   'Follow other registries, and do without a network': ['mirror', 'bundle'],
@@ -33,30 +34,32 @@ const nouns: Readonly<Record<string, string>> = {
 }
 
 /** The list of commands: a line for each, and one for all the verbs of a noun. */
-export function showHelp(): string {
+export function showHelp(): Line[] {
   const listed = new Set(Object.values(sections).flat())
   const others = Object.keys(summaries).flatMap((name) => (listed.has(toNoun(name)) ? [] : toNoun(name)))
   const all = Object.entries({ ...sections, More: [...new Set(others)] })
   const blocks = all.map(([title, words]) => [title, words.filter(isWord).map(toLine)] as const)
   return [
-    'skillstead: the registry for agent skills',
-    ...blocks.filter(([, lines]) => lines.length > 0).flatMap(([title, lines]) => ['', title, ...lines]),
+    styled('heading', 'skillstead: the registry for agent skills'),
+    ...blocks
+      .filter(([, lines]) => lines.length > 0)
+      .flatMap(([title, lines]) => ['', styled('heading', title), ...lines]),
     '',
     'Commands work on a running node (--url URL, or the one of `skillstead login`), on a folder (--data DIR) or on a',
-    'database (--database-url URL), and take --json. `skillstead COMMAND --help` says more.',
-  ].join('\n')
+    'database (--database-url URL), and take --json. `skillstead help COMMAND` shows its options.',
+  ]
 }
 
 /** The verbs of a noun with what each does; undefined for what is no noun. */
-export function showVerbs(noun: string): string | undefined {
+export function showVerbs(noun: string): Line[] | undefined {
   const names = listVerbs(noun).map((verb) => `${noun} ${verb}`)
   if (names.length === 0) return undefined
   const width = Math.max(...names.map((name) => name.length))
   return [
     ...names.map((name) => `  ${name.padEnd(width)}  ${summaries[name]}`),
     '',
-    `\`skillstead ${noun} VERB --help\` says more.`,
-  ].join('\n')
+    `\`skillstead ${noun} VERB --help\` shows the options of one.`,
+  ]
 }
 
 /** The verbs of a noun, in their order. */
@@ -82,15 +85,15 @@ function toLine(word: string): string {
 }
 
 /** What one command takes. */
-export function showCommandHelp(name: string, command: Command): string {
+export function showCommandHelp(name: string, command: Command): Line[] {
   const options = Object.entries<Option>({ ...command.options, json: { help: 'print the result as one line of JSON' } })
   const heads = options.map(([option, { value }]) => `--${option}${value ? ` ${value}` : ''}`)
   const width = Math.max(...heads.map((head) => head.length))
   return [
-    `skillstead ${[name, ...command.words].join(' ')}`,
+    styled('heading', `skillstead ${[name, ...command.words].join(' ')}`),
     '',
     command.summary,
     '',
     ...options.map(([, { help }], i) => `  ${heads[i]!.padEnd(width)}  ${help}`),
-  ].join('\n')
+  ]
 }

@@ -5,7 +5,12 @@ import type { Readable, Writable } from 'node:stream'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A stream that is perhaps a terminal. */
-export type OutputStream = Writable & { readonly isTTY?: boolean; readonly fd?: number; columns?: number }
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean
+  readonly fd?: number
+  columns?: number
+  getColorDepth?(env?: object): number
+}
 
 /** What a command line reads from and writes to: the process's own streams, or others in the place of them. */
 export interface Io {

@@ -1,5 +1,6 @@
 import { Console } from 'node:console'
 import type { Io, OutputStream } from './io.ts'
+import { createRender, type Line } from './style.ts'
 
 /** Where a command writes: people read on standard error what it is doing, programs get its result on standard output. */
 export interface Output {
@@ -7,21 +8,26 @@ export interface Output {
   /** For progress bars, which are shown on a terminal alone. */
   readonly stderr: OutputStream
   /** A line for people while the command runs; silent with --json. */
-  say(line: string): void
+  say(line: Line): void
   /** A line on standard output, as it is. */
   print(line: string): void
+  /** A line of a result for people on standard output. */
+  show(line: Line): void
   /** A line on standard error, as it is, also with --json. */
   warn(line: string): void
 }
 
-export function createOutput({ stdout, stderr }: Io, json: boolean): Output {
+export function createOutput({ stdout, stderr, env }: Io, json: boolean): Output {
   // A console takes no notice of a reader that is gone, as with `| head`.
   const lines = new Console({ stdout, stderr })
+  const onStdout = createRender(stdout, env, toPlainText)
+  const onStderr = createRender(stderr, env, toPlainText)
   return {
     json,
     stderr,
-    say: (line) => void (json || lines.error(toPlainText(line))),
+    say: (line) => void (json || lines.error(onStderr(line))),
     print: (line) => lines.log(line),
+    show: (line) => lines.log(onStdout(line)),
     warn: (line) => lines.error(line),
   }
 }

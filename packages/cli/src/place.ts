@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
-import type { RegistryApi } from '@skillstead/protocol'
+import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
 import { createErrorLog } from './output.ts'
@@ -92,7 +92,10 @@ export async function withApi<T>(
   options: CallerOptions = {},
 ): Promise<T> {
   const node = findNode(given)
-  if (node) return work(createClient({ ...node, agentToken: options.agentToken, client: 'skillstead' }))
+  if (node) {
+    const client = createClient({ ...node, agentToken: options.agentToken, client: 'skillstead' })
+    return node.apiKey === undefined ? withoutLogin(node.baseUrl, () => work(client)) : work(client)
+  }
   if (isNowhere(given))
     throw new UsageError(
       'Say where the registry is: --url URL, --data DIR or --database-url URL, or log in: skillstead login --url URL.',
@@ -107,6 +110,17 @@ export async function withApi<T>(
     },
     options,
   )
+}
+
+/** What a guest may not do, a login may. */
+async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof RegistryError) || error.code !== 'unauthorized') throw error
+    const advice = `You are not logged in to ${baseUrl}. Run \`skillstead login --url ${baseUrl}\`, or pass --key.`
+    throw new RegistryError('unauthorized', advice, { cause: error })
+  }
 }
 
 /** Whom a command acts as on files, where the operator would own nothing. */

@@ -4,8 +4,11 @@ import { UsageError, toParseOptions, type Arguments, type Command } from './comm
 import { commands } from './commands.ts'
 import { listVerbs, showCommandHelp, showHelp, showVerbs } from './help.ts'
 import type { Io } from './io.ts'
-import { createOutput, toJsonLine, toOneLine, toPlainText, type Output } from './output.ts'
+import { findNearest } from './nearest.ts'
+import { findNetworkSentence } from './network-sentence.ts'
+import { createOutput, toJsonLine, toOneLine, type Output } from './output.ts'
 import { findStorageSentence } from './storage-sentence.ts'
+import { styled, type Line } from './style.ts'
 import { readVersion } from './version.ts'
 
 /** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
@@ -19,33 +22,56 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 async function dispatch(args: readonly string[], io: Io, output: Output): Promise<number> {
+  const [first = 'help'] = args
+  if (first === '--version') return show([readVersion()], output)
+  if (helpWords.has(first)) return show(await findHelp(args.slice(1)), output)
   const { name, load, rest } = findCommand(args)
-  if (!load) {
-    output.print(args[0] === '--version' ? readVersion() : findHelp(args))
-    return 0
-  }
+  const asksHelp = rest.includes('--help') || rest.includes('-h')
+  if (!load) return show(asksHelp ? await findHelp([name]) : refuseName(name, rest), output)
   const command = await load()
-  if (rest.includes('--help') || rest.includes('-h')) {
-    output.print(showCommandHelp(name, command))
-    return 0
-  }
+  if (asksHelp) return show(showCommandHelp(name, command), output)
   const result = await command.run(readArguments(name, command, rest, io), output)
   if (output.json) {
     if (!command.printsItself && result !== undefined) output.print(toJsonLine(result))
-  } else for (const line of command.show(result, io)) output.print(command.isExact ? line : toPlainText(line))
+  } else if (command.isExact) command.show(result, io).forEach((line) => output.print(String(line)))
+  else show(command.show(result, io), output)
   return command.hasFailed?.(result) ? 1 : 0
 }
 
-/** What is to be said where no command is named; throws {@link UsageError} where one was to be. */
-function findHelp(args: readonly string[]): string {
-  const [first = 'help', ...rest] = args
-  if (['help', '--help', '-h'].includes(first)) return (rest[0] && showVerbs(rest[0])) ?? showHelp()
-  const verbs = showVerbs(first)
-  if (first.startsWith('-')) throw new UsageError(`Say the command before ${first}. \`skillstead help\` lists them.`)
-  if (verbs === undefined) throw new UsageError(`There is no command '${first}'. \`skillstead help\` lists them.`)
-  if (rest.some((word) => word === '--help' || word === '-h')) return verbs
-  const wrong = rest[0] === undefined || rest[0].startsWith('-') ? '' : `, and '${rest[0]}' is none`
-  throw new UsageError(`\`skillstead ${first}\` needs a verb${wrong}: there are ${listVerbs(first).join(', ')}.`)
+const helpWords: ReadonlySet<string> = new Set(['help', '--help', '-h'])
+
+function show(lines: readonly Line[], output: Output): 0 {
+  for (const line of lines) output.show(line)
+  return 0
+}
+
+/** The help of the command or noun that some words name; the list of commands for none. */
+async function findHelp(words: readonly string[]): Promise<readonly Line[]> {
+  const { name, load } = findCommand(words)
+  if (name === '') return showHelp()
+  const verbs = showVerbs(name)
+  if (load) return [...showCommandHelp(name, await load()), ...(verbs ? ['', ...verbs] : [])]
+  return verbs ?? refuseName(name, [])
+}
+
+/** Throws a {@link UsageError} that names the command that was probably meant. */
+function refuseName(name: string, [verb]: readonly string[]): never {
+  if (name.startsWith('-'))
+    throw new UsageError(`Say the command before ${name}. \`skillstead help\` lists the commands.`)
+  const verbs = listVerbs(name)
+  if (verbs.length > 0) {
+    const wrong = verb === undefined || verb.startsWith('-') ? '' : `, not '${verb}'`
+    const meant = toSuggestion(findNearest(verb ?? '', verbs))
+    throw new UsageError(`\`skillstead ${name}\` needs one of ${verbs.join(', ')}${wrong}.${meant}`)
+  }
+  const words = [...new Set(Object.keys(commands).flatMap((one) => [one.split(' ')[0]!, one]))]
+  const pair = verb === undefined ? undefined : findNearest(`${name} ${verb}`, words)
+  const meant = toSuggestion(findNearest(name, words) ?? pair)
+  throw new UsageError(`Unknown command '${name}'.${meant} \`skillstead help\` lists the commands.`)
+}
+
+function toSuggestion(name: string | undefined): string {
+  return name === undefined ? '' : ` Did you mean '${name}'?`
 }
 
 function findCommand(args: readonly string[]) {
@@ -53,7 +79,7 @@ function findCommand(args: readonly string[]) {
   const pair = `${first} ${second}`
   if (Object.hasOwn(commands, pair)) return { name: pair, load: commands[pair], rest: args.slice(2) }
   if (Object.hasOwn(commands, first)) return { name: first, load: commands[first], rest: args.slice(1) }
-  return { name: first, load: undefined, rest: [] }
+  return { name: first, load: undefined, rest: args.slice(1) }
 }
 
 function readArguments(name: string, command: Command, rest: readonly string[], io: Io): Arguments {
@@ -87,11 +113,13 @@ function toSentence(error: unknown): string {
   return sentence.endsWith('.') ? sentence : `${sentence}.`
 }
 
-function fail(error: unknown, { json, warn }: Output): number {
+function fail(error: unknown, { json, warn, say }: Output): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
-  const detail = findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))
+  const sentence = findStorageSentence(error) ?? findNetworkSentence(error)
+  const detail = sentence ?? (error instanceof Error ? error.message : String(error))
   // What a node says may be a stranger's word.
-  const shown = error instanceof RegistryError ? toOneLine(detail) : toPlainText(detail)
-  warn(json ? toJsonLine({ error: { code, detail } }) : shown)
+  const shown = error instanceof RegistryError ? toOneLine(detail) : detail
+  if (json) warn(toJsonLine({ error: { code, detail } }))
+  else say(styled('bad', shown))
   return error instanceof UsageError ? 2 : 1
 }

@@ -2,6 +2,7 @@ import { checkRegistry, mendRegistry, type Finding, type Registry } from '@skill
 import { flag, type Arguments, type Command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { storeOptions, withRegistry } from '../place.ts'
+import { styled, type Line } from '../style.ts'
 import { findStorageSentence } from '../storage-sentence.ts'
 
 /** `skillstead doctor`: fails where something is wrong, so that a script can ask. */
@@ -26,7 +27,7 @@ export const doctor: Command<{ ok: true; findings: Finding[] }> = {
 
 /** A registry that cannot even be opened is a finding as well. */
 async function examine(given: Arguments, output: Output): Promise<Finding[]> {
-  const options = { deep: flag(given, 'deep'), tell: output.stderr.isTTY ? output.say : undefined }
+  const options = { deep: flag(given, 'deep'), tell: output.say }
   try {
     return await withRegistry(given, (registry) => checkAndMend(registry, options, flag(given, 'mend')))
   } catch (error) {
@@ -49,6 +50,6 @@ async function checkAndMend(
   return checkRegistry(registry, options)
 }
 
-function toLine({ name, ok, detail }: Finding): string {
-  return `${ok ? 'ok   ' : 'WRONG'} ${name.padEnd(10)} ${detail}`
+function toLine({ name, ok, detail }: Finding): Line {
+  return styled(ok ? 'good' : 'bad', `${ok ? 'ok   ' : 'WRONG'} ${name.padEnd(10)} ${detail}`)
 }

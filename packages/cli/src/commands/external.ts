@@ -4,6 +4,8 @@ import { RegistryError, type ExternalSkill, type RegistryApi, type ScanReport } 
 import { choice, flag, text, type Command } from '../command.ts'
 import { readExternalList, type ListedSkill } from '../import/external-list.ts'
 import { placeOptions, withApi } from '../place.ts'
+import { toShortFindingLines } from '../scan/verdict.ts'
+import { styled, verdictStyles } from '../style.ts'
 
 const registries = ['all', 'github', 'skills.sh'] as const
 
@@ -83,11 +85,8 @@ export const scanExternal: Command<ScanReport> = {
     return (await withApi(given, (api) => api.scanExternal(input))) as ScanReport
   },
   show: ({ source, verdict, score, findings }) => [
-    ...findings.map(
-      ({ path, line, column, severity, title, excerpt }) =>
-        `${path}:${line}:${column}  ${severity}  ${title}\n    ${toLine(excerpt)}`,
-    ),
-    `${source}: ${verdict}, ${score} of 100.`,
+    ...findings.flatMap(toShortFindingLines),
+    styled(verdictStyles[verdict], `${source}: ${verdict}, ${score} of 100.`),
   ],
 }
 

@@ -2,6 +2,7 @@ import type { HeldDetails, HeldVersion } from '@skillstead/protocol'
 import { text, type Command } from '../command.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
+import { toShortFindingLines } from '../scan/verdict.ts'
 
 /** `skillstead held list`. */
 export const listHeld: Command<{ held: HeldVersion[]; total: number }> = {
@@ -21,10 +22,7 @@ export const showHeld: Command<HeldDetails> = {
   show: (held) => [
     toLine(held),
     ...held.files.map(({ path, size, digest }) => `  ${toOneLine(path)}  ${size} bytes  ${digest}`),
-    ...held.security.findings.flatMap(({ path, line, column, severity, title, excerpt }) => [
-      `  ${toOneLine(path)}:${line}:${column}  ${severity}  ${title}`,
-      `      ${toOneLine(excerpt)}`,
-    ]),
+    ...held.security.findings.flatMap(toShortFindingLines),
   ],
 }
 

@@ -53,7 +53,8 @@ function getUser(given: Arguments): string | undefined {
   return requireUser(given, 'Say whose keys: --user NAME.')
 }
 
-function toScopes(list: string | undefined): Scope[] | undefined {
+/** The scopes of a list with commas. Throws {@link UsageError}. */
+export function toScopes(list: string | undefined): Scope[] | undefined {
   const names = list?.split(',').map((name) => name.trim())
   const unknown = names?.find((name) => !scopes.includes(name as Scope))
   if (unknown !== undefined) throw new UsageError(`'${unknown}' is no scope; there are ${scopes.join(', ')}.`)

@@ -2,13 +2,15 @@ import type { SearchResult } from '@skillstead/protocol'
 import { UsageError, text, type Command } from '../command.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
+import { toScoreVerdict } from '../scan/verdict.ts'
+import { styled, verdictStyles, type Line } from '../style.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const
 
-/** `skillstead search QUERY`. */
+/** `skillstead search QUERY...`. */
 export const search: Command<SearchResult> = {
   summary: 'Searches skills, best first.',
-  words: ['QUERY'],
+  words: ['QUERY...'],
   options: {
     limit: { value: 'N', help: 'how many to show: 20 unless it is said, at most 100' },
     page: { value: 'N', help: 'which page of them' },
@@ -20,15 +22,28 @@ export const search: Command<SearchResult> = {
     const sort = sorts.find((name) => name === text(given, 'sort'))
     if (text(given, 'sort') !== undefined && !sort) throw new UsageError(`--sort takes one of ${sorts.join(', ')}.`)
     const { limit, page, category } = given.options as Record<string, string | undefined>
-    return withApi(given, (api) => api.searchSkills({ q: given.words[0]!, limit, page, category, sort }))
+    return withApi(given, (api) => api.searchSkills({ q: given.words.join(' '), limit, page, category, sort }))
   },
   show({ skills, total }) {
     const lines = skills.flatMap((skill) => [
-      `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
+      styled(
+        'heading',
+        `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
+      ),
       `  ${cut(skill.description)}`,
+      ...toMarks(skill),
     ])
     return [...lines, total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`]
   },
+}
+
+/** What to know before an install. */
+function toMarks({ securityScore, deprecated }: SearchResult['skills'][number]): Line[] {
+  const verdict = toScoreVerdict(securityScore)
+  return [
+    ...(verdict === 'safe' ? [] : [styled(verdictStyles[verdict], `  scan: ${verdict}, ${securityScore} of 100`)]),
+    ...(deprecated ? [styled('warning', '  deprecated')] : []),
+  ]
 }
 
 function cut(description: string): string {

@@ -16,6 +16,7 @@ import { storeOptions, toLocation } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { toSecretKey } from '../secret-key.ts'
 import { limitYoungMemory } from '../young-memory.ts'
+import { toPlan } from './users.ts'
 
 export const serveOptions: Record<string, Option> = {
   port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
@@ -29,6 +30,7 @@ export const serveOptions: Record<string, Option> = {
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
   ...outgoingOptions,
   ...networkOptions,
+  'default-plan': { value: 'PLAN', help: `the plan of new users: ${planNames.join(', ')}. Default: free` },
   'webhook-off-after': {
     value: 'N',
     help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
@@ -68,11 +70,12 @@ export const serve: Command<undefined> = {
 /** How the registry of a node is called and does its work outside; throws {@link UsageError} for what cannot be read. */
 export async function toWorkOptions(
   given: Arguments,
-): Promise<Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'scanPolicy' | 'backups'>> {
+): Promise<Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'defaultPlan' | 'scanPolicy' | 'backups'>> {
   return {
     origin: toOrigin(given),
     outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
+    defaultPlan: toPlan(text(given, 'default-plan')),
     scanPolicy: toScanPolicy(given),
     backups: toBackupPlan(given),
   }

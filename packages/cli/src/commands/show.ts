@@ -2,7 +2,8 @@ import type { SkillDetails } from '@skillstead/protocol'
 import { text, type Command } from '../command.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
-import { toVerdict } from '../scan/verdict.ts'
+import { toShortFindingLines, toVerdict } from '../scan/verdict.ts'
+import { styled, verdictStyles, type Line } from '../style.ts'
 
 /** `skillstead show NAME`. */
 export const show: Command<SkillDetails> = {
@@ -20,15 +21,22 @@ export const show: Command<SkillDetails> = {
       ['visibility', skill.visibility],
       ['downloads', `${skill.downloads}, ${skill.stars} stars, ${skill.forks} forks`],
       ['digest', skill.digest ?? ''],
-      ['security', skill.security ? toVerdict(skill.security) : ''],
       ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
     ]
+    const title = skill.displayName === skill.name ? '' : ` (${toOneLine(skill.displayName)})`
     return [
-      toOneLine(skill.fullName) + (skill.displayName === skill.name ? '' : ` (${toOneLine(skill.displayName)})`),
+      styled('heading', toOneLine(skill.fullName) + title),
       `  ${toOneLine(skill.description)}`,
       ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name!.padEnd(11)} ${toOneLine(value!)}`),
       `  ${'files'.padEnd(11)} ${skill.files.map(({ path }) => toOneLine(path)).join(', ')}`,
       `  ${'versions'.padEnd(11)} ${toOneLine(skill.versions.map(({ version, yanked }) => version + (yanked ? ' (yanked)' : '')).join(', '))}`,
+      ...toSecurityLines(skill.security),
     ]
   },
+}
+
+function toSecurityLines(security: SkillDetails['security']): Line[] {
+  if (!security) return []
+  const heading = `  ${'security'.padEnd(11)} ${toVerdict(security)}`
+  return [styled(verdictStyles[security.verdict], heading), ...security.findings.flatMap(toShortFindingLines)]
 }

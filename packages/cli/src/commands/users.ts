@@ -1,6 +1,7 @@
-import { planNames, type PlanName, type User } from '@skillstead/protocol'
+import { planNames, scopes, type ApiKey, type PlanName, type User } from '@skillstead/protocol'
 import { UsageError, flag, text, type Command } from '../command.ts'
 import { placeOptions, withApi } from '../place.ts'
+import { toScopes } from './keys.ts'
 
 /** `skillstead users create NAME`. */
 export const createUser: Command<{ user: User; key: string }> = {
@@ -50,7 +51,51 @@ export const setPlan: Command<User> = {
   show: (user) => [`${user.username} is on the ${user.plan} plan.`],
 }
 
-function toPlan(given: string | undefined): PlanName | undefined {
+/** `skillstead users disable NAME`. */
+export const disableUser: Command<User> = {
+  summary: 'Stop a user from signing in: keys and sessions stop working at once, the skills stay.',
+  words: ['NAME'],
+  options: placeOptions,
+  run: (given) => withApi(given, (api) => api.updateUser({ username: given.words[0]!, disabled: true })),
+  show: ({ username }) => [`${username} is disabled. \`skillstead users enable ${username}\` undoes it.`],
+}
+
+/** `skillstead users enable NAME`. */
+export const enableUser: Command<User> = {
+  summary: 'Let a disabled user sign in again, with the keys from before.',
+  words: ['NAME'],
+  options: placeOptions,
+  run: (given) => withApi(given, (api) => api.updateUser({ username: given.words[0]!, disabled: false })),
+  show: ({ username }) => [`${username} can sign in again.`],
+}
+
+/** `skillstead users key NAME`. */
+export const issueKey: Command<ApiKey & { readonly username: string; readonly key: string }> = {
+  summary: 'Issue an API key for a user who lost theirs. It is shown this once; the other keys keep working.',
+  words: ['NAME'],
+  options: {
+    'key-name': { value: 'NAME', help: 'the name of the key. Default: issued by an administrator' },
+    scopes: { value: 'LIST', help: `any of ${scopes.join(',')}. Default: all` },
+    'expires-in-days': { value: 'N', help: 'Default: never' },
+    ...placeOptions,
+  },
+  async run(given) {
+    const [username] = given.words as [string]
+    const issued = await withApi(given, (api) =>
+      api.issueKey({
+        username,
+        name: text(given, 'key-name'),
+        expiresInDays: text(given, 'expires-in-days'),
+        scopes: toScopes(text(given, 'scopes')),
+      }),
+    )
+    return { username, ...issued }
+  },
+  show: ({ username, key }) => [`A key for ${username}, shown this once:`, key],
+}
+
+/** The plan of a name. Throws {@link UsageError}. */
+export function toPlan(given: string | undefined): PlanName | undefined {
   const plan = planNames.find((name) => name === given)
   if (given !== undefined && !plan) throw new UsageError(`'${given}' is no plan; there are ${planNames.join(', ')}.`)
   return plan

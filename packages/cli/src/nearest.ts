@@ -1,0 +1,8 @@
+import { closest, distance } from 'fastest-levenshtein'
+
+/** The name that was probably meant: at most one letter in three is wrong. Undefined where none is near. */
+export function findNearest(word: string, names: readonly string[]): string | undefined {
+  if (names.length === 0 || word === '') return undefined
+  const near = closest(word, names)
+  return distance(word, near) <= Math.max(1, Math.floor(near.length / 3)) ? near : undefined
+}
