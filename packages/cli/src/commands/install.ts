@@ -1,5 +1,13 @@
 import { UsageError, flag, type Command } from '../command.ts'
-import { applyPlans, fetchPlans, listMissing, showInstalled, type Installed } from '../install/apply-plans.ts'
+import { dangerousOption } from '../dangerous.ts'
+import {
+  applyPlans,
+  fetchPlans,
+  listMissing,
+  refuseDangerousPlans,
+  showInstalled,
+  type Installed,
+} from '../install/apply-plans.ts'
 import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../install/find-items.ts'
 import { targetOptions } from '../install/place.ts'
 import { planItem, type Item, type ItemPlan } from '../install/plan-folders.ts'
@@ -16,6 +24,7 @@ export const install: Command<Installed> = {
     ...targetOptions,
     offline: { help: 'ask no registry: what the lock has, from the cache' },
     ...forceOption,
+    ...dangerousOption,
     ...placeOptions,
   },
   async run(given, output) {
@@ -32,6 +41,7 @@ export const install: Command<Installed> = {
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
   const plans = await withApi(session.given, async (api) => {
     const asked = await planItems(session, await askForItems(session, api, words, toSource(session.given)))
+    refuseDangerousPlans(session, asked)
     await fetchPlans(session, api, asked)
     return asked
   })

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { limits, type PublishSkillInput, type Security, type Warning } from '@skillstead/protocol'
-import { UsageError, flag, text, type Command } from '../command.ts'
+import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
+import { UsageError, flag, text, type Arguments, type Command } from '../command.ts'
+import { dangerousOption, refuseDangerous } from '../dangerous.ts'
 import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
+import type { Output } from '../output.ts'
 import { findUrl, placeOptions, withApi } from '../place.ts'
 import { toFindingsLines } from '../scan/lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
@@ -20,6 +22,8 @@ interface Published {
   security: Security | null
 }
 
+type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
+
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
   files?: { path: string; content: string; encoding: 'base64' }[]
 }
@@ -35,10 +39,11 @@ export const publish: Command<Published> = {
     visibility: { value: 'WHO', help: 'public, internal or private' },
     changelog: { value: 'TEXT', help: 'what is new' },
     'dry-run': { help: 'check everything, store nothing' },
+    ...dangerousOption,
     owner: { value: 'NAME', help: 'the user to publish as, with --data' },
     ...placeOptions,
   },
-  async run(given) {
+  async run(given, output) {
     const content = await readContent(given.words[0]!)
     const as = text(given, 'owner')
     if (findUrl(given) === undefined && as === undefined) throw new UsageError('Say whose it is: --owner NAME.')
@@ -48,7 +53,16 @@ export const publish: Command<Published> = {
     ])
     const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
     const dryRun = flag(given, 'dry-run')
-    const answer = await withApi(given, (api) => api.publishSkill({ ...metadata, ...content, dryRun }), { as })
+    const input = { ...metadata, ...content }
+    const answer = await withApi(
+      given,
+      async (api) => {
+        const isAsked = !dryRun && !flag(given, 'allow-dangerous')
+        if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
+        return api.publishSkill({ ...input, dryRun })
+      },
+      { as },
+    )
     const { skill, version, created, warnings, held } = answer
     const { portable, security } = version
     const { fullName } = skill
@@ -73,6 +87,15 @@ export const publish: Command<Published> = {
     ...warnings.map(toWarningLine),
     ...toScan(security, published.dryRun),
   ],
+}
+
+/** Shows what the scan of a dry run found, and throws where that is dangerous. */
+function refuseFound(given: Arguments, output: Output, { skill, version, created }: PublishAnswer): void {
+  const { security } = version
+  if (!created || security?.verdict !== 'dangerous') return
+  toFindingsLines(security).forEach(output.say)
+  const advice = 'Nothing was published. Remove what it found, or pass --allow-dangerous.'
+  refuseDangerous(given, [`${skill.fullName}@${version.version}`], advice)
 }
 
 function toOutcome({

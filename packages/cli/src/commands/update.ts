@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
-import { applyPlans, fetchPlans, showInstalled, type Installed } from '../install/apply-plans.ts'
+import { dangerousOption } from '../dangerous.ts'
+import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled, type Installed } from '../install/apply-plans.ts'
 import { askForItems } from '../install/find-items.ts'
 import { globalOption } from '../install/place.ts'
 import { planItem, type ItemPlan } from '../install/plan-folders.ts'
@@ -11,7 +12,7 @@ import { placeOptions } from '../place.ts'
 export const update: Command<Installed> = {
   summary: 'Updates installed skills to their latest versions: those that are named, or all.',
   words: ['[NAME...]'],
-  options: { ...globalOption, ...forceOption, ...placeOptions },
+  options: { ...globalOption, ...forceOption, ...dangerousOption, ...placeOptions },
   async run(given, output) {
     const session = await openSession(given, output)
     const notices = await listNotices(session, listLocked(session))
@@ -37,6 +38,7 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
     }))
     const plans: ItemPlan[] = []
     for (const item of await askForItems(session, api, words, source)) plans.push(await planItem(session, item))
+    refuseDangerousPlans(session, plans)
     await fetchPlans(session, api, plans)
     return plans
   })

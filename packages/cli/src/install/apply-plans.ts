@@ -1,5 +1,6 @@
 import { compareVersions, type RegistryApi } from '@skillstead/protocol'
 import { SingleBar } from 'cli-progress'
+import { refuseDangerous } from '../dangerous.ts'
 import { toOneLine, type Output } from '../output.ts'
 import { fetchPackage } from './fetch-package.ts'
 import { toFileSystemError } from './file-system-error.ts'
@@ -46,6 +47,14 @@ export async function fetchPlans(session: Session, api: RegistryApi, plans: read
   await Promise.all(Array.from({ length: downloadsAtATime }, work))
   done.stop()
   if (failures.length > 0) throw failures[0]
+}
+
+/** Throws where a version that the scanner calls dangerous would be written and the caller has not allowed that. */
+export function refuseDangerousPlans({ given }: Session, plans: readonly ItemPlan[]): void {
+  const dangerous = plans.filter(({ item, writes }) => item.isDangerous && writes.length > 0)
+  const names = dangerous.map(({ item }) => `${item.fullName}@${item.version}`)
+  const advice = `Nothing was changed. Read \`skillstead show ${dangerous[0]?.item.fullName}\`, or pass --allow-dangerous.`
+  refuseDangerous(given, names, advice)
 }
 
 /** The items that are to be written and that the cache does not hold. */

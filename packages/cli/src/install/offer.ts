@@ -17,6 +17,8 @@ export interface Offer {
   readonly fullName: string
   readonly version: string
   readonly digest: string
+  /** Whether the scanner calls it dangerous. */
+  readonly isDangerous: boolean
   /** What whoever installs it should know. */
   readonly warnings: readonly string[]
 }
@@ -38,6 +40,7 @@ export async function getOffer(api: RegistryApi, { name, version }: Asked, say: 
     fullName,
     version: offered,
     digest: readDigest(skill, offered),
+    isDangerous: skill.security?.verdict === 'dangerous',
     warnings: listWarnings(skill, offered, name),
   }
 }

@@ -11,6 +11,8 @@ export interface Item extends Wanted {
   readonly source: string
   readonly targets: readonly string[]
   readonly warnings: readonly string[]
+  /** Whether its registry says that the scanner calls it dangerous. */
+  readonly isDangerous?: boolean
   /** The full name that the lock has it under, where its owner has changed. */
   readonly formerName?: string | undefined
 }
