@@ -197,7 +197,8 @@ describe('serve', () => {
     const port = new URL(server.url).port
     const second = await skillstead(['serve', '--port', port, '--data', data])
     expect(second.code).toBe(1)
-    expect(second.stderr).toMatch(/^Cannot listen on 127\.0\.0\.1, port \d+: /)
+    expect(second.stderr).toBe(`Port ${port} is already in use. Stop the other process or pass --port.\n`)
+    expect(second.stdout).toBe('')
     await server.stop()
   })
 })

@@ -24,6 +24,8 @@ export function toWelcomePage(): Page {
     'Skillstead',
     `<h1>Skillstead</h1>
 <p>A registry for agent skills. The interface is at <a href="${apiBase}/skills"><code>${apiBase}</code></a>.</p>
+<p>The dashboard is not part of this node. In a clone of the project, run <code>npx --yes pnpm@12 build</code> and start the
+node again.</p>
 <ul><li><a href="/docs">The reference</a></li><li><a href="/openapi.json">OpenAPI document</a></li></ul>`,
   )
 }

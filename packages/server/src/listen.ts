@@ -1,6 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { clientErrorHandler, createRefuse, type Refusal, type Refuse } from './client-errors.ts'
@@ -139,15 +140,15 @@ interface Place {
  * a listener for that error, which would end the process: so the server is watched from when it begins to listen.
  */
 async function bind(handle: RequestListener, place: Place): Promise<Server> {
-  const { host, port } = place
+  const { port } = place
   const attempts = port === 0 ? 5 : 1
   for (let attempt = 1; ; attempt++) {
     try {
       return await bindOnce(handle, place)
     } catch (error) {
       if (attempt < attempts) continue
-      const reason = toReason(error as NodeJS.ErrnoException)
-      throw new Error(`Cannot listen on ${host}, port ${port}: ${reason}.`, { cause: error })
+      const cause = (error as Error).name === 'GetPortError' ? await findBindError(place) : error
+      throw new Error(toFailure(cause as NodeJS.ErrnoException, place), { cause })
     }
   }
 }
@@ -186,10 +187,26 @@ async function bindOnce(handle: RequestListener, { host, port, limits }: Place):
   }
 }
 
+/** Why a port cannot be taken, which listhen does not tell: the error of Node's own attempt. */
+async function findBindError({ host, port }: Place): Promise<unknown> {
+  const probe = createServer()
+  try {
+    await once(probe.listen({ host, port, exclusive: true }), 'listening')
+    probe.close()
+    return new Error('the port is in use, or not permitted')
+  } catch (error) {
+    return error
+  }
+}
+
+function toFailure(error: NodeJS.ErrnoException, { host, port }: Place): string {
+  if (error.code === 'EADDRINUSE') return `Port ${port} is already in use.`
+  return `Cannot listen on ${host}, port ${port}: ${toReason(error)}.`
+}
+
 function toReason(error: NodeJS.ErrnoException): string {
   if (error.code === 'EACCES') return 'this user may not take the port'
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'this machine has no such address'
-  if (error.code === 'EADDRINUSE' || error.name === 'GetPortError') return 'the port is in use, or not permitted'
   return error.message
 }
 

@@ -92,7 +92,9 @@ function toOperation(route: Route): Json {
     operationId: name,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    ...(endpoint.plan && { description: `Needs the ${endpoint.plan} plan or a higher one, which an administrator sets.` }),
+    ...(endpoint.plan && {
+      description: `Needs the ${endpoint.plan} plan or a higher one, which an administrator sets.`,
+    }),
     security: toSecurity(route),
     'x-auth': endpoint.auth,
     'x-scope': endpoint.scope ?? 'read',

@@ -99,8 +99,12 @@ export async function listen(registry: Registry, given: Arguments, output: Outpu
   } catch (error) {
     await mirror?.close()
     await registry.close()
-    throw error
+    throw isPortTaken(error) ? new Error(`${error.message} Stop the other process or pass --port.`) : error
   }
+}
+
+function isPortTaken(error: unknown): error is Error {
+  return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 }
 
 /** Says where the node listens: a sentence for people, one line of JSON for programs. */
