@@ -57,7 +57,7 @@ describeBrowser('the operation of a node in the dashboard', () => {
     await expect.poll(() => page.getByRole('status').textContent()).toContain('1 version.')
   })
 
-  test('makes a user, changes the plan, shuts out and lets in', async () => {
+  test('makes a user, changes the plan, shuts out and lets in, and issues a key', async () => {
     const { openSignedIn, node } = await visit()
     const page = await openSignedIn('/admin/users')
     await page.getByText('Make a user').click()
@@ -79,6 +79,12 @@ describeBrowser('the operation of a node in the dashboard', () => {
     expect((await ask())[0]).not.toBe(200)
     await row.getByRole('button', { name: 'Let in' }).click()
     await expect.poll(ask).toEqual([200, 'team'])
+    await row.getByRole('button', { name: 'Issue a key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Issue a key' }).click()
+    const issued = await page.getByRole('region', { name: 'The new key of dora' }).locator('pre').textContent()
+    expect(issued).toMatch(/^ssk_/)
+    const answer = await fetch(`${node.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${issued}` } })
+    expect(await answer.json()).toMatchObject({ username: 'dora' })
     await takePicture(page, 'admin-users')
   })
 

@@ -3,6 +3,7 @@ import { isUnauthorized } from '../../data/queries.ts'
 import { signIn, useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
+import { SetupLink } from '../../ui/setup-link.tsx'
 import { toNextPlace } from '../../ui/sign-in-link.tsx'
 
 /** Trades an API key for a session; the key itself is not kept anywhere. */
@@ -17,6 +18,7 @@ export function SignInPage() {
   const opensNothing = isUnauthorized(action.error)
   return (
     <Page title="Sign in">
+      <SetupLink />
       {me && (
         <p>
           You are signed in as <bdi>{me.username}</bdi>. <a href={next}>Go on</a>, or sign in with another key.

@@ -20,7 +20,7 @@ const roleOptions = [
   ['admin', 'administrator'],
 ] as const
 
-const columns = ['User', 'Since', 'Plan', 'Role', 'Access'].map((title) => ({ title }))
+const columns = ['User', 'Since', 'Plan', 'Role', 'Access', 'Keys'].map((title) => ({ title }))
 
 /** Who can sign in, on which plan; new users get their first key here. */
 export function UsersPage() {
@@ -47,6 +47,7 @@ export function UsersPage() {
 
 function UserRow({ user }: { user: User }) {
   const { username, plan, role, disabled } = user
+  const [key, setKey] = useState<string>()
   const change = useAction(async (some: Partial<Pick<User, 'plan' | 'role' | 'disabled'>>) => {
     await api.updateUser({ username, ...some })
     await refresh('users')
@@ -106,6 +107,24 @@ function UserRow({ user }: { user: User }) {
           </ConfirmButton>
         )}
         <Outcome of={change} />
+      </td>
+      <td>
+        {key === undefined ? (
+          <ConfirmButton
+            action="Issue a key"
+            title={`Issue a key for ${username}?`}
+            work={async () => setKey((await api.issueKey({ username })).key)}
+          >
+            <p>
+              The key acts as this user, with all scopes. The user's other keys keep working. The audit log records it.
+            </p>
+          </ConfirmButton>
+        ) : (
+          <section class="secret" aria-label={`The new key of ${username}`}>
+            <p role="status">Hand it over safely: it is shown this once.</p>
+            <Copyable text={key} />
+          </section>
+        )}
       </td>
     </tr>
   )

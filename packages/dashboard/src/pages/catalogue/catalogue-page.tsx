@@ -7,6 +7,7 @@ import { Pager } from '../../ui/pager.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { Select } from '../../ui/form.tsx'
 import { Shown } from '../../ui/shown.tsx'
+import { SetupLink } from '../../ui/setup-link.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { Chips, Filters } from './filters.tsx'
 import { EmptyCatalogue, NothingFound } from './nothing-found.tsx'
@@ -23,12 +24,14 @@ export function CataloguePage() {
   if (isEmpty) {
     return (
       <Page title="Skills">
+        <SetupLink />
         <EmptyCatalogue />
       </Page>
     )
   }
   return (
     <Page title="Skills" aside={<a href="/account/publish">Publish a skill</a>}>
+      <SetupLink />
       <SearchBox q={q} search={(text) => change({ q: text, page: undefined }, true)} />
       <div class="catalogue">
         <Filters given={given} change={(some) => change({ ...some, page: undefined })} />

@@ -8,7 +8,8 @@ interface InstallWay {
 
 /** By our own command, for the folder that most agents read. */
 export function toInstallCommand(shown: ShownSkill, rest = ''): string {
-  return `skillstead install ${shown.name}@${shown.version}${rest} --url ${location.origin}`
+  const allowed = shown.skill.security?.verdict === 'dangerous' ? ' --allow-dangerous' : ''
+  return `skillstead install ${shown.name}@${shown.version}${rest}${allowed} --url ${location.origin}`
 }
 
 /** How to get this very version with what people have; all names in it are letters, digits and hyphens. */

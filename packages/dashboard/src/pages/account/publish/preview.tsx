@@ -1,4 +1,5 @@
 import type { api } from '../../../api.ts'
+import { ConfirmButton } from '../../../ui/confirm.tsx'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
 import { Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { toBytesText, toCount } from '../../../ui/parts.tsx'
@@ -58,9 +59,19 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
         </>
       )}
       {held && <p class="fair">The policy of this node keeps it back until an administrator releases it.</p>}
-      <button type="button" class="main" {...unlessBusy(publish)}>
-        {publish.busy ? 'One moment…' : `Publish ${version.version}`}
-      </button>
+      {version.security?.verdict === 'dangerous' && created ? (
+        <ConfirmButton
+          action={`Publish ${version.version}`}
+          title="Publish a dangerous skill?"
+          work={async () => publish.run()}
+        >
+          <p>The scanner calls this version dangerous. Read what it found before you publish it.</p>
+        </ConfirmButton>
+      ) : (
+        <button type="button" class="main" {...unlessBusy(publish)}>
+          {publish.busy ? 'One moment…' : `Publish ${version.version}`}
+        </button>
+      )}
       <Outcome of={publish} />
     </section>
   )
