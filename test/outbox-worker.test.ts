@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RegistryError } from '@skillstead/protocol'
 import { describeDatabases, type TestRegistry } from './harness.ts'
 import { enqueue, letLook } from './outbox-acts.ts'
@@ -17,6 +17,16 @@ function watchReads({ registry }: TestRegistry): string[] {
     return execute(query)
   })
   return asked
+}
+
+/** Calls back before each statement about the outbox that is read, which waits for the answer. */
+function onOutboxRead({ registry }: TestRegistry, before: () => Promise<void> | void) {
+  const executor = registry.database.read.getExecutor()
+  const execute = executor.executeQuery.bind(executor)
+  return vi.spyOn(executor, 'executeQuery').mockImplementation(async (query) => {
+    if (query.sql.includes('outbox')) await before()
+    return execute(query)
+  })
 }
 
 afterEach(() => vi.useRealTimers())
@@ -69,6 +79,71 @@ describeDatabases('the worker of the outbox', (open) => {
     await expect.poll(() => begun).toEqual([1])
     works.clock.advance(minuteMs)
     await expect.poll(() => begun).toEqual([1, 2])
+  })
+
+  describe('with polls that a test triggers', () => {
+    const poll = () => vi.advanceTimersByTime(1000)
+
+    /** Two processes on one database: rows of the second reach the handler of the first by a poll alone. */
+    async function openPair(options: { onError?: (error: unknown) => void } = {}) {
+      vi.useFakeTimers({ toFake: ['setInterval'] })
+      const works = await open(options)
+      const writes = await open({ at: works.location, clock: works.clock, works: false })
+      const begun: number[] = []
+      works.registry.outbox.handle('shared', {
+        retryDelaysMs: [],
+        handle: async ({ n }) => void begun.push(n as number),
+      })
+      await letLook()
+      return { works, writes, begun }
+    }
+
+    it('polls again after a poll that found another query for due rows running', async () => {
+      const { works, writes, begun } = await openPair()
+      const gate = Promise.withResolvers<void>()
+      const reached = Promise.withResolvers<void>()
+      onOutboxRead(works, () => {
+        reached.resolve()
+        return gate.promise
+      })
+      await enqueue(works, { topic: 'shared', payload: { n: 1 } })
+      await reached.promise
+      poll()
+      gate.resolve()
+      await expect.poll(() => begun).toEqual([1])
+      await letLook()
+      await enqueue(writes, { topic: 'shared', payload: { n: 2 } })
+      poll()
+      await expect.poll(() => begun).toEqual([1, 2])
+    })
+
+    it('polls again after polls that failed', async () => {
+      const errors: unknown[] = []
+      const { works, writes, begun } = await openPair({ onError: (error) => void errors.push(error) })
+      const fault = new Error('The database is unavailable.')
+      const failing = onOutboxRead(works, () => {
+        throw fault
+      })
+      for (const failed of [[fault], [fault, fault]]) {
+        poll()
+        await expect.poll(() => errors).toEqual(failed)
+      }
+      failing.mockRestore()
+      await enqueue(writes, { topic: 'shared', payload: { n: 1 } })
+      poll()
+      await expect.poll(() => begun).toEqual([1])
+    })
+
+    it('polls again after the clock leapt in either direction', async () => {
+      const { works, writes, begun } = await openPair()
+      for (const [n, leapMs] of [farAwayMs, -2 * farAwayMs, farAwayMs].entries()) {
+        works.clock.advance(leapMs)
+        await letLook()
+        await enqueue(writes, { topic: 'shared', payload: { n } })
+        // A poll passes while a query for due rows is running.
+        await expect.poll(() => (poll(), begun.at(-1))).toBe(n)
+      }
+    })
   })
 
   it('asks the database once a second and writes nothing while there is nothing to do', async () => {

@@ -9,6 +9,7 @@ import { createHoldings } from './holdings.ts'
 import { Lanes } from './lanes.ts'
 import type { OutboxHandler } from './outbox.ts'
 import { createSettlements } from './settlements.ts'
+import { createSingleRun } from './single-run.ts'
 import { Throttle, type Traffic } from './throttle.ts'
 
 export interface WorkerParts {
@@ -46,7 +47,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   const running = new Set<Promise<void>>()
   const counts = { attempts: 0, failures: 0 }
   let started = false
-  let looking: Promise<void> | undefined
+  const looking = createSingleRun(look, onError)
+  const polling = createSingleRun(lookAround, onError)
   /** Whether somebody asked for a look since the last began. */
   let isWoken = false
   /** Whether there may be due rows that nobody had room for. */
@@ -60,7 +62,6 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   let isBeatPlanned = false
   let isBeginPlanned = false
   let poll: NodeJS.Timeout | undefined
-  let polling: Promise<void> | undefined
 
   function wake(): void {
     isWoken = true
@@ -79,7 +80,7 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   function beat(): void {
     isBeatPlanned = false
     if (!settlements.isWriting && settlements.size > 0) void settle()
-    if (started && (isWoken || rounds > 0)) looking ??= look()
+    if (started && (isWoken || rounds > 0)) looking.start()
   }
 
   async function settle(): Promise<void> {
@@ -98,9 +99,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
       // The next look is the poll's.
       rounds = 0
       isWoken = false
-      onError(error)
+      throw error
     } finally {
-      looking = undefined
       if (started && (isWoken || rounds > 0)) planBeat()
     }
   }
@@ -198,26 +198,20 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
   function start(): void {
     if (started) return
     started = true
-    poll = setInterval(() => void (polling ??= lookAround()), pollMs).unref()
+    poll = setInterval(polling.start, pollMs).unref()
     wake()
   }
 
   /** Sees what other processes wrote, and what an earlier look failed on. */
   async function lookAround(): Promise<void> {
-    try {
-      if (!looking && (await alarm.set())) wake()
-    } catch (error) {
-      onError(error)
-    } finally {
-      polling = undefined
-    }
+    if (!looking.isRunning && (await alarm.set())) wake()
   }
 
   async function stop(): Promise<void> {
     started = false
     clearInterval(poll)
     // First what is being claimed: those rows are this process's to give back.
-    await Promise.all([looking, polling])
+    await Promise.all([looking.ended, polling.ended])
     alarm.stop()
     await holdings.giveBack(lanes.clear()).catch(onError)
     await waitFor(running)
