@@ -11,10 +11,12 @@ describeApi('what an agent has', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
+  let carol: TestUser
   beforeAll(async () => {
     test = await open()
     alice = await test.makeUser('alice')
     bob = await test.makeUser('bob')
+    carol = await test.makeUser('carol')
     for (const name of ['one', 'two', 'three', 'four']) await alice.api.publishSkill({ skillMd: skillMd(name) })
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
   })
@@ -47,7 +49,7 @@ describeApi('what an agent has', (open) => {
     (await api.getAgent({ agentKey })).activity.map(({ type, skill, detail }) => `${type} ${skill ?? ''} ${detail}`)
 
   it('is written down with its token alone, in differences', async () => {
-    const api = await register('cli:one')
+    const api = await register('cli:one', carol)
     await report(api, 'cli:one', ['one', 'alice/two', 'nowhere', 'alice/secret'])
     expect(await stored('cli:one')).toEqual(['alice/one@1.0.0', 'alice/two@1.0.0'])
     test.clock.advance(1000)
@@ -84,15 +86,20 @@ describeApi('what an agent has', (open) => {
     await report(api, 'cli:keyless', [])
   })
 
-  it('counts for nothing where the agent works for the owner, also where that shows later', async () => {
+  it('counts for nothing without a user, or for the owner, also where that shows later', async () => {
     const agentToken = (await test.api().registerAgent({ agentKey: 'cli:own', displayName: 'Own', platformId: 'cli' }))
       .agentToken!
     await bob.api.publishSkill({ skillMd: skillMd('self') })
+    const { agentToken: laterToken } = await test
+      .api()
+      .registerAgent({ agentKey: 'cli:later', displayName: 'Later', platformId: 'cli' })
     await report(test.apiWith({ agentToken }), 'cli:own', ['self'])
-    expect(await installsOf('bob/self')).toBe(1)
-    await report(test.apiWith({ agentToken }, bob), 'cli:own', ['self'])
+    await report(test.apiWith({ agentToken: laterToken! }), 'cli:later', ['self'])
     expect(await installsOf('bob/self')).toBe(0)
-    await report(test.apiWith({ agentToken }, alice), 'cli:own', ['self', 'one'])
+    await report(test.apiWith({ agentToken: laterToken! }, carol), 'cli:later', ['self'])
+    expect(await installsOf('bob/self')).toBe(1)
+    await report(test.apiWith({ agentToken: laterToken! }), 'cli:later', [])
+    await report(test.apiWith({ agentToken }, bob), 'cli:own', ['self', 'one'])
     expect([await installsOf('bob/self'), await installsOf('alice/one')]).toEqual([0, 1])
     await report(test.apiWith({ agentToken }, bob), 'cli:own', [])
     expect([await installsOf('bob/self'), await installsOf('alice/one')]).toEqual([0, 0])
@@ -150,7 +157,7 @@ describeApi('what an agent has', (open) => {
   })
 
   it('comes out the same from reports at the same moment', async () => {
-    const api = await register('cli:racing')
+    const api = await register('cli:racing', carol)
     const sets = [['one', 'two'], ['two', 'three'], ['four'], ['one', 'two', 'three', 'four'], ['three']]
     await Promise.all([...sets, ...sets, ...sets].map((names) => report(api, 'cli:racing', names)))
     const left = await stored('cli:racing')

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { makeCase } from './dmca-cases.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
+import { sampleOf, type Verdict } from './security-samples.ts'
 
 /** Publishes a version that has a content of its own. */
 async function publish(owner: TestUser, name: string, version: string): Promise<void> {
@@ -41,8 +42,8 @@ describeApi('a heartbeat', (open) => {
     expect(updates).toHaveLength(1)
     return `${updates[0]!.skillName}@${updates[0]!.installedVersion}: ${updates[0]!.reason}`
   }
-  const replacementOf = async (name: string) => {
-    const { updates } = await beat([[name, '1.0.0']])
+  const replacementOf = async (name: string, user?: TestUser) => {
+    const { updates } = await beat([[name, '1.0.0']], user?.api)
     return { replacement: updates[0]!.replacement, message: updates[0]!.message }
   }
   const deprecate = (name: string, deprecationMessage: string) =>
@@ -50,6 +51,12 @@ describeApi('a heartbeat', (open) => {
   const setColumns = (fullName: string, columns: { verified?: number; agent_installs?: number }) =>
     test.registry.database.writer.write(async (trx) => {
       await trx.updateTable('skills').set(columns).where('full_name', '=', fullName).execute()
+    })
+
+  const setVerdict = (fullName: string, verdict: Verdict) =>
+    test.registry.database.writer.write(async (trx) => {
+      const skills = trx.selectFrom('skills').select('id').where('full_name', '=', fullName)
+      await trx.updateTable('scans').set({ verdict }).where('skill_id', 'in', skills).execute()
     })
 
   describe('tells of each installed skill', () => {
@@ -66,6 +73,9 @@ describeApi('a heartbeat', (open) => {
       ['left', '1.1.0', undefined, { reason: 'deprecated', latestVersion: '1.1.0' }],
       ['old', '1.0.0', undefined, { reason: 'outdated', latestVersion: '1.1.0' }],
       ['old', '0.0.1', otherDigest, { reason: 'outdated' }],
+      ['fine', 'v1.1.0', undefined, undefined],
+      ['yanked', 'v1.0.0', undefined, { reason: 'yanked', installedVersion: '1.0.0' }],
+      ['drifted', 'V1.1.0', otherDigest, { reason: 'drifted', installedVersion: '1.1.0' }],
       ['old', '1.1', undefined, { reason: 'outdated' }],
       ['old', 'latest', undefined, { reason: 'outdated' }],
       ['old', '', undefined, { reason: 'outdated' }],
@@ -125,7 +135,7 @@ describeApi('a heartbeat', (open) => {
       expect(await beat([])).toEqual({
         updates: [],
         unknown: [],
-        recommendations: [],
+        recommendations: expect.any(Array),
         serverTime: new Date(test.clock.now()).toISOString(),
         nextHeartbeatSeconds: 3600,
       })
@@ -202,11 +212,15 @@ describeApi('a heartbeat', (open) => {
   describe('names what to take instead', () => {
     it('the first skill that the owner names, is there for everyone and can be used', async () => {
       for (const name of ['next', 'also-left', 'bad', 'private-next', 'follower']) await publish(bob, name, '1.0.0')
+      await bob.api.publishSkill({ skillMd: sampleOf('dangerous', 'hostile') })
+      await bob.api.publishSkill({ skillMd: sampleOf('caution', 'careless') })
       await bob.api.publishSkill({ name: 'also-left', deprecated: true })
       await bob.api.publishSkill({ name: 'private-next', visibility: 'private' })
       await test.admin.api.moderateSkill({ name: 'bob/bad', state: 'flagged', reason: 'No.' })
       await publish(alice, 'replaced', '1.0.0')
       await deprecate('replaced', 'Not alice/replaced, bob/none, bob/also-left, bob/bad or bob/private-next.')
+      expect((await replacementOf('replaced')).replacement).toBeNull()
+      await deprecate('replaced', 'Not bob/hostile or bob/careless.')
       expect((await replacementOf('replaced')).replacement).toBeNull()
       await deprecate('replaced', 'Use bob/private-next or bob/next, says https://example.com/bob/follower.')
       expect(await replacementOf('replaced')).toEqual({
@@ -220,7 +234,7 @@ describeApi('a heartbeat', (open) => {
 
     it('or else the fork of a verified author that most agents have', async () => {
       await publish(alice, 'forked', '1.0.0')
-      const makers = await Promise.all(['f-1', 'f-2', 'f-3', 'f-4', 'f-5'].map((name) => test.makeUser(name)))
+      const makers = await Promise.all(['f-1', 'f-2', 'f-3', 'f-4', 'f-5', 'f-6'].map((name) => test.makeUser(name)))
       for (const maker of makers) await maker.api.forkSkill({ name: 'alice/forked' })
       await deprecate('forked', '')
       expect((await replacementOf('forked')).replacement).toBeNull()
@@ -229,12 +243,21 @@ describeApi('a heartbeat', (open) => {
       await setColumns('f-3/forked', { verified: 0, agent_installs: 9 })
       await setColumns('f-4/forked', { verified: 1, agent_installs: 8 })
       await setColumns('f-5/forked', { verified: 1, agent_installs: 7 })
+      await setColumns('f-6/forked', { verified: 1, agent_installs: 9 })
       await makers[3]!.api.publishSkill({ name: 'forked', visibility: 'private' })
       await test.admin.api.moderateSkill({ name: 'f-5/forked', state: 'flagged', reason: 'No.' })
+      await setVerdict('f-6/forked', 'dangerous')
       expect(await replacementOf('forked')).toEqual({
         replacement: 'f-2/forked',
         message: 'alice/forked is deprecated. f-2/forked can take its place.',
       })
+      await setVerdict('f-6/forked', 'safe')
+      expect((await replacementOf('forked')).replacement).toBe('f-6/forked')
+      expect((await replacementOf('forked', makers[5])).replacement).toBe('f-2/forked')
+      await deprecate('forked', 'Use f-6/forked.')
+      expect((await replacementOf('forked', makers[5])).replacement).toBe('f-2/forked')
+      await setColumns('f-6/forked', { agent_installs: 0 })
+      await deprecate('forked', '')
       await alice.api.transferSkill({ name: 'alice/forked', newOwner: 'bob' })
       await bob.api.acceptTransfer({ name: 'alice/forked' })
       expect((await replacementOf('bob/forked')).replacement).toBe('f-2/forked')

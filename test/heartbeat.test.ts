@@ -113,7 +113,10 @@ describeDatabases('heartbeats', (open) => {
     await makeSkills(test.registry, dora, 1004)
     await localApi(test.registry, dora).createPack({ name: 'Some', description: '', skills: ['s-1', 's-1003'] })
     const more = ['s-1000', 's-1002']
-    for (const i of [1, 2, 3, 4, 5]) await report({ size: 10, more, agentKey: `cli:similar-${i}`, caller: guest })
+    for (const name of ['similar-1', 'similar-2']) {
+      const caller = await test.registry.getCaller((await test.makeUser(name)).username)
+      await report({ size: 10, more, agentKey: `cli:${name}`, caller })
+    }
 
     const few = await report({ size: 10, agentKey: 'cli:few', caller: dora })
     const many = await report({ size: 1000, agentKey: 'cli:many', caller: dora })
@@ -192,9 +195,22 @@ async function makeSkills(registry: Registry, caller: Caller, count: number): Pr
       const publisher = { publisher_id: owner.id, publisher: owner.username, published_at: at }
       const content = { digest: `sha256:${'1'.repeat(64)}`, size: 1, changelog: '', portable: 1, metadata: '{}' }
       const version = { version: '1.0.0', sort_key: toVersionSortKey('1.0.0'), yanked: 0 }
+      const versionId = newId()
       await trx
         .insertInto('versions')
-        .values({ id: newId(), skill_id: id, ...version, ...content, ...publisher })
+        .values({ id: versionId, skill_id: id, ...version, ...content, ...publisher })
+        .execute()
+      const scan = {
+        score: 100,
+        verdict: 'safe',
+        risk: 'low',
+        rules_version: '',
+        scanned_at: at,
+        report: '{}',
+      } as const
+      await trx
+        .insertInto('scans')
+        .values({ version_id: versionId, skill_id: id, ...scan })
         .execute()
     }
   })

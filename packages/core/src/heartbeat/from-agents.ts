@@ -12,13 +12,12 @@ const sharedRowsMax = 2000
 const setRowsMax = 2000
 /** So many agents are taken for similar. */
 const similarMax = 50
-/** What fewer have is nobody's business: anyone can register agents, so of those that are nobody's it takes more. */
-const holdersMin = { ofUsers: 2, ofNobody: 5 } as const
+/** What the agents of fewer users have is private, and one user could make it up. */
+const usersMin = 2
 
-/** An agent of another, and how much its set is like that of the one who asks. */
+/** An agent of another user, and how similar its set is to the caller's. */
 interface Similar {
   readonly agentId: string
-  readonly kind: keyof typeof holdersMin
   readonly size: number
   readonly likeness: number
 }
@@ -32,7 +31,7 @@ export async function suggestFromAgents(
   const weights = weigh(installed, asker)
   if (weights.size === 0) return []
   const similar = takeMostAlike(await findSimilar(context, weights, asker))
-  if (similar.length < holdersMin.ofUsers) return []
+  if (similar.length < usersMin) return []
   return suggestWhatTheyHave(context, similar, new Set(installed.map(({ id }) => id)))
 }
 
@@ -52,7 +51,7 @@ function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string,
   return chosen
 }
 
-type SharedRow = { agent_id: string; skill_id: string } & Pick<AgentRow, 'user_id' | 'install_count'>
+type SharedRow = { agent_id: string; skill_id: string; user_id: string } & Pick<AgentRow, 'install_count'>
 
 const selectShared = keepListQuery<SharedRow>((db, lists) =>
   db
@@ -60,10 +59,12 @@ const selectShared = keepListQuery<SharedRow>((db, lists) =>
     .innerJoin('agents', 'agents.id', 'agent_skills.agent_id')
     .select(['agent_id', 'skill_id', 'user_id', 'install_count'])
     .where(lists.has('skill_id'))
+    .where('counted', '=', (eb) => eb.lit(1))
+    .$narrowType<{ user_id: string }>()
     .limit(sql.lit(sharedRowsMax)),
 )
 
-/** The agents of others that share any of the skills, one for each user: nobody makes many out of one. */
+/** The agents of other users that share any of the skills, one for each user: anyone can register any number. */
 async function findSimilar(
   { database }: Context,
   weights: ReadonlyMap<string, number>,
@@ -71,19 +72,18 @@ async function findSimilar(
 ): Promise<Similar[]> {
   const shared = new Map<string, { row: SharedRow; weight: number }>()
   for (const row of await selectShared(database, weights.keys())) {
-    if (row.agent_id === agent?.id || (row.user_id !== null && userIds.has(row.user_id))) continue
+    if (row.agent_id === agent?.id || userIds.has(row.user_id)) continue
     const before = shared.get(row.agent_id)?.weight ?? 0
     shared.set(row.agent_id, { row, weight: before + weights.get(row.skill_id)! })
   }
-  const byOwner = new Map<string, Similar>()
+  const byUser = new Map<string, Similar>()
   for (const [agentId, { row, weight }] of shared) {
     // An agent that has everything is like nobody.
     const likeness = weight / Math.sqrt(Math.max(1, row.install_count))
-    const owner = row.user_id ?? agentId
-    if ((byOwner.get(owner)?.likeness ?? 0) < likeness)
-      byOwner.set(owner, { agentId, kind: row.user_id ? 'ofUsers' : 'ofNobody', size: row.install_count, likeness })
+    if ((byUser.get(row.user_id)?.likeness ?? 0) < likeness)
+      byUser.set(row.user_id, { agentId, size: row.install_count, likeness })
   }
-  return [...byOwner.values()]
+  return [...byUser.values()]
 }
 
 function takeMostAlike(similar: readonly Similar[]): Similar[] {
@@ -92,7 +92,7 @@ function takeMostAlike(similar: readonly Similar[]): Similar[] {
   const mostAlikeFirst = similar.toSorted((a, b) => b.likeness - a.likeness || (a.agentId < b.agentId ? -1 : 1))
   for (const agent of mostAlikeFirst.slice(0, similarMax)) {
     rows += agent.size
-    if (rows > setRowsMax && chosen.length >= holdersMin.ofUsers) break
+    if (rows > setRowsMax && chosen.length >= usersMin) break
     chosen.push(agent)
   }
   return chosen
@@ -103,6 +103,7 @@ const selectSets = keepListQuery<{ agent_id: string; skill_id: string }>((db, li
     .selectFrom('agent_skills')
     .select(['agent_id', 'skill_id'])
     .where(lists.has('agent_id'))
+    .where('counted', '=', (eb) => eb.lit(1))
     .limit(sql.lit(setRowsMax)),
 )
 
@@ -113,18 +114,18 @@ async function suggestWhatTheyHave(
 ): Promise<Suggestion[]> {
   const agents = new Map(similar.map((agent) => [agent.agentId, agent]))
   const whole = similar.reduce((sum, agent) => sum + agent.likeness, 0)
-  const held = new Map<string, { ofUsers: number; ofNobody: number; weight: number }>()
+  const held = new Map<string, { agentCount: number; weight: number }>()
   for (const { agent_id, skill_id } of await selectSets(database, agents.keys())) {
     if (installedIds.has(skill_id)) continue
-    const { kind, likeness } = agents.get(agent_id)!
-    const before = held.get(skill_id) ?? { ofUsers: 0, ofNobody: 0, weight: 0 }
-    held.set(skill_id, { ...before, [kind]: before[kind] + 1, weight: before.weight + likeness })
+    const before = held.get(skill_id) ?? { agentCount: 0, weight: 0 }
+    const weight = before.weight + agents.get(agent_id)!.likeness
+    held.set(skill_id, { agentCount: before.agentCount + 1, weight })
   }
   return [...held]
-    .filter(([, { ofUsers, ofNobody }]) => ofUsers >= holdersMin.ofUsers || ofNobody >= holdersMin.ofNobody)
-    .map(([skillId, { ofUsers, ofNobody, weight }]) => ({
+    .filter(([, { agentCount }]) => agentCount >= usersMin)
+    .map(([skillId, { agentCount, weight }]) => ({
       skillId,
       share: Math.min(1, weight / whole),
-      reason: `Installed by ${ofUsers + ofNobody} agents with similar skills.`,
+      reason: `Installed by ${agentCount} agents with similar skills.`,
     }))
 }

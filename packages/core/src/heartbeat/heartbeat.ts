@@ -1,4 +1,4 @@
-import { RegistryError, type HeartbeatResult } from '@skillstead/protocol'
+import { isVersion, RegistryError, type HeartbeatResult } from '@skillstead/protocol'
 import { findAgent, findCallingAgent, isAuthentic } from '../agents/find-agent.ts'
 import type { Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
@@ -34,10 +34,10 @@ export async function heartbeat(
   const { found, unseenIds } = await lookUp(context, names, caller)
   const installed = input.installedSkills.flatMap((item) => {
     const known = found.get(item.skillName)
-    return known ? [{ ...known, item }] : []
+    return known ? [{ ...known, item: { ...item, version: readVersion(item.version) } }] : []
   })
-  const updates = await listUpdates(context, installed)
   const asker = { agent, stored, userIds: toUserIds(agent, caller) }
+  const updates = await listUpdates(context, installed, asker)
   const recommendations = await recommend(context, toSkills(installed), asker)
   if (agent) {
     const said = { agent, stored, installed: toInstalledSet(installed), keptIds: new Set(unseenIds) }
@@ -58,6 +58,12 @@ function refuseOtherPlatform({ platform, agentKey }: HeartbeatInput): void {
   if (platform === own) return
   const message = `must be '${own}', as in agentKey`
   throw new RegistryError('invalid_request', `platform ${message}.`, { errors: [{ path: 'platform', message }] })
+}
+
+/** Reads `v1.0.0`, as git tags are spelled, as 1.0.0. What is no version either way is left as it is. */
+function readVersion(text: string): string {
+  const bare = text.replace(/^v/i, '')
+  return isVersion(bare) ? bare : text
 }
 
 /** The agent that proved with its token who it is. What anybody may claim to be is not looked at. */

@@ -94,9 +94,9 @@ function compare(
   }
 }
 
-/** Nobody recommends a skill by installing an own one. */
+/** Installs by agents of users count, but not on the users' own skills: anyone can register any number of agents. */
 function isCounted(agent: AgentRow, skill: { owner_id: string }): 0 | 1 {
-  return isOwnAgent(agent, skill) ? 0 : 1
+  return agent.user_id === null || isOwnAgent(agent, skill) ? 0 : 1
 }
 
 async function writeDifference(

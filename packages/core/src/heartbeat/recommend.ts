@@ -5,11 +5,11 @@ import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { suggestFromAgents } from './from-agents.ts'
-import { suggestFromCategories } from './from-categories.ts'
 import { suggestFromPacks } from './from-packs.ts'
+import { suggestPopular } from './from-popularity.ts'
 import type { StoredSet } from './installs.ts'
 import type { KnownSkill } from './look-up.ts'
-import { offered } from './offered.ts'
+import { keepOffered, offered } from './offered.ts'
 
 type Recommendation = HeartbeatResult['recommendations'][number]
 
@@ -37,19 +37,18 @@ const candidatesMax = 200
 const bands = {
   agents: { from: 0.5, to: 1 },
   packs: { from: 0.2, to: 0.5 },
-  categories: { from: 0, to: 0.2 },
+  popularity: { from: 0, to: 0.2 },
 } as const
 
 /**
- * Skills that go with those that are installed, best first. Every one of them is public, and what only a few
- * others have is not among them: nobody learns what a certain agent has.
+ * Skills that go with those that are installed, best first. Every one of them is public and safe, and what only a few
+ * others have is not among them: no caller learns what a certain agent has.
  */
 export async function recommend(
   context: Context,
   installed: readonly KnownSkill[],
   asker: Asker,
 ): Promise<Recommendation[]> {
-  if (installed.length === 0) return []
   const has = new Set(installed.map(({ id }) => id))
   const [agents, packs] = await Promise.all([
     suggestFromAgents(context, installed, asker),
@@ -58,10 +57,10 @@ export async function recommend(
   const scores = new Map<string, Scored>()
   gather(scores, 'agents', agents, has)
   gather(scores, 'packs', packs, has)
-  const names = await keepOffered(context, scores)
+  const names = await keepOffered(context, rank(scores), asker.userIds)
   if (names.size < recommendationsMax) {
-    const popular = await suggestFromCategories(context, installed)
-    gather(scores, 'categories', popular, has)
+    const popular = await suggestPopular(context, installed, asker)
+    gather(scores, 'popularity', popular, has)
     for (const { skillId, fullName } of popular) names.set(skillId, fullName)
   }
   return showBest(context, scores, names)
@@ -85,17 +84,10 @@ function gather(
   }
 }
 
-const selectOffered = keepListQuery<Pick<SkillRow, 'id' | 'full_name'>>((db, lists) =>
-  db.selectFrom('skills').select(['id', 'full_name']).where(lists.has('id')).where(offered),
-)
-
-/** The full names of those that everyone may see and use, by their ids. */
-async function keepOffered({ database }: Context, scores: ReadonlyMap<string, Scored>): Promise<Map<string, string>> {
+/** The ids of the best candidates, best first. */
+function rank(scores: ReadonlyMap<string, Scored>): string[] {
   const ranked = [...scores].toSorted(([id, a], [otherId, b]) => b.score - a.score || (id < otherId ? -1 : 1))
-  if (ranked.length === 0) return new Map()
-  const ids = ranked.slice(0, candidatesMax).map(([id]) => id)
-  const rows = await selectOffered(database, ids)
-  return new Map(rows.map(({ id, full_name }) => [id, full_name]))
+  return ranked.slice(0, candidatesMax).map(([id]) => id)
 }
 
 const selectItems = keepListQuery<Pick<SkillRow, (typeof itemColumns)[number]>>((db, lists) =>

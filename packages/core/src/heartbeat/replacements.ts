@@ -2,7 +2,8 @@ import { guest } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import { lookUp } from './look-up.ts'
-import { isOffered, offered } from './offered.ts'
+import { keepOffered, offered } from './offered.ts'
+import type { Asker } from './recommend.ts'
 import type { Finding, Reason } from './updates.ts'
 
 /** Of the names in one deprecation message, so many are looked up. */
@@ -15,29 +16,36 @@ const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, dep
 
 /**
  * What to take instead of skills that are to be left, by their ids: the first skill that the owner names in the
- * deprecation message, or else the fork by a verified author that most agents have. Everyone can see what is named here.
+ * deprecation message, or else the fork by a verified author that most agents have. Everyone can see these skills, and
+ * their scans are safe; no user is sent to a fork of their own.
  */
 export async function findReplacements(
   context: Context,
   findings: readonly Finding[],
+  { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<ReadonlyMap<string, string>> {
   const left = findings.filter(
     ({ reason, skill }) => leaving[reason] || (reason === 'yanked' && skill.latest_version === ''),
   )
   if (left.length === 0) return new Map()
-  const [named, forked] = await Promise.all([findNamed(context, left), findForks(context, left)])
+  const [named, forked] = await Promise.all([findNamed(context, left, userIds), findForks(context, left, userIds)])
   return new Map([...forked, ...named])
 }
 
-async function findNamed(context: Context, left: readonly Finding[]): Promise<Map<string, string>> {
+async function findNamed(
+  context: Context,
+  left: readonly Finding[],
+  userIds: ReadonlySet<string>,
+): Promise<Map<string, string>> {
   const candidates = left.map(({ skill }) => ({ skill, names: readNames(skill.deprecation_message) }))
   const { found } = await lookUp(context, new Set(candidates.flatMap(({ names }) => names)), guest)
+  const ids = new Set([...found.values()].map(({ skill }) => skill.id))
+  const fullNames = await keepOffered(context, [...ids], userIds)
   const chosen = new Map<string, string>()
   for (const { skill, names } of candidates) {
-    const other = names
-      .map((name) => found.get(name))
-      .find((one) => one && !one.takenDown && isOffered(one.skill) && one.skill.id !== skill.id)
-    if (other) chosen.set(skill.id, other.skill.full_name)
+    const others = names.map((name) => found.get(name)?.skill.id).filter((id) => id !== undefined && id !== skill.id)
+    const fullName = others.map((id) => fullNames.get(id!)).find((name) => name !== undefined)
+    if (fullName !== undefined) chosen.set(skill.id, fullName)
   }
   return chosen
 }
@@ -64,6 +72,7 @@ const selectForks = keepListQuery<{ forked_from: string; full_name: string; agen
             .as('place'),
         )
         .where(lists.has('forked_from'))
+        .where(lists.lacks('owner_id'))
         .where('verified', '=', (field) => field.lit(1))
         .where(offered)
         .as('forks'),
@@ -74,12 +83,16 @@ const selectForks = keepListQuery<{ forked_from: string; full_name: string; agen
 )
 
 /** A fork knows its source by the name that the source had then. */
-async function findForks({ database }: Context, left: readonly Finding[]): Promise<Map<string, string>> {
+async function findForks(
+  { database }: Context,
+  left: readonly Finding[],
+  userIds: ReadonlySet<string>,
+): Promise<Map<string, string>> {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
   for (const { full_name, skill_id } of await selectAliases(database, ids)) sources.set(full_name, skill_id)
   const chosen = new Map<string, { full_name: string; agent_installs: number }>()
-  for (const fork of await selectForks(database, sources.keys())) {
+  for (const fork of await selectForks(database, sources.keys(), userIds)) {
     const id = sources.get(fork.forked_from)!
     if ((chosen.get(id)?.agent_installs ?? -1) < fork.agent_installs) chosen.set(id, fork)
   }

@@ -11,6 +11,7 @@ import type { Context } from '../context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { Found } from './look-up.ts'
 import { isFlagged } from './offered.ts'
+import type { Asker } from './recommend.ts'
 import { findReplacements } from './replacements.ts'
 import { readWidenings, toWideningAdvice } from './widening.ts'
 
@@ -49,7 +50,11 @@ const signs: { [K in Reason]: (installed: Installed) => boolean } = {
 }
 
 /** What is to be said of the skills that an agent has: one entry a skill, in the order in which it named them. */
-export async function listUpdates(context: Context, installed: readonly Installed[]): Promise<Update[]> {
+export async function listUpdates(
+  context: Context,
+  installed: readonly Installed[],
+  asker: Pick<Asker, 'userIds'>,
+): Promise<Update[]> {
   const faults = await readFaults(context, installed)
   const worst = new Map<string, Finding>()
   for (const [i, one] of installed.entries()) {
@@ -60,7 +65,7 @@ export async function listUpdates(context: Context, installed: readonly Installe
     if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...one, fault, reason })
   }
   const findings = [...worst.values()]
-  const replacements = await findReplacements(context, findings)
+  const replacements = await findReplacements(context, findings, asker)
   const widenings = await readWidenings(context, findings)
   return findings.map((finding) => {
     const { id } = finding.skill

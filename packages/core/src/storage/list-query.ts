@@ -4,7 +4,7 @@ import type { Database, Dialect } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** Stand-ins for lists in a query that is built before the lists are known, in the order of its parameters. */
-interface Lists {
+export interface Lists {
   /** Whether the column's text is in a list. */
   has(column: string): RawBuilder<SqlBool>
   /** Whether it is in none. */

@@ -13,6 +13,7 @@ import { provenance } from './migrations/0010-provenance.ts'
 import { mirror } from './migrations/0011-mirror.ts'
 import { dashboard } from './migrations/0012-dashboard.ts'
 import { cluster } from './migrations/0013-cluster.ts'
+import { invitations } from './migrations/0014-invitations.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, never changed once released. */
@@ -39,6 +40,7 @@ const migrations: readonly Migration[] = [
   mirror,
   dashboard,
   cluster,
+  invitations,
 ]
 
 /** The steps of the schema that this program knows, oldest first. */

@@ -49,7 +49,7 @@ export interface AgentSkillRow {
   skill_id: string
   version: string
   installed_at: number
-  /** Whether it is one of the skill's `agent_installs`: not where the agent works for the skill's owner. */
+  /** Whether it is one of the skill's `agent_installs`: only where the agent works for a user other than the owner. */
   counted: number
 }
 

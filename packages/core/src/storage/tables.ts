@@ -40,6 +40,8 @@ export interface Tables
   versions: VersionRow
   version_files: { version_id: string; path: string; digest: string; size: number }
   collaborators: { skill_id: string; user_id: string; role: 'read' | 'write' }
+  /** Users whom the owner invited as collaborators, and who have not accepted yet. */
+  invitations: { skill_id: string; user_id: string; role: 'read' | 'write'; created_at: number }
   /** Links that let their holders read a skill. */
   shares: ShareRow
   transfers: { skill_id: string; new_owner_id: string; created_at: number }
@@ -143,7 +145,7 @@ export interface SkillRow {
   credited_stars: number
   credited_reviews: number
   credited_points: number
-  /** How many agents said, with their tokens, that they have it. */
+  /** How many agents of users other than the owner reported, with their tokens, that they have it. */
   agent_installs: number
   /** What administrators made of it, apart from takedowns, and what they told its owner. */
   moderation: 'shown' | 'flagged' | 'hidden'

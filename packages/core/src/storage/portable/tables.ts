@@ -52,6 +52,7 @@ export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
   shared_shingles: { key: ['shingle', 'skill_num'] },
   waiting_sketches: { key: ['sketch_num'] },
   collaborators: { key: ['skill_id', 'user_id'] },
+  invitations: { key: ['skill_id', 'user_id'] },
   shares: { key: ['id'] },
   transfers: { key: ['skill_id'] },
   stars: { key: ['skill_id', 'user_id'] },
