@@ -178,6 +178,7 @@ describeApi('external skills', (open) => {
       author: 'Acme',
       installs: 12,
       verified: false,
+      verdict: null,
       securityScore: null,
       scannedAt: null,
       indexedAt: new Date(test.clock.now()).toISOString(),
@@ -187,6 +188,7 @@ describeApi('external skills', (open) => {
       name: 'pdf-pages',
       description: 'Reads pages.',
       verified: true,
+      verdict: 'safe',
       securityScore: 100,
       scannedAt: new Date(test.clock.now()).toISOString(),
     })
@@ -225,13 +227,17 @@ describeApi('external skills', (open) => {
     test.clock.advance(minuteMs)
     const { score } = await scan({ url: 'acme/turns' })
     expect(score).toBeLessThan(80)
-    expect(await find(url)).toMatchObject({
-      verified: false,
+    const found = await find(url)
+    expect(found).toMatchObject({
+      verified: true,
       securityScore: score,
       scannedAt: new Date(test.clock.now()).toISOString(),
     })
-    const { externalSkills } = await test.api().listExternal({ verified: true, limit: 100 })
-    expect(externalSkills.map((skill) => skill.url)).not.toContain(url)
+    expect(found!.verdict).not.toBe('safe')
+    const urlsOf = async (verified: boolean) =>
+      (await test.api().listExternal({ verified, limit: 100 })).externalSkills.map((skill) => skill.url)
+    expect(await urlsOf(true), 'scanned, whatever the verdict').toContain(url)
+    expect(await urlsOf(false)).not.toContain(url)
   })
 
   it('are taken out by administrators', async () => {
@@ -281,7 +287,7 @@ describeApi('the index of external skills', (open) => {
     expect(await names({ limit: 2, page: 3 })).toEqual([])
     expect(await test.api().listExternal({ limit: 3 })).toMatchObject({ total: 4, page: 1, totalPages: 2 })
     await vi.waitFor(async () => expect(await names({ verified: true })).toEqual(['b']), { timeout: 60_000 })
-    expect(await names({ verified: false })).toHaveLength(4)
+    expect(await names({ verified: false }), 'the rest').toEqual(['a', 'd', 'c'])
     await test.admin.api.addExternal({ url: 'acme/c', name: 'B' })
     expect(await names({}), 'by the signs of the name, on both databases').toEqual(['a', 'd', 'B', 'b'])
     for (const bad of [{ registry: 'npm' as never }, { limit: 101 }, { page: 0 }])

@@ -92,6 +92,19 @@ describeApi('events of downloads', (open, { transport }) => {
     expect((await downloadsOf(watched.hook)).map((each) => each.client)).toEqual([expected, expected])
   })
 
+  it('name the platform of the first agent that an install reports, and never its instance', async () => {
+    const { name, hook } = watched
+    const reported: [agents: string[], client: string | undefined][] = [
+      [['claude-code:laptop-of-carol', 'cursor:two'], 'claude-code'],
+      [['codex'], 'codex'],
+      [[':laptop-of-carol'], undefined],
+      [[], undefined],
+    ]
+    for (const [agents] of reported) await bob.api.track({ skillName: name, agents })
+    const own = transport === 'HTTP' ? 'node' : 'unknown'
+    expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual(reported.map(([, client]) => client ?? own))
+  })
+
   it('come to the owner alone, of the skills that a webhook is about', async () => {
     const { owner, name } = watched
     await owner.api.publishSkill({ skillMd: skillMd('other') })

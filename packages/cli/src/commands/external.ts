@@ -15,7 +15,7 @@ export const listExternal: Command<{ externalSkills: ExternalSkill[]; total: num
   words: [],
   options: {
     registry: { value: 'NAME', help: 'github or skills.sh alone' },
-    verified: { help: 'only those whose last scan found them safe' },
+    verified: { help: 'only scanned skills, whatever the verdict' },
     page: { value: 'N', help: 'which page of a hundred' },
     ...placeOptions,
   },
@@ -121,9 +121,8 @@ async function addAll(api: RegistryApi, list: readonly ListedSkill[]): Promise<L
   return { added: list.length - failed.length, failed }
 }
 
-function toMark({ verified, securityScore }: ExternalSkill): string {
-  if (securityScore === null) return 'not scanned'
-  return verified ? `safe (${securityScore})` : `not safe (${securityScore})`
+function toMark({ verdict, securityScore }: ExternalSkill): string {
+  return verdict === null ? 'not scanned' : `${verdict} (${securityScore})`
 }
 
 /** Words of others, without what a terminal would act upon. */

@@ -9,11 +9,11 @@ interface ListInput {
   limit: number
 }
 
-/** GET /external: most installed first. `verified` leaves those whose last scan found them safe. */
+/** GET /external: most installed first. `verified` lists those that were scanned, whatever the verdict, or else the rest. */
 export async function listExternal(context: Context, { registry, verified, page, limit }: ListInput) {
   let matching = context.database.read.selectFrom('external_skills')
   if (registry !== 'all') matching = matching.where('registry', '=', registry)
-  if (verified) matching = matching.where('verdict', '=', 'safe')
+  if (verified !== undefined) matching = matching.where('verdict', verified ? 'is not' : 'is', null)
   const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await matching
     .selectAll()

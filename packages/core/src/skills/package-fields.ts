@@ -68,7 +68,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   const name = agree('name', shortName, found.nameSlug ?? found.name)
   const description = agree('description', given.description, found.description) || describe()
   const license = agree('license', given.license, found.license) ?? ''
-  const keywords = agree('keywords', joinKeywords(given.keywords), joinKeywords(found.keywords))
+  agree('keywords', joinKeywords(given.keywords), joinKeywords(found.keywords))
+  const givenKeywords = cleanKeywords(given.keywords ?? [])
   const version = agree('version', given.version, found.version)
   const category = agree('category', given.category, found.category)
 
@@ -107,7 +108,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       description: cut('description', description, limits.descriptionCharactersMax, warnings),
       license: cut('license', license, 128, warnings),
       category: category === undefined ? undefined : cut('category', category, 64, warnings),
-      keywords: keywords?.split(', ') ?? [],
+      keywords: givenKeywords.length > 0 ? givenKeywords : cleanKeywords(found.keywords),
       headings: [...outline.headings],
       summary: withoutNul(outline.summary),
       frontmatter: parsed.frontmatter,
@@ -118,16 +119,16 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   }
 }
 
-/** Keywords as they are kept: trimmed, each once, in one order. */
+/** Keywords as they are stored: trimmed, each once, in their order. */
 export function cleanKeywords(keywords: readonly string[]): string[] {
   const cleaned = keywords.map((keyword) => withoutNul(keyword.replaceAll(',', ' ')).trim())
   const bounded = cleaned.map((keyword) => keyword.slice(0, limits.keywordCharactersMax).toWellFormed())
-  return [...new Set(bounded.filter((keyword) => keyword !== ''))].toSorted()
+  return [...new Set(bounded.filter((keyword) => keyword !== ''))]
 }
 
 /** One text for a list of keywords, so that two lists agree whatever their order; undefined where there is none. */
 function joinKeywords(keywords: readonly string[] | undefined): string | undefined {
-  return cleanKeywords(keywords ?? []).join(', ') || undefined
+  return cleanKeywords(keywords ?? []).toSorted().join(', ') || undefined
 }
 
 /** PostgreSQL has no place for NUL in a text; a document that holds one is served as it is all the same. */

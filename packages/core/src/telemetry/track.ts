@@ -32,9 +32,17 @@ export async function track(
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const skill = await findInstalled(context, input, caller, options)
   if (skill !== null && !(await isOwn(context, skill.id, caller, agent))) {
-    await context.telemetry.record(skill, options.client)
+    await context.telemetry.record(skill, toPlatform(input.agents) ?? options.client)
   }
   return accepted
+}
+
+/**
+ * The platform of the first agent that an install reports: `claude-code` of `claude-code:laptop`. The part behind it may
+ * identify a person, and is never recorded. Undefined where none is named.
+ */
+function toPlatform([agent]: readonly string[]): string | undefined {
+  return agent?.split(':', 1)[0]!.trim() || undefined
 }
 
 /** The skill that was installed; null where there is none here. */

@@ -17,7 +17,12 @@ const smallCategorySkills = 1000
 /** GET /trending: public skills by the installs of a period and what they gained on the one before. */
 export async function getTrending(context: Context, input: TrendingInput): Promise<Trending> {
   await rollToNow(context, input.period)
-  const rows = await readRanking(context, input)
+  const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
+  const ranking = selectRanking(context, input, isSmall)
+  const [rows, { total }] = await Promise.all([
+    readBest(ranking, input.limit),
+    ranking.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ])
   const entries = rows.map((row, i) => ({
     rank: i + 1,
     skill: toSkill(row),
@@ -26,20 +31,27 @@ export async function getTrending(context: Context, input: TrendingInput): Promi
     growth: (row.installs - row.previous) / Math.max(row.previous, 1),
     score: row.score,
   }))
-  return { period: input.period, entries, total: entries.length }
+  return { period: input.period, entries, total }
 }
 
-async function readRanking(context: Context, { period, category, limit }: TrendingInput) {
-  const db = context.database.read
-  // SQLite reads the tables of a cross join in the order in which they stand; PostgreSQL finds the best by itself.
-  const joined =
-    category !== undefined && (await isSmall(context, category))
-      ? db.selectFrom('skills').crossJoin('trends')
-      : db.selectFrom('trends').crossJoin('skills')
-  return joined
-    .whereRef('trends.skill_id', '=', 'skills.id')
+function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
+  return ranking
     .select(itemColumns.map((column) => `skills.${column}` as const))
     .select(['trends.installs', 'trends.previous', 'trends.score'])
+    .orderBy('trends.score', 'desc')
+    .orderBy('trends.skill_id')
+    .limit(limit)
+    .execute()
+}
+
+function selectRanking(context: Context, { period, category }: TrendingInput, isSmall: boolean) {
+  const db = context.database.read
+  // SQLite reads the tables of a cross join in the order in which they stand; PostgreSQL finds the best by itself.
+  const joined = isSmall
+    ? db.selectFrom('skills').crossJoin('trends')
+    : db.selectFrom('trends').crossJoin('skills')
+  return joined
+    .whereRef('trends.skill_id', '=', 'skills.id')
     .where('trends.period', '=', period)
     .where('trends.score', '>', 0)
     .where('skills.visibility', '=', 'public')
@@ -47,13 +59,9 @@ async function readRanking(context: Context, { period, category, limit }: Trendi
     .where('skills.stub', '=', 0)
     .where('skills.latest_version', '!=', '')
     .$if(category !== undefined, (select) => select.where('skills.category', '=', category!))
-    .orderBy('trends.score', 'desc')
-    .orderBy('trends.skill_id')
-    .limit(limit)
-    .execute()
 }
 
-async function isSmall({ database }: Context, category: string): Promise<boolean> {
+async function isSmallCategory({ database }: Context, category: string): Promise<boolean> {
   const rows = database.read
     .selectFrom('skills')
     .select('category')

@@ -14,8 +14,10 @@ export const ExternalSkill = v.object({
   description: v.string(),
   author: v.string(),
   installs: Count,
-  /** Whether a scan found it safe. */
+  /** Whether it was scanned, whatever the verdict. */
   verified: v.boolean(),
+  /** What the last scan found; null before the first. */
+  verdict: v.nullable(v.picklist(['safe', 'caution', 'dangerous'])),
   securityScore: v.nullable(v.number()),
   scannedAt: v.nullable(Timestamp),
   indexedAt: Timestamp,

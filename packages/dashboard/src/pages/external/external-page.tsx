@@ -61,7 +61,7 @@ function Known() {
           checked={verified === true}
           onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined, page: undefined })}
         >
-          Found safe by a scan
+          Scanned
         </Check>
       </div>
       <Shown of={found}>
