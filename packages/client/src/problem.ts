@@ -1,4 +1,14 @@
-import { RegistryError, errorTable, type ErrorCode, type Problem } from '@skillstead/protocol/wire'
+import {
+  RegistryError,
+  errorTable,
+  parseForeignJson,
+  type ErrorCode,
+  type FieldError,
+  type Problem,
+} from '@skillstead/protocol/wire'
+
+/** The errors of 1,000 fields, several times what a node answers. */
+const valuesMax = 10_000
 
 /** What a status means where something before the node answers, such as a proxy, and does not say why. */
 const bareCodes: Readonly<Record<number, ErrorCode>> = {
@@ -17,7 +27,7 @@ export function toRegistryError(response: Response, text: string): RegistryError
   const retryAfterSeconds = readRetryAfter(response.headers)
   const problem = readProblem(text)
   if (problem) {
-    const errors = Array.isArray(problem.errors) ? problem.errors : undefined
+    const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFieldError) : undefined
     const requestId = typeof problem.requestId === 'string' ? problem.requestId : undefined
     return new RegistryError(problem.code, problem.detail, { errors, requestId, retryAfterSeconds })
   }
@@ -28,11 +38,16 @@ export function toRegistryError(response: Response, text: string): RegistryError
 
 function readProblem(text: string): Problem | undefined {
   try {
-    const problem = JSON.parse(text) as Partial<Problem> | null
+    const problem = parseForeignJson(text, { valuesMax }) as Partial<Problem> | null
     return isErrorCode(problem?.code) && typeof problem.detail === 'string' ? (problem as Problem) : undefined
   } catch {
     return undefined
   }
+}
+
+function isFieldError(error: unknown): error is FieldError {
+  const { path, message } = (error ?? {}) as Partial<FieldError>
+  return typeof path === 'string' && typeof message === 'string'
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {

@@ -1,5 +1,5 @@
 import type { Content } from '@skillstead/protocol'
-import { RegistryError, parseForeignJson } from '@skillstead/protocol/wire'
+import { JsonLimitError, RegistryError, parseForeignJson } from '@skillstead/protocol/wire'
 import { toRegistryError } from './problem.ts'
 import { forGood } from './retries.ts'
 
@@ -26,14 +26,17 @@ export interface Expected {
 const pageStatuses: ReadonlySet<number> = new Set([401, 403, 404])
 
 /** Far above what any node sends in one answer, packages included. */
-const bytesMax = 256 * 1024 * 1024
+const bytesMaxDefault = 256 * 1024 * 1024
+/** Of the answer to a request that failed. */
+const problemBytesMax = 1024 * 1024
 
 /** Reads what a server answered. Throws the RegistryError that it tells of, `upstream_failed` for what no node says. */
 export async function readAnswer(response: Response, expected: Expected): Promise<Answer> {
   const etag = response.headers.get('etag') ?? undefined
   if (response.status === 304 && expected.maybeUnchanged) return { output: undefined, etag, isUnchanged: true }
   if (pageStatuses.has(response.status) && isPage(response)) throw notANode(response, 'text/html')
-  if (!response.ok) throw toRegistryError(response, new TextDecoder().decode(await readBytes(response)))
+  if (!response.ok)
+    throw toRegistryError(response, new TextDecoder().decode(await readBytes(response, problemBytesMax)))
   if (response.status === 204) return { output: undefined, etag, isUnchanged: false }
   const output = expected.isContent ? await readContent(response, etag, expected.digest) : await readJson(response)
   return { output, etag, isUnchanged: false }
@@ -46,6 +49,7 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     return parseForeignJson(new TextDecoder().decode(bytes))
   } catch (cause) {
+    if (cause instanceof JsonLimitError) throw wrong(response, `sent JSON that is not read: ${cause.message}`, cause)
     throw wrong(response, 'sent JSON that does not parse; it may have been cut off on the way', cause)
   }
 }
@@ -76,7 +80,7 @@ async function toDigest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-async function readBytes(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(response: Response, bytesMax = bytesMaxDefault): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = response.body?.getReader()

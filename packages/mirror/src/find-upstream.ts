@@ -3,7 +3,7 @@ import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
-import { createUpstreamFetch } from './upstream-fetch.ts'
+import { createUpstreamFetch, type UpstreamFetch } from './upstream-fetch.ts'
 
 /** What stands at a location, as far as it shows. */
 export interface FoundUpstream {
@@ -25,10 +25,15 @@ export interface FindUpstreamOptions {
 }
 
 const answerBytesMax = 16 * 1024 * 1024
+/** Of a checkpoint, and of a list of keys. */
+const noteBytesMax = 64 * 1024
 const keysMax = 16
 
 /** The answer to a path of an upstream where there is one; undefined for what is not there or not to be had. */
-type Look = (path: string) => Promise<{ readonly text: string; readonly contentType: string } | undefined>
+type Look = (
+  path: string,
+  bytesMax?: number,
+) => Promise<{ readonly text: string; readonly contentType: string } | undefined>
 
 /** What tells each kind from the others, the one that has most to give first. */
 const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>])[] = [
@@ -57,7 +62,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   const { ca, fetch, clock = systemClock } = options
   // Somebody waits for it.
   const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
-  const looking = createLook(http.within(answerBytesMax), base, options.apiKey)
+  const looking = createLook(http, base, options.apiKey)
   try {
     const kind = options.kind ?? (await probe(looking.look))
     if (kind === undefined)
@@ -71,13 +76,13 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   }
 }
 
-function createLook(get: typeof fetch, base: string, apiKey: string | undefined) {
+function createLook(http: UpstreamFetch, base: string, apiKey: string | undefined) {
   const headers: Record<string, string> = { 'user-agent': 'skillstead-mirror' }
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
   const looking = {
     wantsKey: false,
-    async look(path: string) {
-      const response = await get(base + path, { headers })
+    async look(path: string, bytesMax = answerBytesMax) {
+      const response = await http.within(bytesMax)(base + path, { headers })
       const { status } = response
       if (status >= 500 || status === 429) throw new RegistryError('upstream_failed', `${base} answers ${status}.`)
       if (status === 401) looking.wantsKey = true
@@ -97,7 +102,7 @@ async function probe(look: Look): Promise<UpstreamKind | undefined> {
 
 /** Whether it signs a log; a page of something else at that address has another form. */
 async function hasCheckpoint(look: Look): Promise<boolean> {
-  const answer = await look('/api/v1/checkpoint')
+  const answer = await look('/api/v1/checkpoint', noteBytesMax)
   return answer !== undefined && /^[^\n<]+\n\d+\n[A-Za-z0-9+/=]+\n(?:[^\n]+\n)*\n\u2014 /.test(answer.text)
 }
 
@@ -115,7 +120,7 @@ async function hasRepository(look: Look): Promise<boolean> {
 }
 
 async function readKeys(look: Look): Promise<string[]> {
-  const lines = (await look('/api/v1/key'))?.text.split('\n') ?? []
+  const lines = (await look('/api/v1/key', noteBytesMax))?.text.split('\n') ?? []
   return lines.filter(isKey).slice(0, keysMax)
 }
 

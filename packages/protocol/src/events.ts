@@ -70,3 +70,8 @@ export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal(pingEvent), data: PingData }),
 ])
 export type WebhookEvent = v.InferOutput<typeof WebhookEvent>
+
+/** Whether a value is the body of a delivery. Stops at the first field that is wrong. */
+export function isWebhookEvent(value: unknown): value is WebhookEvent {
+  return v.is(WebhookEvent, value)
+}

@@ -15,11 +15,11 @@ export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills.ts'
 export { RegistryError, errorTable, toProblem, toProblemType } from './errors.ts'
 export type { ErrorCode, FieldError, Problem, RegistryErrorOptions } from './errors.ts'
-export { WebhookEvent, eventNames, pingEvent, type EventData, type EventName } from './events.ts'
+export { WebhookEvent, eventNames, isWebhookEvent, pingEvent, type EventData, type EventName } from './events.ts'
 export { limits } from './limits.ts'
 export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
-export { parseForeignJson } from './parse-json.ts'
+export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'
 export { includesPlan, planNames, plans, type PlanName } from './plans.ts'
 export {
   accessKinds,

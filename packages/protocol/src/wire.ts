@@ -2,7 +2,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { EndpointName } from './endpoints.ts'
 
 export { RegistryError, errorTable, type ErrorCode, type FieldError, type Problem } from './errors.ts'
-export { parseForeignJson } from './parse-json.ts'
+export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 type Method = Endpoint['method']
 

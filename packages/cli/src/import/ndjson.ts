@@ -1,6 +1,6 @@
 import { createReadStream, statSync, type ReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { parseForeignJson } from '@skillstead/protocol'
+import { firstIssueOnly, parseForeignJson } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
@@ -111,7 +111,7 @@ async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer |
 }
 
 function readItem(value: unknown, number: number): SourceItem {
-  const parsed = v.safeParse(Record, value)
+  const parsed = v.safeParse(Record, value, firstIssueOnly)
   if (!parsed.success) {
     const [issue] = parsed.issues
     const field = v.getDotPath(issue)

@@ -1,3 +1,4 @@
+import { firstIssueOnly } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Unreadable } from '../import/records.ts'
 import type { Sample } from './samples.ts'
@@ -12,7 +13,7 @@ const Record = v.object({
 
 /** The sample in a record; files whose content the record does not hold are left out. */
 export function readSample(value: unknown, number: number): Sample | Unreadable {
-  const parsed = v.safeParse(Record, value)
+  const parsed = v.safeParse(Record, value, firstIssueOnly)
   if (!parsed.success) {
     const field = v.getDotPath(parsed.issues[0])
     const reason = field ? `The record's \`${field}\` is missing or of the wrong type.` : 'The line is no JSON object.'

@@ -31,6 +31,8 @@ export interface VerifiedCheckpoint extends Checkpoint {
 const hashBytes = 32
 /** The extension line that names a key of the log. */
 const keyLine = 'key '
+/** 16 signatures and as many keys take 4 KiB. */
+const checkpointCharactersMax = 64 * 1024
 /** As many as a note may have signatures. */
 const keysMax = 16
 
@@ -40,6 +42,8 @@ const keysMax = 16
  * @throws {VerificationError} for what is none.
  */
 export function parseCheckpoint(note: string): Checkpoint {
+  if (note.length > checkpointCharactersMax)
+    throw new VerificationError('checkpoint', `The checkpoint is longer than ${checkpointCharactersMax} characters.`)
   const [origin = '', size = '', rootHash = '', ...extensions] = splitNote(note)?.text.slice(0, -1).split('\n') ?? []
   const isSize = /^(?:0|[1-9]\d{0,15})$/.test(size) && Number.isSafeInteger(Number(size))
   const isRoot = fromBase64(rootHash)?.length === hashBytes

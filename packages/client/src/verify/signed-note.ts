@@ -23,14 +23,15 @@ interface SignatureLine extends Signer {
 }
 
 const linesMax = 16
+/** All but the line break. */
+const controlCharacter = /[\0-\x09\x0b-\x1f]/
 
 /**
  * Divides a note at its last empty line. Undefined where there is none, and for what no note holds: control characters,
  * and halves of characters, which have the bytes of other texts.
  */
 export function splitNote(note: string): SignedNote | undefined {
-  if (!note.isWellFormed() || Array.from(note).some((character) => character < ' ' && character !== '\n'))
-    return undefined
+  if (!note.isWellFormed() || controlCharacter.test(note)) return undefined
   const end = note.lastIndexOf('\n\n')
   return end === -1 ? undefined : { text: note.slice(0, end + 1), signatures: note.slice(end + 2) }
 }

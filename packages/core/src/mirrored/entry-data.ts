@@ -1,4 +1,4 @@
-import { isSkillName, isUsername, isVersion, reservedOwners } from '@skillstead/protocol'
+import { firstIssueOnly, isSkillName, isUsername, isVersion, reservedOwners } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { isId } from './ids.ts'
 import type { FeedEntry } from './types.ts'
@@ -103,7 +103,7 @@ export type ParsedEntry = VersionEntry | SkillEntry | YankEntry | RemovalEntry |
 /** What an entry says; a sentence where it makes no sense, undefined where it is of a type that is not followed. */
 export function parseEntry(entry: FeedEntry): ParsedEntry | string | undefined {
   if (!isFollowed(entry.type)) return undefined
-  const parsed = v.safeParse(schemas[entry.type], entry.data, { abortEarly: true })
+  const parsed = v.safeParse(schemas[entry.type], entry.data, firstIssueOnly)
   if (!parsed.success) {
     const path = v.getDotPath(parsed.issues[0])
     return `The entry ${entry.seq} makes no sense${path === null ? '' : ` in ${path}`}.`

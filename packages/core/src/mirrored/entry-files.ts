@@ -27,8 +27,9 @@ const linePattern = /^(sha256:[0-9a-f]{64}) (\d{1,9}) (.+)$/s
 
 function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
   // A path holds no line end; see the rules of paths.
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split('\n').slice(0, -1)
-  return lines.slice(0, limits.versionFilesMax + 1).map((line) => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
+  return lines.map((line) => {
     const [, digest, size, path] = linePattern.exec(line) ?? []
     return path === undefined ? undefined : { digest: digest!, size: Number(size), path }
   })

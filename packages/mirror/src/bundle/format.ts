@@ -1,4 +1,4 @@
-import { RegistryError, limits } from '@skillstead/protocol'
+import { RegistryError, firstIssueOnly, limits, parseForeignJson } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import * as v from 'valibot'
 import type { Filters } from '../types.ts'
@@ -17,6 +17,8 @@ export const blobFolder = 'blobs/'
 /** The bounds of what is read; whatever is larger was made by nobody honest. */
 export const bundleLimits = {
   headerBytesMax: 1024 * 1024,
+  /** Most of them in the lists of the filters. */
+  headerValuesMax: 20_000,
   /** As many lines as a note may have. */
   signatureBytesMax: 16 * 1024,
   /** A part of the log is closed before it would pass this; it has one entry at least. */
@@ -90,7 +92,7 @@ export function parseHeader(text: string): BundleHeader {
     const sentence = `This bundle is of version ${String(version)}, and this program reads version ${bundleVersion}.`
     throw new RegistryError('invalid_request', `${sentence} Update Skillstead to import it.`)
   }
-  const { success, output, issues } = v.safeParse(Header, value)
+  const { success, output, issues } = v.safeParse(Header, value, firstIssueOnly)
   if (!success) throw damaged(`its ${headerName} says something wrong in '${v.getDotPath(issues[0]) ?? ''}'`)
   const header = output as BundleHeader
   if (toHeaderText(header) !== text) throw damaged(`its ${headerName} is not canonical JSON`)
@@ -119,7 +121,7 @@ export function damaged(why: string): RegistryError {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseForeignJson(text, { valuesMax: bundleLimits.headerValuesMax })
   } catch {
     return undefined
   }

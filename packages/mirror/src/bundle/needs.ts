@@ -1,3 +1,4 @@
+import { limits } from '@skillstead/protocol'
 import { damaged } from './format.ts'
 
 /** The content that the entries read so far name, and that has not come yet. */
@@ -17,7 +18,12 @@ export function createNeeds(): Needs {
 
   function takeList(digest: string, bytes: Buffer): boolean {
     if (!lists.delete(digest)) return false
-    for (const line of bytes.toString().split('\n').slice(0, -1)) {
+    const lines = bytes
+      .toString()
+      .replace(/\n$/, '')
+      .split('\n', limits.versionFilesMax + 1)
+    if (lines.length > limits.versionFilesMax) throw damaged(`the list of files ${digest} is longer than one may be`)
+    for (const line of lines) {
       const [, file] = manifestLine.exec(line) ?? []
       if (file === undefined) throw damaged(`the list of files ${digest} cannot be read`)
       files.add(file)

@@ -96,7 +96,7 @@ function toText({ name, bytes }: TarFile): string {
 }
 
 function toLines(name: string, bytes: Buffer): string[] {
-  const lines = toText({ name, bytes }).split('\n')
+  const lines = toText({ name, bytes }).split('\n', bundleLimits.logPartEntriesMax + 2)
   const isWhole = lines.pop() === '' && lines.length > 0 && lines.length <= bundleLimits.logPartEntriesMax
   // By characters, which are never more than bytes.
   if (isWhole && lines.every((line) => line.length <= limits.logEntryBytesMax)) return lines

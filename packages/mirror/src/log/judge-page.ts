@@ -1,5 +1,5 @@
 import { VerificationError, verifyCheckpoint } from '@skillstead/client/verify'
-import { RegistryError, endpoints, limits } from '@skillstead/protocol'
+import { RegistryError, endpoints, firstIssueOnly, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { SyncAlarm } from '../alarms.ts'
 import type { FeedPage, LogSource, UpstreamSettings } from '../types.ts'
@@ -25,18 +25,17 @@ export interface SignedHead {
   readonly keys: readonly string[]
 }
 
-/** No node sends more than it was asked for. */
-const Page = v.object({
-  ...endpoints.getFeed.output.entries,
-  entries: v.pipe(endpoints.getFeed.output.entries.entries, v.maxLength(limits.feedPageMax)),
-})
+const Page = endpoints.getFeed.output
 
 /**
  * A page of a log, in the form of one, and following on `since`. The entries are as they came, for the log commits to all
  * that is in them. Throws `upstream_failed`.
  */
 export function checkPage(page: FeedPage, since: number, who: string): FeedPage {
-  const form = v.safeParse(Page, page)
+  // No node sends more than it was asked for. Checked first: validation looks at each entry.
+  if (Array.isArray(page?.entries) && page.entries.length > limits.feedPageMax)
+    throw fail(`${who} sent ${page.entries.length} entries, more than the ${limits.feedPageMax} that a page may have.`)
+  const form = v.safeParse(Page, page, firstIssueOnly)
   if (!form.success) {
     const [issue] = form.issues
     throw fail(`${who} answers with a feed that is none: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`)

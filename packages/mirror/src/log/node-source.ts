@@ -19,6 +19,7 @@ const answerBytesMax = 16 * 1024 * 1024
 const blobsBytesMax = 64 * 1024 * 1024
 /** More keys do not sign one log. */
 const keysMax = 16
+const keysBytesMax = 64 * 1024
 
 /** The log of a Skillstead node, over HTTP. Throws `invalid_request` for an address that no node has. */
 export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOptions): LogSource {
@@ -26,7 +27,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
     const fetch = http.within(bytesMax)
     return createClient({ baseUrl, apiKey, signal, fetch, client: 'skillstead-mirror', counts: false, ...patience })
   }
-  const [api, blobs] = [open(answerBytesMax), open(blobsBytesMax)]
+  const [api, blobs, keys] = [open(answerBytesMax), open(blobsBytesMax), open(keysBytesMax)]
   return {
     async readPage(since) {
       // Not parsed yet, whatever its type says.
@@ -37,7 +38,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
       yield* readLines(body as Uint8Array, new Set(digests), baseUrl)
     },
     async readKeys() {
-      const { body } = await api.getPublicKey({})
+      const { body } = await keys.getPublicKey({})
       return Buffer.from(body as Uint8Array)
         .toString('utf8')
         .split('\n')

@@ -1,4 +1,4 @@
-import { RegistryError, parseForeignJson, type ErrorCode } from '@skillstead/protocol'
+import { JsonLimitError, RegistryError, parseForeignJson, type ErrorCode } from '@skillstead/protocol'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 
 /** What is asked of an upstream that is no node: an address, and what is known of what it answers. */
@@ -60,6 +60,11 @@ export async function askJson(
     return { value: parseForeignJson(new TextDecoder().decode(answer.bytes)), etag: answer.etag }
   } catch (cause) {
     const what = answer.contentType.split(';')[0] || 'something without a type'
+    if (cause instanceof JsonLimitError)
+      throw new RegistryError(
+        'upstream_failed',
+        `${origin} answered ${pathname} with JSON that is not read: ${cause.message}`,
+      )
     const detail = `${origin} answered ${pathname} with ${what} that is no JSON. Is the address right, and is this network signed in to?`
     throw new RegistryError('upstream_failed', detail, { cause })
   }

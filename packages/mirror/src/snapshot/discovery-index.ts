@@ -1,4 +1,4 @@
-import { RegistryError, isSkillName } from '@skillstead/protocol'
+import { RegistryError, firstIssueOnly, isSkillName } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
@@ -52,7 +52,7 @@ const Files = v.object({
  * lead to another host, or have the name of one before are refused.
  */
 export function readIndex(value: unknown, address: URL): SkillIndex {
-  const index = v.safeParse(Index, value)
+  const index = v.safeParse(Index, value, firstIssueOnly)
   if (!index.success) throw notAnIndex(address, 'is no index of skills, or one of too many')
   const { $schema, skills } = index.output
   if ($schema !== undefined && $schema !== schema020) {
@@ -75,7 +75,7 @@ export function readIndex(value: unknown, address: URL): SkillIndex {
 }
 
 function readArtifact(raw: unknown, address: URL): ArtifactEntry | string {
-  const parsed = v.safeParse(Artifact, raw)
+  const parsed = v.safeParse(Artifact, raw, firstIssueOnly)
   if (!parsed.success) return toIssue(parsed.issues[0])
   const { name, description, type, digest } = parsed.output
   const url = toUrl(parsed.output.url, address)
@@ -83,7 +83,7 @@ function readArtifact(raw: unknown, address: URL): ArtifactEntry | string {
 }
 
 function readFiles(raw: unknown, address: URL): FilesEntry | string {
-  const parsed = v.safeParse(Files, raw)
+  const parsed = v.safeParse(Files, raw, firstIssueOnly)
   if (!parsed.success) return toIssue(parsed.issues[0])
   const { name, description, files } = parsed.output
   const located = files.map((path) => {

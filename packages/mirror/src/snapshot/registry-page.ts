@@ -1,4 +1,12 @@
-import { RegistryError, isSkillName, isUsername, isVersion, limits, reservedOwners } from '@skillstead/protocol'
+import {
+  RegistryError,
+  firstIssueOnly,
+  isSkillName,
+  isUsername,
+  isVersion,
+  limits,
+  reservedOwners,
+} from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
@@ -55,7 +63,7 @@ const Item = v.object({
 
 /** Reads a page of `GET /skills`. Throws `upstream_failed` for what is none; single items that are wrong are refused. */
 export function readListPage(value: unknown, origin: string): ListPage {
-  const page = v.safeParse(Page, value)
+  const page = v.safeParse(Page, value, firstIssueOnly)
   if (!page.success) {
     throw new RegistryError(
       'upstream_failed',
@@ -75,7 +83,7 @@ export function readListPage(value: unknown, origin: string): ListPage {
 
 /** A skill, or what is wrong with it. */
 function readItem(raw: unknown): ListedSkill | string {
-  const parsed = v.safeParse(Item, raw)
+  const parsed = v.safeParse(Item, raw, firstIssueOnly)
   if (!parsed.success)
     return `It lacks what a skill of a list has: ${v.getDotPath(parsed.issues[0]) ?? 'it is no object'}.`
   const item = parsed.output

@@ -74,7 +74,7 @@ export function openApi({ upstream, http, account, write }: Sending, part = ''):
   const key = `skillstead-${write.id}-${write.payload.round ?? 0}${part}`
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = { ...(init.headers as Record<string, string>), 'idempotency-key': key }
-    const response = await http.fetch(input, { ...init, headers })
+    const response = await http.within(answerBytesMax)(input, { ...init, headers })
     if (response.status > 399) await requireCode(upstream, response.clone())
     if (response.status < 300 || response.status > 399) return response
     const place = response.headers.get('location') ?? 'another place'
@@ -88,6 +88,7 @@ export function openApi({ upstream, http, account, write }: Sending, part = ''):
 const toldStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
 const refusalCodes: Readonly<Record<number, ErrorCode>> = { 409: 'conflict', 413: 'payload_too_large' }
 const refusalBytesMax = 64 * 1024
+const answerBytesMax = 16 * 1024 * 1024
 
 /** A refusal in words of its own, as the specification leaves them open, comes no other way the next time. */
 async function requireCode({ name }: Upstream, response: Response): Promise<void> {

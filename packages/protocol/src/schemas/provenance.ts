@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { firstIssueOnly } from '../parse-json.ts'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { SkillDetails } from './skill.ts'
 
@@ -81,7 +82,7 @@ export function parseVersionEntry(value: unknown): VersionEntry {
 }
 
 function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
-  const { success, output, issues } = v.safeParse(schema, value)
+  const { success, output, issues } = v.safeParse(schema, value, firstIssueOnly)
   if (success) return output
   const [issue] = issues
   const path = v.getDotPath(issue) ?? ''
