@@ -148,12 +148,18 @@ describe('a client whose node is not what it should be', () => {
   it('takes no JSON that was cut off, nests without end or is none', async () => {
     const standIn = await openStandIn(send('{"skills": [{"na'))
     const api = createClient({ baseUrl: standIn.url })
-    for (const body of ['{"skills": [{"na', '['.repeat(100_000), 'Hello', '']) {
+    const unparsed = 'sent JSON that does not parse'
+    for (const [body, words] of [
+      ['{"skills": [{"na', unparsed],
+      ['['.repeat(100_000), 'sent JSON that is not read: It nests deeper than 128 levels.'],
+      ['Hello', unparsed],
+      ['', unparsed],
+    ] as const) {
       standIn.answer = send(body)
       const error = await failureOf(api.searchSkills())
       expect(error).toMatchObject({
         code: 'upstream_failed',
-        message: expect.stringContaining('sent JSON that does not parse'),
+        message: expect.stringContaining(words),
       })
     }
     standIn.requests.length = 0

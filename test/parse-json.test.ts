@@ -24,6 +24,13 @@ describe('JSON of strangers', () => {
     }
   })
 
+  it('is refused where it holds more values than asked for, whatever its strings hold', () => {
+    expect(parseForeignJson('{"a,,,[[[":[1,2]}', { valuesMax: 4 })).toEqual({ 'a,,,[[[': [1, 2] })
+    for (const text of ['[1,2,3,4]', '{"a":[1,2,3]}', '[[],[],[]]'])
+      expect(() => parseForeignJson(text, { valuesMax: 4 })).toThrow('It holds more than 4 values.')
+    expect(() => parseForeignJson(`[${'0,'.repeat(1_000_000)}0]`)).toThrow('It holds more than 1000000 values.')
+  })
+
   it('is refused where it is none', () => {
     for (const text of ['', '{', '"\\"', '{"a":1,}']) expect(() => parseForeignJson(text)).toThrow(SyntaxError)
   })

@@ -159,7 +159,12 @@ describe('a checkpoint', () => {
   })
 
   it('with more signatures than anybody needs is not looked through', () => {
-    const note = `${text}\n${stranger.sign(text).repeat(100_000)}${node.sign(text)}`
+    const note = `${text}\n${stranger.sign(text).repeat(100)}${node.sign(text)}`
     expect(outcomeOf(note, [node.vkey])).toContain('not in the form of a signed note')
+  })
+
+  it('of more than 64 KiB is refused before it is taken apart', () => {
+    const note = `${text}\n${stranger.sign(text).repeat(100_000)}${node.sign(text)}`
+    expect(outcomeOf(note, [node.vkey])).toBe('The checkpoint is longer than 65536 characters.')
   })
 })

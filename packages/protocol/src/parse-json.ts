@@ -17,7 +17,7 @@ export class JsonLimitError extends SyntaxError {
 /**
  * Parses JSON from outside. Throws a `SyntaxError` for text that is not JSON, a {@link JsonLimitError} for text that nests
  * deeper than 128 levels or holds more than `valuesMax` values (Default: 1,000,000). Both are counted before V8 parses the text: over thousands of levels some
- * of its releases (in Node 26.10) corrupt the memory of the process. Validate the value with {@link firstIssueOnly}.
+ * of its releases (in Node 26.10) corrupt memory. Validate the value with {@link firstIssueOnly}.
  */
 export function parseForeignJson(text: string, { valuesMax = valuesMaxDefault } = {}): unknown {
   checkShape(text, valuesMax)

@@ -12,10 +12,11 @@ import {
 import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
 import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'
+import { createNeeds, type Needs } from './needs.ts'
 
 /** What goes into a bundle beside the log, found before the first byte of it is written. */
 export interface BundleContents {
-  /** How long each piece of content is, by its digest, in the order in which the entries need them. */
+  /** How long each piece of content is, by its digest, in the order of {@link createNeeds}. */
   readonly sizes: ReadonlyMap<string, number>
   /** Lists of files that their entries have no room for, by the digest of the version. */
   readonly lists: ReadonlyMap<string, Buffer>
@@ -32,6 +33,7 @@ export async function findContents(
   { texts, filters }: { texts: AsyncIterable<readonly LogText[]>; filters: Filters },
 ): Promise<BundleContents> {
   const sizes = new Map<string, number>()
+  const needs = createNeeds()
   const lists = new Map<string, Buffer>()
   let [versions, complete, bytes] = [0, 0, 0]
 
@@ -42,8 +44,11 @@ export async function findContents(
   }
 
   for await (const entries of texts) {
-    const written = entries.filter(({ type }) => type === 'version')
+    const written = entries
+      .filter(({ type }) => type === 'version')
+      .map(({ entry }) => parseForeignJson(entry) as FeedEntry)
     versions += written.length
+    for (const entry of written) needs.add(entry)
     const told = written.flatMap(toTold)
     const found = await findVersions(registry, told)
     for (const one of told) {
@@ -60,7 +65,20 @@ export async function findContents(
       for (const file of files) add(file)
     }
   }
-  return { sizes, lists, versions, complete, bytes }
+  return { sizes: await toOrdered(registry, { sizes, lists, needs }), lists, versions, complete, bytes }
+}
+
+/** In the order of the bundle. */
+async function toOrdered(
+  registry: Registry,
+  { sizes, lists, needs }: { sizes: ReadonlyMap<string, number>; lists: ReadonlyMap<string, Buffer>; needs: Needs },
+): Promise<Map<string, number>> {
+  for (const [digest, list] of lists) needs.readList(digest, list)
+  // A file can be the list of another version, whose own content is not in the bundle: readers take it for a list.
+  const others = [...sizes.keys()].filter((digest) => needs.isList(digest) && !lists.has(digest))
+  const contents = others.length === 0 ? [] : await readContents(registry, others)
+  for (const [digest, bytes] of contents) needs.readList(digest, bytes)
+  return new Map([...sizes].toSorted(([a], [b]) => needs.placeOf(a)! - needs.placeOf(b)!))
 }
 
 /** What a bundle looks at in the entry of a version. */
@@ -72,8 +90,7 @@ interface Told extends Filtered {
 }
 
 /** None of an entry that an upstream made up: nothing came in by it. */
-function toTold({ entry: text }: LogText): Told[] {
-  const entry = parseForeignJson(text) as FeedEntry
+function toTold(entry: FeedEntry): Told[] {
   const one = parseEntry(entry)
   if (typeof one !== 'object' || one.type !== 'version') return []
   const { skill, owner, version, keywords, category, license } = one.data

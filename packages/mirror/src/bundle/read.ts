@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { RegistryError, limits } from '@skillstead/protocol'
 import {
@@ -13,6 +14,7 @@ import {
   type BundleHeader,
 } from './format.ts'
 import { readTar, type TarFile } from './tar.ts'
+import { findFrameEnd } from './zstd-frame.ts'
 import { openDecompressor } from './zstd.ts'
 
 /** A piece of a bundle, in the order in which they come: the header, parts of the log, blobs. */
@@ -105,6 +107,7 @@ function toLines(name: string, bytes: Buffer): string[] {
 
 /** The bytes of the archive as they are unpacked; what cannot be is a sentence. */
 async function* unpack(file: string): AsyncGenerator<Buffer> {
+  await requireOneFrame(file)
   const unpacked = openDecompressor()
   // Errors of either come out of the last one.
   pipeline(createReadStream(file, { highWaterMark: 256 * 1024 }), unpacked, () => {})
@@ -121,6 +124,24 @@ async function* unpack(file: string): AsyncGenerator<Buffer> {
   }
 }
 
+const isNotCompressed = 'it is not compressed with Zstandard, or not whole'
+
+async function requireOneFrame(file: string): Promise<void> {
+  const handle = await open(file).catch((error: unknown) => {
+    throw toSentence(file, error, true)
+  })
+  try {
+    const end = await findFrameEnd(handle)
+    // A decompressor skips frames that hold no content (RFC 8878, section 3.1.2), and refuses one that is not whole.
+    if (end === undefined) throw noBundle(isNotCompressed)
+    if (end < (await handle.stat()).size) throw damaged('something comes after its end')
+  } catch (error) {
+    throw toSentence(file, error, true)
+  } finally {
+    await handle.close()
+  }
+}
+
 function toSentence(file: string, error: unknown, isEmpty: boolean): unknown {
   const { code = '' } = error as { code?: string }
   if (code === 'ENOENT') return new RegistryError('not_found', `There is no file ${file}.`)
@@ -129,7 +150,7 @@ function toSentence(file: string, error: unknown, isEmpty: boolean): unknown {
     return new RegistryError('invalid_request', `${file} may not be read by this user.`)
   }
   if (/^(?:ZSTD_|Z_|ERR_ZLIB)/.test(code)) {
-    return isEmpty ? noBundle('it is not compressed with Zstandard, or not whole') : damaged('it cannot be unpacked')
+    return isEmpty ? noBundle(isNotCompressed) : damaged('it cannot be unpacked')
   }
   return error
 }

@@ -106,7 +106,7 @@ async function verifyParts(
   const frontier = header.frontier.map((hash) => Buffer.from(hash, 'base64'))
   const needs = createNeeds()
   let turnedMs = performance.now()
-  let [size, blobs, bytes, versions, isProven] = [header.since, 0, 0, 0, false]
+  let [size, blobs, bytes, versions, isProven, place] = [header.since, 0, 0, 0, false, 0]
   for await (const part of parts) {
     signal?.throwIfAborted()
     if (part.kind === 'log') {
@@ -121,7 +121,7 @@ async function verifyParts(
     } else if (part.kind === 'blob') {
       if (!isProven) requireRoot(header, frontier)
       isProven = true
-      takeBlob(part.digest, part.bytes, needs)
+      place = takeBlob(part, needs, place)
       onContent?.(part.digest)
       bytes += part.bytes.length
       if (bytes > header.counts.bytes) throw damaged('it has more content than it says')
@@ -164,7 +164,13 @@ function requireRoot({ until, checkpoint, origin }: BundleHeader, frontier: read
   throw damaged(`its entries are not the ${until} that ${origin} signed`)
 }
 
-function takeBlob(digest: string, bytes: Buffer, needs: Needs): void {
+/** Returns its place, after that of the one before: there is one order, so that one content makes one file. */
+function takeBlob({ digest, bytes }: Extract<BundlePart, { kind: 'blob' }>, needs: Needs, before: number): number {
   if (toDigest(bytes) !== digest) throw damaged(`the content ${digest} was altered`)
-  if (!needs.take(digest, bytes)) throw damaged(`no entry names the content ${digest}, or it is there twice`)
+  if (needs.isList(digest)) needs.readList(digest, bytes)
+  const place = needs.placeOf(digest)
+  if (place === undefined) throw damaged(`no entry names the content ${digest}`)
+  if (place === before) throw damaged(`the content ${digest} is there twice`)
+  if (place < before) throw damaged(`the content ${digest} is not in its place`)
+  return place
 }

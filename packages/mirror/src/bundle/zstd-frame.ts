@@ -1,0 +1,38 @@
+import type { FileHandle } from 'node:fs/promises'
+
+const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+const dictionaryIdBytes = [0, 1, 2, 4]
+const contentSizeBytes = [0, 2, 4, 8]
+const blockHeaderBytes = 3
+const checksumBytes = 4
+/** The type of a block that is one byte repeated: its size is that of the content. */
+const rleBlock = 1
+
+/**
+ * Finds the end of the Zstandard frame that a file begins with, by its block headers alone (RFC 8878, section 3.1.1).
+ * Decompressors ignore bytes after a frame, and read further frames as more of the content, so that many files would hold
+ * one bundle. Undefined where the file does not begin with a frame,
+ * Infinity where it ends inside of it.
+ */
+export async function findFrameEnd(file: FileHandle): Promise<number | undefined> {
+  const start = await read(file, 0, magic.length + 1)
+  if (!start?.subarray(0, magic.length).equals(magic)) return undefined
+  const descriptor = start[magic.length]!
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const contentSizeFlag = descriptor >> 6
+  const contentSize = contentSizeFlag === 0 && isSingleSegment ? 1 : contentSizeBytes[contentSizeFlag]!
+  let at = start.length + (isSingleSegment ? 0 : 1) + dictionaryIdBytes[descriptor & 3]! + contentSize
+  for (let isLast = false; !isLast;) {
+    const header = await read(file, at, blockHeaderBytes)
+    if (!header) return Infinity
+    const block = header.readUIntLE(0, blockHeaderBytes)
+    isLast = (block & 1) === 1
+    at += blockHeaderBytes + (((block >> 1) & 3) === rleBlock ? 1 : block >> 3)
+  }
+  return at + ((descriptor & 4) === 0 ? 0 : checksumBytes)
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
+  return bytesRead === length ? buffer : undefined
+}
