@@ -27,9 +27,12 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 /** Where IPv6-only networks show IPv4 hosts (RFC 6052): as public as the address inside. */
 const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
+/** Azure's host agent, with the metadata and certificates of a virtual machine, in the middle of public addresses. */
+const hostAgent = ipaddr.IPv4.parse('168.63.129.16')
+
 function isPublic(address: Address | undefined): boolean {
   if (address === undefined) return false
-  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast'
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !address.match(hostAgent, 32)
   if (address.match(translated)) return isPublic(ipaddr.fromByteArray(address.toByteArray().slice(12)))
   return address.match(globalUnicast) && address.range() === 'unicast'
 }
