@@ -123,6 +123,39 @@ describe('the way to an upstream', () => {
     await expect(http.fetch(`${server.url}/loop`)).rejects.toMatchObject({ code: 'upstream_failed' })
   })
 
+  it('never sends an API key to where a redirect leads but on the same scheme, host and port', async () => {
+    const sent: [string, string | null][] = []
+    const inner: typeof fetch = async (input, init) => {
+      const url = new URL(String(input))
+      sent.push([url.origin, new Headers(init?.headers).get('authorization')])
+      return url.href === 'http://reg.example:8080/a'
+        ? new Response(null, { status: 302, headers: { location: place } })
+        : Response.json({})
+    }
+    const { http } = open({ fetch: inner })
+    const headers = { authorization: 'Bearer secret' }
+    let place = '/b'
+    await http.fetch('http://reg.example:8080/a', { headers })
+    expect(sent).toEqual([
+      ['http://reg.example:8080', 'Bearer secret'],
+      ['http://reg.example:8080', 'Bearer secret'],
+    ])
+    for (place of ['https://reg.example/a', 'https://reg.example:8080/a', 'http://reg.example:81/a']) {
+      sent.length = 0
+      await expect(http.fetch('http://reg.example:8080/a', { headers })).rejects.toMatchObject({
+        code: 'upstream_failed',
+      })
+      expect(sent).toEqual([['http://reg.example:8080', 'Bearer secret']])
+    }
+    place = 'https://reg.example/a'
+    sent.length = 0
+    await http.fetch('http://reg.example:8080/a')
+    expect(sent).toEqual([
+      ['http://reg.example:8080', null],
+      ['https://reg.example', null],
+    ])
+  })
+
   it('refuses what is too large, packed or not, and asks no second time for it', async () => {
     const { gzipSync } = await import('node:zlib')
     const server = await openStandIn((_, response) => response.end(Buffer.alloc(2048)))

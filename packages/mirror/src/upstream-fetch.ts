@@ -139,7 +139,7 @@ export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetc
       const location = response.headers.get('location')
       if (!redirectStatuses.has(response.status) || location === null || !isAsking(order.init, url)) return response
       if (redirects === redirectsMax) throw fail(`${url.origin} answers with one redirect after another.`)
-      url = toNext(url, location)
+      url = toNext(url, location, new Headers(order.init.headers).has('authorization'))
     }
   }
 
@@ -212,11 +212,20 @@ function mayPass(error: Error, mayRepeat: boolean): boolean {
   return mayRepeat && error.cause !== undefined && error.code.startsWith('upstream_')
 }
 
-/** Where a redirect leads: the same place, or the same host encrypted. Everything else might be anybody's. */
-function toNext(from: URL, location: string): URL {
+/**
+ * Where a redirect leads: the same origin or, without an API key, the same host over TLS. Another port may be another
+ * user's program, and a key that went out in plain text is not worth a detour.
+ */
+function toNext(from: URL, location: string, withKey: boolean): URL {
   const next = URL.canParse(location, from) ? new URL(location, from) : undefined
   const isUpgrade = next?.hostname === from.hostname && from.protocol === 'http:' && next.protocol === 'https:'
-  if (next && !next.username && !next.password && (next.origin === from.origin || isUpgrade)) return next
+  if (next && !next.username && !next.password) {
+    if (next.origin === from.origin || (isUpgrade && !withKey)) return next
+    if (isUpgrade)
+      throw fail(
+        `${from.origin} redirects to ${next.origin}, where no API key is sent. Change the address to that one.`,
+      )
+  }
   throw fail(`${from.origin} sends to another place, which is not followed; give that address if it is the right one.`)
 }
 
