@@ -203,14 +203,15 @@ describePairs('an upstream that signs with another key', (openPair, openMirror) 
 })
 
 describePairs('clocks that jump', (openPair) => {
-  it.each([-3650, -1])('back by %i days here: nothing stops, and nothing is lost', async (days) => {
-    const { node, mirror, clock, served } = await openPair()
+  it.each([-3650, -1])('back by %i days here: alarm future, and nothing is lost', async (days) => {
+    const { node, mirror, clock, alarm, served } = await openPair()
     clock.set(startMs + days * dayMs)
     node.publish('alice/more')
-    await mirror.sync('main')
-    expect(await served()).toContain('alice/more')
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('future')
     clock.set(startMs + 60_000)
-    expect(await mirror.sync('main')).toMatchObject({ applied: 0 })
+    await mirror.sync('main', { accept: 'future' })
+    expect(await served()).toContain('alice/more')
   })
 
   it('on by ten years here: it looks like a freeze, and goes on when the clock is right', async () => {
@@ -224,10 +225,17 @@ describePairs('clocks that jump', (openPair) => {
     expect(await served()).toContain('alice/more')
   })
 
-  it('there: a day ahead is nobody’s fault, ten years back is a freeze', async () => {
+  it('there: 10 minutes ahead pass, more is the alarm future, ten years back is a freeze', async () => {
     const { node, mirror, alarm } = await openPair()
-    node.nowMs = startMs + dayMs
+    node.nowMs = startMs + 10 * 60_000
     await mirror.sync('main')
+    expect(await alarm()).toBeUndefined()
+    for (const aheadMs of [11 * 60_000, dayMs]) {
+      node.nowMs = startMs + aheadMs
+      expect((await refusalOf(mirror.sync('main'))).message).toContain('is ahead of the clock of this node')
+      expect(await alarm()).toBe('future')
+      await mirror.sync('main', { accept: 'future' })
+    }
     node.nowMs = startMs - 3650 * dayMs
     await refusalOf(mirror.sync('main'))
     expect(await alarm()).toBe('freeze')

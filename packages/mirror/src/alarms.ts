@@ -54,6 +54,7 @@ const acceptances: Readonly<Record<AlarmCode, Acceptance>> = {
   // The next run looks once more.
   altered: {},
   freeze: {},
+  future: {},
   mass_removal: {},
 }
 

@@ -1,4 +1,4 @@
-import type { Output, endpoints } from '@skillstead/protocol'
+import type { Output, alarmCodes, endpoints } from '@skillstead/protocol'
 import type { MirrorAccounts, MirrorOutbox } from './writing/writing.ts'
 
 export type { KnownReleases, KnownSkill, KnownVersion, Release, SnapshotSource } from './snapshot/release-types.ts'
@@ -46,7 +46,7 @@ export interface UpstreamSettings {
 }
 
 /** Why the sync of an upstream stands still until the operator decides. */
-export type AlarmCode = 'rollback' | 'fork' | 'freeze' | 'epoch' | 'origin' | 'key' | 'altered' | 'mass_removal'
+export type AlarmCode = (typeof alarmCodes)[number]
 
 export interface Alarm {
   code: AlarmCode

@@ -1,3 +1,4 @@
+import { alarmCodes } from '@skillstead/protocol'
 import { importBundle, type ImportedBundle } from '@skillstead/mirror'
 import { choice, flag, text, type Command } from '../command.ts'
 import { toReportLines } from '../mirror/lines.ts'
@@ -9,7 +10,6 @@ import { storeOptions, withRegistry } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 import { limitYoungMemory } from '../young-memory.ts'
-import { alarmCodes } from './mirror-sync.ts'
 
 /** `skillstead bundle import FILE`. */
 export const importFile: Command<ImportedBundle> = {

@@ -1,5 +1,5 @@
-import { RegistryError } from '@skillstead/protocol'
-import type { AlarmCode, Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
+import { RegistryError, alarmCodes } from '@skillstead/protocol'
+import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
 import { choice, flag, text, type Arguments, type Command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { toReportLines } from '../mirror/lines.ts'
@@ -10,11 +10,6 @@ import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { limitYoungMemory } from '../young-memory.ts'
-
-/** What a sync may stand still for. */
-export const alarmCodes = [
-  ...(['rollback', 'fork', 'freeze', 'epoch', 'origin', 'key', 'altered', 'mass_removal'] as const),
-] satisfies AlarmCode[]
 
 /** `skillstead mirror sync NAME`. */
 export const syncUpstream: Command<SyncReport> = {

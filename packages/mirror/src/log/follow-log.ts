@@ -11,7 +11,15 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
 import type { FeedEntry, FeedPage, LogSource } from '../types.ts'
-import { checkFreshness, checkIdentity, checkPage, checkSignature, type Known, type SignedHead } from './judge-page.ts'
+import {
+  checkFreshness,
+  checkIdentity,
+  checkNotAhead,
+  checkPage,
+  checkSignature,
+  type Known,
+  type SignedHead,
+} from './judge-page.ts'
 
 /** So many entries are stored in one piece of work. */
 const stagedMax = 100
@@ -78,8 +86,10 @@ async function checkHead(run: Run, source: LogSource, position: Position, page: 
   const { known } = position
   checkIdentity(page, known)
   const head = await checkSignature(page, known, source, upstream.location)
-  if (options.accept !== 'freeze' && !source.isCopy) {
-    checkFreshness(head, upstream.settings, parts.registry.clock.now())
+  if (!source.isCopy) {
+    const now = parts.registry.clock.now()
+    if (options.accept !== 'future') checkNotAhead(head, now)
+    if (options.accept !== 'freeze') checkFreshness(head, upstream.settings, now)
   }
   // From the first page on it is one log, under one set of keys.
   const keys = known.keys.length > 0 ? known.keys : head.keys

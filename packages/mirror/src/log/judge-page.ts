@@ -91,6 +91,19 @@ export async function checkSignature(
   return { ...head, checkpoint, keys: toBelieved(head, keys) }
 }
 
+/** How far the clocks of two nodes may differ. */
+const aheadMsMax = 10 * 60_000
+
+/**
+ * Throws the alarm `future` for a checkpoint that is dated ahead: it would count as fresh for as long, whatever is withheld
+ * meanwhile.
+ */
+export function checkNotAhead({ signedAt }: SignedHead, now: number): void {
+  if (signedAt === undefined || signedAt - now <= aheadMsMax) return
+  const sentence = `Its newest checkpoint is dated ${new Date(signedAt).toISOString()}, which is ahead of the clock of this node, ${new Date(now).toISOString()}: one of the clocks is wrong, or the date was made up to hide later entries.`
+  throw new SyncAlarm('future', sentence)
+}
+
 /** Throws the alarm `freeze` for a checkpoint that was signed too long ago. */
 export function checkFreshness({ signedAt }: SignedHead, { maxAgeSeconds }: UpstreamSettings, now: number): void {
   if (signedAt === undefined || maxAgeSeconds === 0 || now - signedAt <= maxAgeSeconds * 1000) return

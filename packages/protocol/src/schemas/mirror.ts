@@ -6,7 +6,7 @@ const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle
 export const remoteKinds = ['node', 'registry', 'discovery', 'git'] as const
 export const mirrorModes = ['full', 'selected', 'pull-through'] as const
 export const alarmCodes = [
-  ...(['rollback', 'fork', 'freeze', 'epoch', 'origin', 'key', 'altered', 'mass_removal'] as const),
+  ...(['rollback', 'fork', 'freeze', 'future', 'epoch', 'origin', 'key', 'altered', 'mass_removal'] as const),
 ] as const
 export const writeStates = ['pending', 'delivered', 'conflict', 'dropped'] as const
 
