@@ -7,18 +7,21 @@ import type { Alarm, AlarmCode, Upstream } from './types.ts'
 export class SyncAlarm extends Error {
   override readonly name = 'SyncAlarm'
   readonly code: AlarmCode
+  /** The verifier keys that the upstream names and that do sign, where others were believed. */
+  readonly keys: readonly string[]
 
-  constructor(code: AlarmCode, message: string) {
+  constructor(code: AlarmCode, message: string, keys: readonly string[] = []) {
     super(message)
     this.code = code
+    this.keys = keys
   }
 }
 
 /** Keeps the alarm with the upstream, and tells the administrators' webhooks of it, in one transaction. */
-export async function raiseAlarm(run: Run, { code, message }: SyncAlarm): Promise<Alarm> {
+export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): Promise<Alarm> {
   const { registry } = run.parts
   const { name } = run.upstream
-  const alarm: Alarm = { code, message, at: registry.clock.now() }
+  const alarm: Alarm = { code, message, at: registry.clock.now(), keys: [...keys] }
   await registry.database.writer.write(async (trx) => {
     await updateOwn(trx, run, { alarm: JSON.stringify(alarm) })
     const data = { upstream: { name, location: run.upstream.location }, alarm: { code, message } }
@@ -41,16 +44,16 @@ export function toStandstill(
 interface Acceptance {
   /** The log is read anew from its beginning, and what is here already is compared with it. */
   readonly forgets?: 'log' | 'log and name'
-  /** The keys it signs with now are believed from then on. */
-  readonly forgetsKeys?: boolean
+  /** The keys that were offered with the alarm replace those believed before, once they proved the log. */
+  readonly replacesKeys?: boolean
 }
 
 const acceptances: Readonly<Record<AlarmCode, Acceptance>> = {
   rollback: { forgets: 'log' },
   fork: { forgets: 'log' },
   epoch: { forgets: 'log' },
-  origin: { forgets: 'log and name', forgetsKeys: true },
-  key: { forgetsKeys: true },
+  origin: { forgets: 'log and name', replacesKeys: true },
+  key: { replacesKeys: true },
   // The next run looks once more.
   altered: {},
   freeze: {},
@@ -58,15 +61,42 @@ const acceptances: Readonly<Record<AlarmCode, Acceptance>> = {
   mass_removal: {},
 }
 
-/** Takes an alarm away, in a transaction, and with it what the upstream is no longer to be held to. */
+/** Whether an alarm is about whose signatures are believed. */
+export function replacesKeys(code: AlarmCode): boolean {
+  return acceptances[code].replacesKeys === true
+}
+
+/**
+ * The keys to believe after an alarm about them: the one that the operator gives, or those that were offered with the
+ * alarm; what the upstream offers by now may be another one's. Throws `invalid_request` where the operator has to give one.
+ */
+export function toAcceptedKeys(
+  { name, keys, settings }: Pick<Upstream, 'name' | 'keys' | 'settings'>,
+  alarm: Alarm,
+  given: string | undefined,
+): readonly string[] {
+  if (given !== undefined) return [given]
+  const { keys: offered = [] } = alarm
+  const pinnedSince = keys.filter((key) => offered.includes(key))
+  if (pinnedSince.length > 0) return pinnedSince
+  if (offered.length > 0 && !settings.pinned) return offered
+  const why = settings.pinned ? `The key of '${name}' was pinned.` : `'${name}' names no key that signs its log.`
+  const detail = `${why} Compare the new key with its operator, and pass it with --key ${offered[0] ?? 'VKEY'}`
+  throw new RegistryError('invalid_request', `${detail}.`)
+}
+
+/**
+ * Takes an alarm away, in a transaction, and with it what the upstream is no longer to be held to. One about keys stays
+ * until a run ends it with keys that proved the log.
+ */
 export async function acceptAlarm(
   trx: WriteTransaction,
   run: Pick<Run, 'upstream' | 'lease'>,
   code: AlarmCode,
 ): Promise<void> {
   const { upstream } = run
-  const { forgets, forgetsKeys } = acceptances[code]
-  await updateOwn(trx, run, { alarm: null })
+  const { forgets } = acceptances[code]
+  if (!replacesKeys(code)) await updateOwn(trx, run, { alarm: null })
   if (forgets) {
     await trx.deleteFrom('upstream_log').where('upstream', '=', upstream.name).execute()
     await trx.deleteFrom('upstream_tiles').where('upstream', '=', upstream.name).execute()
@@ -80,9 +110,5 @@ export async function acceptAlarm(
       log_epoch: null,
       ...(forgets === 'log and name' && { log_origin: null }),
     })
-  }
-  if (forgetsKeys) {
-    const settings: Upstream['settings'] = { ...upstream.settings, pinned: false }
-    await updateOwn(trx, run, { keys: '[]', settings: JSON.stringify(settings) })
   }
 }

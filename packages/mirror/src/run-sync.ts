@@ -1,6 +1,7 @@
 import { toRegistryError } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
-import { SyncAlarm, acceptAlarm, raiseAlarm, toStandstill } from './alarms.ts'
+import { SyncAlarm, acceptAlarm, raiseAlarm, replacesKeys, toAcceptedKeys, toStandstill } from './alarms.ts'
+import { requireVerifierKey } from './settings.ts'
 import { takeLease, toConflict, type Lease } from './lease.ts'
 import { Tally, requireGoing, updateOwn, type MirrorParts, type Run } from './run.ts'
 import { getUpstream, type StoredReport } from './store/upstreams.ts'
@@ -55,7 +56,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   }
   let problem: unknown
   try {
-    const begun = { ...run, upstream: await prepare(run) }
+    const begun = { ...run, ...(await prepare(run)) }
     await order.engine(begun)
   } catch (error) {
     problem = await settle(run, error, order)
@@ -69,18 +70,31 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
 }
 
 /** Looks whether it may go on, and from where. */
-async function prepare(run: Run): Promise<Upstream> {
+async function prepare(run: Run): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
   const { read, writer } = parts.registry.database
   const { alarm, name } = upstream
   const accepted = options.accept ?? (options.allowRemovals ? 'mass_removal' : undefined)
   if (alarm && alarm.code !== accepted) throw toStandstill(upstream, alarm)
-  if (!alarm && !options.full) return upstream
+  if (options.key !== undefined) requireKeyAlarm(upstream, options.key)
+  if (!alarm && !options.full) return { upstream }
+  const keys = alarm && replacesKeys(alarm.code) ? toAcceptedKeys(upstream, alarm, options.key) : undefined
   await writer.write(async (trx) => {
     if (alarm) await acceptAlarm(trx, run, alarm.code)
     if (options.full) await updateOwn(trx, run, { applied: 0, cursor: 'null' })
   })
-  return getUpstream(read, name)
+  const begun = await getUpstream(read, name)
+  if (!keys) return { upstream: begun }
+  const settings = { ...begun.settings, pinned: begun.settings.pinned || options.key !== undefined }
+  return { upstream: { ...begun, keys: [...keys], settings }, replacesKeys: true }
+}
+
+/** A key that would do nothing must not seem to be pinned. Throws `invalid_request`. */
+function requireKeyAlarm({ name, alarm }: Upstream, key: string): void {
+  requireVerifierKey(key)
+  if (alarm && replacesKeys(alarm.code)) return
+  const detail = `'${name}' does not stand still for its key; \`mirror set ${name} --key\` pins another one.`
+  throw new RegistryError('invalid_request', detail)
 }
 
 /** What is told of an error: an alarm is kept, and an end that was asked for is no failure of the upstream. */

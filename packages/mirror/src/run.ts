@@ -33,6 +33,8 @@ export interface Run {
   /** The way to it; opens nothing until it is asked. */
   readonly http: UpstreamFetch
   readonly tally: Tally
+  /** Whether it runs on keys that replace those stored, and so ends the alarm about them. */
+  readonly replacesKeys?: boolean
   progress(progress: Omit<SyncProgress, 'upstream'>): void
 }
 

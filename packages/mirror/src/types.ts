@@ -54,6 +54,8 @@ export interface Alarm {
   message: string
   /** Milliseconds since 1970. */
   at: number
+  /** The verifier keys that were offered in place of those believed. */
+  keys?: string[]
 }
 
 /** Why the newest run failed. */
@@ -170,6 +172,8 @@ export interface SyncOptions {
   allowRemovals?: boolean
   /** The alarm that the operator has looked into, and goes on from. */
   accept?: AlarmCode
+  /** The verifier key to believe and to pin, with an alarm about keys. */
+  key?: string
   onProgress?(progress: SyncProgress): void
   signal?: AbortSignal
 }

@@ -1,15 +1,22 @@
 import { RegistryError, alarmCodes } from '@skillstead/protocol'
 import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
-import { choice, flag, text, type Arguments, type Command } from '../command.ts'
+import { choice, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import type { Output } from '../output.ts'
 import { toReportLines } from '../mirror/lines.ts'
-import { askingOptions } from '../mirror/options.ts'
+import { askingOptions, toKey } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { withMirror } from '../mirror/with-mirror.ts'
 import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { limitYoungMemory } from '../young-memory.ts'
+
+const newKeyOption: Record<string, Option> = {
+  key: {
+    value: 'VKEY',
+    help: 'the new public key, or a FILE of it, with the alarms `key` and `origin`; needed where a key is pinned',
+  },
+}
 
 /** `skillstead mirror sync NAME`. */
 export const syncUpstream: Command<SyncReport> = {
@@ -19,6 +26,7 @@ export const syncUpstream: Command<SyncReport> = {
     full: { help: 'from the beginning again: what is here is compared, and what lacks comes in' },
     'allow-removals': { help: 'goes on though it hides more than one skill in a hundred' },
     accept: { value: 'ALARM', help: 'goes on from an alarm that you have looked into; `mirror status` names it' },
+    ...newKeyOption,
     ...scanPolicyOption,
     ...askingOptions,
     ...originOption,
@@ -26,7 +34,8 @@ export const syncUpstream: Command<SyncReport> = {
   },
   run(given, output) {
     const accept = choice(text(given, 'accept'), alarmCodes, 'alarm')
-    const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept }
+    const key = toKey(text(given, 'key'))
+    const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept, key }
     return sync(given, output, async () => options)
   },
   show: toReportLines,
@@ -36,7 +45,7 @@ export const syncUpstream: Command<SyncReport> = {
 export const resumeUpstream: Command<SyncReport> = {
   summary: 'Goes on with a registry whose sync stands still for an alarm, whatever that is; look at it before.',
   words: ['NAME'],
-  options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
+  options: { ...newKeyOption, ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
   run: (given, output) =>
     sync(given, output, async (mirror) => {
       const [name] = given.words as [string]
@@ -44,7 +53,7 @@ export const resumeUpstream: Command<SyncReport> = {
       if (!alarm)
         throw new RegistryError('conflict', `'${name}' does not stand still; \`mirror sync ${name}\` syncs it.`)
       output.say(`Going on from ${alarm.code}: ${alarm.message}`)
-      return { accept: alarm.code }
+      return { accept: alarm.code, key: toKey(text(given, 'key')) }
     }),
   show: toReportLines,
 }

@@ -13,7 +13,7 @@ export type ShownUpstream = Omit<
   readonly syncedAt: string | null
   readonly nextAt: string | null
   readonly estimate: { left: number; secondsLeft: number; at: string } | null
-  readonly alarm: { code: string; message: string; at: string } | null
+  readonly alarm: { code: string; message: string; at: string; keys?: string[] } | null
   readonly lastError: { code: string; message: string; at: string } | null
   /** Which users have an account there, and what did not come in: told of one upstream alone. */
   readonly linked?: readonly { user: string; username: string | null }[]
@@ -48,6 +48,7 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
       'stopped',
       alarm && `${alarm.code}, ${alarm.at}: ${alarm.message} Go on with: ${toCommand(upstream)} --accept ${alarm.code}`,
     ],
+    ...(alarm?.keys ?? []).map((key) => ['offered', `${key} (compare it with the operator of ${name})`]),
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
     ['skills', `${toSkills(skills)} here${refused > 0 ? `, ${toCount(refused)} refused` : ''}`],
     ['left', toLeft(upstream)],

@@ -131,7 +131,7 @@ export function toAddOptions(given: Arguments): AddOptions {
 }
 
 /** What is pinned is one key: the log vouches for the next. */
-function toKey(given: string | undefined): string | undefined {
+export function toKey(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const [key, ...others] = readGivenKeys(given)
   if (others.length === 0) return key

@@ -42,7 +42,7 @@ export interface UpstreamOperator {
   /** Throws `conflict` while something waits for it or a sync runs. */
   remove(name: string): Promise<void>
   /** Begins, and waits a moment for what fails at once. Throws `conflict`, `offline`. */
-  sync(name: string, options: Pick<SyncInput, 'accept' | 'allowRemovals' | 'full'>): Promise<MirrorStatus>
+  sync(name: string, options: Pick<SyncInput, 'accept' | 'allowRemovals' | 'full' | 'key'>): Promise<MirrorStatus>
   listWrites(
     name: string,
     wanted: { states: readonly MirrorWrite['state'][]; offset: number; limit: number },

@@ -54,5 +54,9 @@ async function readLog({ database }: Context): Promise<Overview['log']> {
 
 async function readAlarms({ upstreams }: Context): Promise<Overview['alarms']> {
   const followed = (await upstreams.operator?.list()) ?? []
-  return followed.flatMap(({ name, alarm }) => (alarm ? [{ upstream: name, ...alarm }] : []))
+  return followed.flatMap(({ name, alarm }) => {
+    if (!alarm) return []
+    const { code, message, at } = alarm
+    return [{ upstream: name, code, message, at }]
+  })
 }

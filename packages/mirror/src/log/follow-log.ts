@@ -8,7 +8,7 @@ import {
   type StagedEntry,
 } from '@skillstead/core'
 import { RegistryError, limits } from '@skillstead/protocol'
-import { SyncAlarm } from '../alarms.ts'
+import { SyncAlarm, replacesKeys } from '../alarms.ts'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
 import type { FeedEntry, FeedPage, LogSource } from '../types.ts'
 import {
@@ -17,6 +17,7 @@ import {
   checkNotAhead,
   checkPage,
   checkSignature,
+  readOfferedKeys,
   type Known,
   type SignedHead,
 } from './judge-page.ts'
@@ -84,8 +85,7 @@ async function readToHead(run: Run, source: LogSource, position: Position): Prom
 async function checkHead(run: Run, source: LogSource, position: Position, page: FeedPage): Promise<SignedHead> {
   const { upstream, options, parts } = run
   const { known } = position
-  checkIdentity(page, known)
-  const head = await checkSignature(page, known, source, upstream.location)
+  const head = await checkOrigin(run, source, known, page)
   if (!source.isCopy) {
     const now = parts.registry.clock.now()
     if (options.accept !== 'future') checkNotAhead(head, now)
@@ -95,6 +95,17 @@ async function checkHead(run: Run, source: LogSource, position: Position, page: 
   const keys = known.keys.length > 0 ? known.keys : head.keys
   position.known = { ...known, origin: page.origin, epoch: page.epoch, keys }
   return head
+}
+
+/** That it is the log it was, signed by a believed key; else the alarm names the keys that it offers. */
+async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, page: FeedPage): Promise<SignedHead> {
+  try {
+    checkIdentity(page, known)
+    return await checkSignature(page, known, source, upstream.location)
+  } catch (error) {
+    if (!(error instanceof SyncAlarm) || !replacesKeys(error.code)) throw error
+    throw new SyncAlarm(error.code, error.message, await readOfferedKeys(page, source))
+  }
 }
 
 /** An old copy brings nothing new, if it is of this history. */
@@ -167,6 +178,7 @@ async function keepVerified(
         keys: JSON.stringify(keys),
         log_origin: origin,
         log_epoch: epoch,
+        ...(run.replacesKeys && { alarm: null, settings: JSON.stringify(run.upstream.settings) }),
       },
       { staged: verified },
     ),

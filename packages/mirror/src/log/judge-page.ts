@@ -91,6 +91,22 @@ export async function checkSignature(
   return { ...head, checkpoint, keys: toBelieved(head, keys) }
 }
 
+/** The keys that a source names and that signed a page's checkpoint. None where it cannot be read. */
+export async function readOfferedKeys({ checkpoint }: FeedPage, source: LogSource): Promise<readonly string[]> {
+  if (checkpoint === null) return []
+  const keys = await source.readKeys().catch(() => [])
+  return keys.filter((key) => isSigner(key, checkpoint))
+}
+
+function isSigner(key: string, checkpoint: string): boolean {
+  try {
+    return verifyCheckpoint(checkpoint, [key]).signers.length > 0
+  } catch (error) {
+    if (error instanceof VerificationError) return false
+    throw error
+  }
+}
+
 /** How far the clocks of two nodes may differ. */
 const aheadMsMax = 10 * 60_000
 

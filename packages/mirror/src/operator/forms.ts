@@ -12,7 +12,7 @@ export function toShownStatus(status: UpstreamStatus): MirrorStatus {
     location: status.location,
     settings: { mode, filters: toFilters(filters), everySeconds, priority, maxAgeSeconds, pinned, selected },
     state: status.state,
-    alarm: alarm && toTold(alarm),
+    alarm: alarm && { ...toTold(alarm), keys: alarm.keys ?? [] },
     logOrigin: status.logOrigin,
     logEpoch: status.logEpoch,
     keys: status.keys,

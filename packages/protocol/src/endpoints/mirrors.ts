@@ -65,6 +65,8 @@ export const mirrorEndpoints = {
       ...upstream,
       /** The alarm that you have looked into, and go on from. */
       accept: v.optional(v.picklist(alarmCodes)),
+      /** The new verifier key, with the alarms `key` and `origin`; needed where the key was pinned. It is pinned then. */
+      key: v.optional(text(500)),
       /** Goes on though it hides more skills than one in a hundred. */
       allowRemovals: v.optional(v.boolean()),
       /** From the beginning again: what is here is compared, and what lacks comes in. */

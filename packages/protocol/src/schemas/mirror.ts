@@ -85,7 +85,8 @@ export const MirrorStatus = v.object({
   }),
   state: v.picklist(['new', 'current', 'behind', 'syncing', 'stopped']),
   /** Why it stands still until somebody decides. */
-  alarm: v.nullable(Told),
+  /** `keys`: those that were offered in place of the believed ones. */
+  alarm: v.nullable(v.object({ ...Told.entries, keys: v.array(v.string()) })),
   logOrigin: v.nullable(v.string()),
   logEpoch: v.nullable(v.number()),
   keys: v.array(v.string()),
