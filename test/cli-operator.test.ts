@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import SqliteDatabase from 'better-sqlite3'
@@ -31,6 +31,25 @@ describe('the first user of a node', () => {
     const { url, setupCode } = JSON.parse(server.said()) as { url: string; setupCode: string }
     await createClient({ baseUrl: url }).setUp({ code: setupCode, username: 'ada' })
     await server.stop()
+  })
+})
+
+describe('serve', () => {
+  it('warns when other users can open the database file', async () => {
+    const data = join(await makeFolder(), 'data')
+    await mkdir(data, { mode: 0o755 })
+    const file = join(data, 'skillstead.db')
+    const serve = async () => {
+      const server = await startServer(['serve', '--port', '0', '--data', data])
+      await expect.poll(server.said).toContain('No users yet')
+      await server.stop()
+      return server.said()
+    }
+    expect(await serve()).not.toContain('chmod')
+    await chmod(file, 0o640)
+    expect(await serve()).toContain(`Other users of this machine can open ${file}, ${file}-wal`)
+    await chmod(data, 0o700)
+    expect(await serve()).not.toContain('chmod')
   })
 })
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import SqliteDatabase from 'better-sqlite3'
+import { statSync } from 'node:fs'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { openRegistry } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
@@ -268,6 +269,15 @@ describe('storage in an SQLite file', () => {
     expect(texts.filter((text) => text.includes('"meta"'))).toHaveLength(1)
     await registry.close()
     await place.remove()
+  })
+
+  it('is readable by its owner alone, its journal too', async () => {
+    const place = await makePlace('SQLite')
+    const registry = await openRegistry(place.location)
+    const modes = ['', '-wal', '-shm'].map((end) => statSync(place.location.path! + end).mode & 0o777)
+    await registry.close()
+    await place.remove()
+    expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
   it('needs one place to be opened on', async () => {

@@ -5,6 +5,7 @@ import { createLogger, listenNode, type ListenOptions, type ListeningNode } from
 import { backupOptions, toBackupPlan } from '../backup-options.ts'
 import { UsageError, flag, text, type Arguments, type Command, type Option } from '../command.ts'
 import { connectionOptions, toConnections } from '../connection-options.ts'
+import { findAccessWarning } from '../file-access.ts'
 import { toLogStream, untilInterrupted, type Io } from '../io.ts'
 import { createErrorLog, toOneLine, type Output } from '../output.ts'
 import { findDashboard } from '../dashboard-files.ts'
@@ -57,7 +58,7 @@ export const serve: Command<undefined> = {
     })
     const running = await listen(registry, given, output)
     const setupCode = await findSetupCode(registry)
-    tellAddress(running.node, output, setupCode)
+    tellAddress(running, output, setupCode)
     if (setupCode !== undefined) {
       output.say(`No users yet. Set up at ${running.node.url}/account/setup with the code ${setupCode}`)
     }
@@ -107,9 +108,12 @@ function isPortTaken(error: unknown): error is Error {
   return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 }
 
-/** Says where the node listens: a sentence for people, one line of JSON for programs. */
-export function tellAddress({ url, port }: ListeningNode, output: Output, setupCode?: string): void {
+/** Prints where the node listens, a sentence for people or one line of JSON, and who else can open its file. */
+export function tellAddress({ node, registry }: Running, output: Output, setupCode?: string): void {
+  const { url, port } = node
   output.print(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
+  const warning = findAccessWarning(registry.database.path)
+  if (warning !== undefined) output.say(warning)
 }
 
 /** Where nobody can sign in yet: what makes the first user of whoever reads it. */

@@ -29,7 +29,7 @@ export const start: Command<undefined> = {
     })
     const news = await furnish(registry)
     const running = await listen(registry, here, output)
-    tellAddress(running.node, output)
+    tellAddress(running, output)
     for (const line of [...news, ...showWays(running.node.url)]) output.say(line)
     await untilStopped(running, given.io, output)
     return undefined

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql as query, type SqliteDatabase as KyselyDatabase } from 'kysely'
 import { createCheckpoints, type Checkpoints } from './checkpoints.ts'
@@ -24,6 +25,7 @@ type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 
 /** Opens (and makes) an SQLite file. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
+  if (path !== ':memory:') createFile(path)
   const database = open(path)
   // A database in memory belongs to its connection: a second one would be another database.
   const reading = path === ':memory:' ? undefined : openBeside(database)
@@ -55,6 +57,15 @@ function openBeside(database: SqliteDatabase.Database): SqliteDatabase.Database 
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/** Private skills and secrets are in it: for its owner alone. SQLite gives the journal the mode of the file. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch {
+    // It exists, or SQLite reports why it cannot be opened.
   }
 }
 
