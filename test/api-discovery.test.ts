@@ -213,13 +213,6 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await installer.names('/alice')).not.toContain('moved')
   })
 
-  it('spend nothing of an allowance, since installers ask for a whole pack at once', async () => {
-    const installer = await serve(test, { rates: { anonymous: 2 } })
-    const asked = await Promise.all(Array.from({ length: 12 }, () => installer.ask('/packs/basics')))
-    expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 200))
-    expect(asked[0]!.headers.get('x-ratelimit-remaining')).toBe('2')
-  })
-
   it('are found by `/api/search` in the form of `skills find`, with addresses to install from', async () => {
     const installer = await serve(test, { publicUrl: 'https://skills.example.com/' })
     const find = async (query: string) => (await (await installer.get(`/api/search?${query}`)).json()) as object

@@ -62,6 +62,16 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     }
   })
 
+  it('is never passed by takes of several points, and gives none of them where fewer are left', async () => {
+    const allowance = { points: 1000, windowMs: minute, share }
+    const states = await Promise.all(Array.from({ length: 40 }, (_, i) => nodes[i % 3]!.take('several', allowance, 70)))
+    const given = states.filter((state) => !state!.exceeded).length
+    expect(given).toBeLessThanOrEqual(14)
+    expect(given).toBeGreaterThan(7)
+    expect((await nodes[0]!.take('whole', allowance, 1001))!.exceeded).toBe(true)
+    expect((await nodes[0]!.take('whole', allowance, 1000))!.exceeded).toBe(false)
+  })
+
   it('is used up to the last on one node alone, and given anew when its window is over', async () => {
     const states = []
     for (let i = 0; i < 41; i++) states.push((await nodes[0]!.take('window', { points: 40, windowMs: minute, share }))!)

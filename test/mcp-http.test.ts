@@ -67,15 +67,20 @@ describe('the address of MCP', () => {
     expect(await ask(here, `http://127.0.0.1:${named.node.port}`, named.node.port)).toMatch(/^HTTP\/1.1 403 /)
   })
 
-  it('spends nothing of a rate but for wrong keys, and tells what is left', async () => {
-    const fixture = await startNode({ rates: { anonymous: 5, enterprise: 9 } })
-    for (let i = 0; i < 8; i++) expect(left(await post(fixture, ping))).toBe(5)
+  it('spends a request of the caller for each message, and of the address for a wrong key', async () => {
+    const fixture = await startNode({ rates: { anonymous: 3, enterprise: 9 } })
+    expect([left(await post(fixture, ping)), left(await post(fixture, searchFor('pdf')))]).toEqual([2, 1])
     const key = { authorization: `Bearer ${fixture.key}` }
-    for (let i = 0; i < 3; i++) expect(left(await post(fixture, ping, key))).toBe(9)
+    expect([left(await post(fixture, ping, key)), left(await post(fixture, ping, key))]).toEqual([8, 7])
     const wrong = { authorization: 'Bearer ssk_wrong' }
-    for (let i = 0; i < 5; i++) expect((await post(fixture, ping, wrong)).status).toBe(401)
-    expect((await post(fixture, ping, wrong)).status).toBe(429)
-    expect(left(await post(fixture, ping))).toBe(0)
+    expect([await post(fixture, ping, wrong), await post(fixture, ping, wrong)].map(({ status }) => status)).toEqual([
+      401, 429,
+    ])
+    const refused = await post(fixture, ping)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect((await fixture.get('/skills')).status).toBe(429)
+    expect((await post(fixture, ping, key)).status).toBe(200)
   })
 
   it('asks for a key where a node is private', async () => {

@@ -71,6 +71,15 @@ describe('callers of a node', () => {
     expect((await get('/users/me', bearer(carol))).status).toBe(200)
   })
 
+  it('spend their allowance at /api/search too', async () => {
+    const { node, get, key } = await startNode({ rates: { ...rates, enterprise: 7 } })
+    const search = (init?: RequestInit) => fetch(`${node.url}/api/search?q=pdf`, init)
+    expect([await search(), await get('/skills'), await search()].map(remaining)).toEqual([2, 1, 0])
+    expect((await search()).status).toBe(429)
+    expect(remaining(await search(bearer(key)))).toBe(6)
+    expect((await search(bearer('ssk_guess'))).status).toBe(429)
+  })
+
   it('who guess keys spend the allowance of their address', async () => {
     const { get } = await startNode({ rates })
     for (let index = 0; index < 3; index++) expect((await get('/skills', bearer('ssk_guess'))).status).toBe(401)

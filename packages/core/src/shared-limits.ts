@@ -19,8 +19,11 @@ interface AllowanceState {
 
 /** Allowances that hold across all nodes on one database. */
 export interface SharedLimits {
-  /** Takes one; at once where the node holds some. Undefined where the database does not answer, as nobody knows then. */
-  take(key: string, allowance: Allowance): AllowanceState | Promise<AllowanceState | undefined>
+  /**
+   * Takes `cost` points, by default one, or none where fewer are left; at once where the node holds them. Undefined where
+   * the database does not answer.
+   */
+  take(key: string, allowance: Allowance, cost?: number): AllowanceState | Promise<AllowanceState | undefined>
   /** What is known of a key without asking; undefined where nothing is. */
   peek(key: string): AllowanceState | undefined
   /** How often the database was asked, and how many takes it did not answer. */
@@ -38,7 +41,12 @@ interface Lease {
 }
 
 interface Ask extends Allowance {
-  waiting: ((state: AllowanceState | undefined) => void)[]
+  waiting: Waiting[]
+}
+
+interface Waiting {
+  readonly cost: number
+  resolve(state: AllowanceState | undefined): void
 }
 
 /** Two at a time, so that reads find connections too; what is asked meanwhile goes together in the next. */
@@ -67,12 +75,12 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
   let isPlanned = false
   let aloneUntilMs = 0
 
-  function take(key: string, allowance: Allowance): AllowanceState | Promise<AllowanceState | undefined> {
+  function take(key: string, allowance: Allowance, cost = 1): AllowanceState | Promise<AllowanceState | undefined> {
     const lease = leases.get(key)
     const nowMs = performance.now()
     if (lease && nowMs < lease.endsAtMs) {
-      if (lease.left > 0) {
-        lease.left -= 1
+      if (lease.left >= cost) {
+        lease.left -= cost
         return toState(lease, nowMs)
       }
       if (lease.rest === 0) return { ...toState(lease, nowMs), exceeded: true }
@@ -81,14 +89,14 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
       counts.unanswered += 1
       return Promise.resolve(undefined)
     }
-    return ask(key, allowance)
+    return ask(key, allowance, cost)
   }
 
-  function ask(key: string, allowance: Allowance): Promise<AllowanceState | undefined> {
+  function ask(key: string, allowance: Allowance, cost: number): Promise<AllowanceState | undefined> {
     return new Promise((resolve) => {
       const asked = asks.get(key)
-      if (asked) asked.waiting.push(resolve)
-      else asks.set(key, { ...allowance, waiting: [resolve] })
+      if (asked) asked.waiting.push({ cost, resolve })
+      else asks.set(key, { ...allowance, waiting: [{ cost, resolve }] })
       plan()
     })
   }
@@ -117,7 +125,7 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
       aloneUntilMs = performance.now() + pauseMs
       for (const [, { waiting }] of some) {
         counts.unanswered += waiting.length
-        for (const resolve of waiting) resolve(undefined)
+        for (const { resolve } of waiting) resolve(undefined)
       }
     } finally {
       statements -= 1
@@ -127,9 +135,9 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
 
   function settle(key: string, waiting: Ask['waiting'], grant: LeaseGrant, sentAtMs: number): void {
     const lease = hold(key, grant, sentAtMs)
-    for (const resolve of waiting) {
-      const isThere = lease.left > 0
-      if (isThere) lease.left -= 1
+    for (const { cost, resolve } of waiting) {
+      const isThere = lease.left >= cost
+      if (isThere) lease.left -= cost
       resolve({ ...toState(lease, sentAtMs), exceeded: !isThere })
     }
   }
@@ -169,7 +177,7 @@ function toState({ left, rest, endsAtMs }: Lease, nowMs: number): AllowanceState
 }
 
 function toRequest([key, { points, windowMs, share, waiting }]: readonly [string, Ask]): LeaseRequest {
-  return { key, points, windowMs, share, need: waiting.length }
+  return { key, points, windowMs, share, need: waiting.reduce((sum, { cost }) => sum + cost, 0) }
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

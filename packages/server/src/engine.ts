@@ -4,7 +4,7 @@ import { toLimitKey } from './addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
 import { callOf, type Call } from './call.ts'
 import { withFreshness } from './freshness.ts'
-import { ErrorWithHeaders, handle, type NodeParts } from './gate.ts'
+import { ErrorWithHeaders, handle, limitKeyOf, type NodeParts } from './gate.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { readPayload, toInput, type Payload } from './input.ts'
 import { etagOf, isKnownToCaller, reply, replyOptions } from './replies.ts'
@@ -46,10 +46,7 @@ function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
 }
 
 async function answerBody(node: NodeParts, route: Route, call: Call): Promise<Response> {
-  const { caller } = call
-  const held = node.bodies.begin(
-    caller.kind === 'user' ? caller.userId : toLimitKey(node.addresses.clientOf(call.request)),
-  )
+  const held = node.bodies.begin(limitKeyOf(node, call))
   try {
     return await answerWith(node, route, call, await readPayload(call, route, held))
   } finally {

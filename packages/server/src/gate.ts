@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
-import type { Addresses } from './addresses.ts'
+import { toLimitKey, type Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestLog } from './request-log.ts'
@@ -27,7 +27,7 @@ export interface NodeParts {
 
 /**
  * How a request gets in: `api` looks at the key and spends, `guests` too and lets guests in where others need a key,
- * `keyed` looks at the key alone, never at a cookie, and `page` only looks at a key where all need one.
+ * `keyed` looks at the key alone, never at a cookie, and spends, and `page` only looks at a key where all need one.
  */
 export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
 
@@ -73,8 +73,7 @@ export async function handle(
 
 /** Nothing to wait for where there is no key to look up and nothing is limited. */
 function admit(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const spends = admission === 'api' || admission === 'guests'
-  const looksAtKeys = spends || admission === 'keyed' || (admission === 'page' && node.requireKey)
+  const looksAtKeys = isSpending(admission) || (admission === 'page' && node.requireKey)
   const authorization = looksAtKeys ? call.header('authorization') : null
   if (authorization !== null) return admitWithKey(node, call, admission, authorization)
   const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
@@ -106,15 +105,19 @@ async function admitWithSession(node: NodeParts, call: Call, admission: Admissio
   await count(node, call, admission)
 }
 
+function isSpending(admission: Admission): boolean {
+  return admission !== 'page' && admission !== 'open'
+}
+
 function count(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const spends = (admission === 'api' || admission === 'guests') && call.method !== 'OPTIONS'
+  const spends = isSpending(admission) && call.method !== 'OPTIONS'
   const address = () => node.addresses.clientOf(call.request)
   const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
   const letsGuestsIn = admission === 'open' || admission === 'guests'
   const isGuestRefused = node.requireKey && !letsGuestsIn && call.caller.kind === 'guest'
   const settle = (settled: typeof call.quota) => {
     call.quota = settled
-    if (spends && settled!.exceeded) throw tooMany(node, settled!.resetSeconds)
+    if (spends && settled!.exceeded) throw tooMany(node, 'Too many requests', settled!.resetSeconds)
     if (isGuestRefused && !call.personal && call.method !== 'OPTIONS') throw keyNeeded()
   }
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
@@ -125,6 +128,25 @@ export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined
   return count(node, call, 'api')
 }
 
+/** Takes one file from the downloads of the address, which have an allowance of their own. Throws `rate_limited`. */
+export async function spendFile(node: NodeParts, call: Call): Promise<void> {
+  call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request))
+  if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
+}
+
+/** Takes the bytes of a file from the downloads of the address. Throws `rate_limited`. */
+export async function spendBytes(node: NodeParts, call: Call, bytes: number): Promise<void> {
+  const quota = await node.quotas.spendBytes(() => node.addresses.clientOf(call.request), bytes)
+  if (!quota.exceeded) return
+  call.quota = quota
+  throw tooMany(node, 'Too many bytes downloaded from this address', quota.resetSeconds)
+}
+
+/** What limits of work in progress are counted by: the user, or the address of a guest. */
+export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
+  return caller.kind === 'user' ? caller.userId : toLimitKey(node.addresses.clientOf(request))
+}
+
 /** Throws `unauthorized` for anything but `Bearer <key>` (RFC 6750, section 2.1). */
 function parseBearer(authorization: string): string {
   const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
@@ -132,10 +154,10 @@ function parseBearer(authorization: string): string {
   return key
 }
 
-function tooMany(node: NodeParts, retryAfterSeconds: number): RegistryError {
+function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): RegistryError {
   node.metrics.limited()
   const seconds = Math.max(1, retryAfterSeconds)
-  return new RegistryError('rate_limited', `Too many requests; try again in ${seconds} s.`, {
+  return new RegistryError('rate_limited', `${what}; try again in ${seconds} s.`, {
     retryAfterSeconds: seconds,
   })
 }

@@ -1,8 +1,11 @@
 import type { Logger } from 'pino'
 import type { PlanName } from '@skillstead/protocol'
 
-/** Requests a minute: for callers without a key by address, for the others by user at their plan's rate. */
-export type Rates = Readonly<Record<'anonymous' | PlanName, number>>
+/**
+ * Requests a minute: for callers without a key by address, for the others by user at their plan's rate. `files` and
+ * `mebibytes` are the downloads of artifacts a minute for each address.
+ */
+export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibytes', number>>
 
 /** Files by their path below the folder that they are served from, each read when it is first asked for. */
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>

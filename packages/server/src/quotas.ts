@@ -1,10 +1,11 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { planNames, plans } from '@skillstead/protocol'
+import { planNames, plans, type PlanName } from '@skillstead/protocol'
 import type { Caller, Registry } from '@skillstead/core'
 import { toLimitKey } from './addresses.ts'
 import type { NodeOptions, Rates } from './options.ts'
 
 const windowSeconds = 60
+const mebibyte = 1024 * 1024
 /** What an answer says where nothing is limited: the fields are always there, and always whole numbers. */
 const unlimitedRequests = 1_000_000_000
 /** Addresses above the bound share this many allowances. */
@@ -15,7 +16,10 @@ const leaseShare = 8
 /** What is left of an allowance, as the rate headers tell it. */
 export interface Quota {
   readonly policy: string
+  /** What is counted, where it is not requests or files. */
+  readonly unit?: 'content-bytes'
   readonly limit: number
+  readonly windowSeconds: number
   readonly remaining: number
   /** Until the whole allowance is there again. */
   readonly resetSeconds: number
@@ -29,11 +33,16 @@ export interface Quotas {
   spend(caller: Caller, address: () => string): Quota | Promise<Quota>
   /** What is left, taking nothing. */
   peek(caller: Caller, address: () => string): Quota | Promise<Quota>
+  /** Takes one file from the allowance of downloads that an address has, whoever calls from there. */
+  spendFile(address: () => string): Quota | Promise<Quota>
+  /** Takes the bytes of a download from the allowance of an address. */
+  spendBytes(address: () => string, bytes: number): Quota | Promise<Quota>
 }
 
 const unlimited: Quota = {
   policy: 'unlimited',
   limit: unlimitedRequests,
+  windowSeconds,
   remaining: unlimitedRequests,
   resetSeconds: 0,
   exceeded: false,
@@ -47,51 +56,58 @@ export function createQuotas(
   options: Pick<NodeOptions, 'rates' | 'addressesMax'>,
   shared?: Registry['sharedLimits'],
 ): Quotas {
-  if (options.rates === 'off') return { rates: undefined, spend: () => unlimited, peek: () => unlimited }
+  if (options.rates === 'off') {
+    const nothing = () => unlimited
+    return { rates: undefined, spend: nothing, peek: nothing, spendFile: nothing, spendBytes: nothing }
+  }
   const rates: Rates = { ...defaultRates(), ...options.rates }
-  const limiters = Object.fromEntries(
-    Object.entries(rates).map(([name, points]) => [name, createLimiter(name, points, shared)]),
-  ) as unknown as Record<keyof Rates, Limiter>
-  const keyOfAddress = createAddressKeys(limiters.anonymous, options.addressesMax ?? 100_000)
+  const requests = Object.fromEntries(
+    requestPolicies.map((policy) => [policy, createLimiter({ policy, limit: rates[policy] }, shared)]),
+  ) as Record<RequestPolicy, Limiter>
+  const files = createLimiter({ policy: 'files', limit: rates.files }, shared)
+  const bytes = createLimiter({ policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' }, shared)
+  const addressesMax = options.addressesMax ?? 100_000
+  const keyOfCaller = createAddressKeys(requests.anonymous, addressesMax)
+  const keyOfDownloads = createAddressKeys(files, addressesMax)
 
   const keyOf = (caller: Caller, address: () => string) =>
-    caller.kind === 'user' ? caller.userId : keyOfAddress(toLimitKey(address()))
+    caller.kind === 'user' ? caller.userId : keyOfCaller(toLimitKey(address()))
 
   return {
     rates,
-    async spend(caller, address) {
-      const policy = policyOf(caller)
-      const state = await limiters[policy].take(await keyOf(caller, address))
-      return toQuota(policy, rates[policy], state)
-    },
-    async peek(caller, address) {
-      const policy = policyOf(caller)
-      const state = await limiters[policy].look(await keyOf(caller, address))
-      return toQuota(policy, rates[policy], state)
-    },
+    spend: async (caller, address) => requests[policyOf(caller)].take(await keyOf(caller, address)),
+    peek: async (caller, address) => requests[policyOf(caller)].look(await keyOf(caller, address)),
+    spendFile: async (address) => files.take(await keyOfDownloads(toLimitKey(address()))),
+    spendBytes: async (address, count) => bytes.take(await keyOfDownloads(toLimitKey(address())), count),
   }
 }
 
-/** The allowances of one plan, by key. */
+/** The allowances of one policy, by key. */
 interface Limiter {
-  take(key: string): Promise<Standing>
-  /** Undefined for a key that has an allowance untouched. */
-  look(key: string): Promise<Standing | undefined>
+  take(key: string, cost?: number): Promise<Quota>
+  look(key: string): Promise<Quota>
+  /** Whether a key has spent anything in its window. */
+  knows(key: string): Promise<boolean>
 }
 
+type Policy = Pick<Quota, 'policy' | 'limit' | 'unit'>
 type Standing = Pick<Quota, 'remaining' | 'exceeded'> & { readonly resetMs: number }
 
-function createLimiter(policy: string, points: number, shared: Registry['sharedLimits']): Limiter {
-  const memory = createMemoryLimiter(points)
-  if (!shared) return memory
-  const allowance = { points, windowMs: windowSeconds * 1000, share: leaseShare }
+function createLimiter(policy: Policy, shared: Registry['sharedLimits']): Limiter {
+  const memory = createMemoryLimiter(policy.limit)
+  const allowance = { points: policy.limit, windowMs: windowSeconds * 1000, share: leaseShare }
+  const toKey = (key: string) => `${policy.policy} ${key}`
+  const look = async (key: string) => shared?.peek(toKey(key)) ?? memory.look(key)
   return {
-    take: async (key) => (await shared.take(`${policy} ${key}`, allowance)) ?? memory.take(key),
-    look: async (key) => shared.peek(`${policy} ${key}`) ?? memory.look(key),
+    async take(key, cost = 1) {
+      return toQuota(policy, (await shared?.take(toKey(key), allowance, cost)) ?? (await memory.take(key, cost)))
+    },
+    look: async (key) => toQuota(policy, await look(key)),
+    knows: async (key) => (await look(key)) !== undefined,
   }
 }
 
-function createMemoryLimiter(points: number): Limiter {
+function createMemoryLimiter(points: number) {
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds })
   const toStanding = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Standing => ({
     remaining: Math.max(0, points - consumedPoints),
@@ -99,22 +115,26 @@ function createMemoryLimiter(points: number): Limiter {
     exceeded: consumedPoints > points,
   })
   return {
-    take: async (key) => toStanding(await limiter.consume(key).catch(toState)),
-    async look(key) {
+    take: async (key: string, cost: number) => toStanding(await limiter.consume(key, cost).catch(toState)),
+    /** Undefined for a key that has an allowance untouched. */
+    async look(key: string) {
       const state = await limiter.get(key)
       return state === null ? undefined : toStanding(state)
     },
   }
 }
 
-function policyOf(caller: Caller): keyof Rates {
+type RequestPolicy = 'anonymous' | PlanName
+const requestPolicies: readonly RequestPolicy[] = ['anonymous', ...planNames]
+
+function policyOf(caller: Caller): RequestPolicy {
   return caller.kind === 'user' ? caller.plan : 'anonymous'
 }
 
-/** The plans' rates as they are where nothing else is said. */
+/** Default: the plans' rates, and for downloads what a run of an installer needs, which fetches hundreds of files. */
 export function defaultRates(): Rates {
   const byPlan = Object.fromEntries(planNames.map((name) => [name, plans[name].requestsPerMinute]))
-  return { anonymous: plans.free.requestsPerMinute, ...byPlan } as Rates
+  return { anonymous: plans.free.requestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 } as Rates
 }
 
 /**
@@ -130,7 +150,7 @@ function createAddressKeys(limiter: Limiter, addressesMax: number) {
       windowEndsAtMs = nowMs + windowSeconds * 1000
       fresh = 0
     }
-    if ((await limiter.look(address)) !== undefined) return address
+    if (await limiter.knows(address)) return address
     if (fresh >= addressesMax) return `shared ${hash(address) % sharedKeys}`
     fresh += 1
     return address
@@ -152,8 +172,8 @@ function toState(reason: unknown): RateLimiterRes {
   throw reason
 }
 
-function toQuota(policy: string, limit: number, standing: Standing | undefined): Quota {
-  if (!standing) return { policy, limit, remaining: limit, resetSeconds: 0, exceeded: false }
+function toQuota(policy: Policy, standing: Standing | undefined): Quota {
+  if (!standing) return { ...policy, windowSeconds, remaining: policy.limit, resetSeconds: 0, exceeded: false }
   const { remaining, resetMs, exceeded } = standing
-  return { policy, limit, remaining, resetSeconds: Math.max(0, Math.ceil(resetMs / 1000)), exceeded }
+  return { ...policy, windowSeconds, remaining, resetSeconds: Math.max(0, Math.ceil(resetMs / 1000)), exceeded }
 }

@@ -151,7 +151,7 @@ export function quotaHeaders(quota: Quota): [reset: string, policy: string, left
   const nowSeconds = Math.ceil(Date.now() / 1000)
   return [
     `${nowSeconds + quota.resetSeconds}`,
-    `"${quota.policy}";q=${quota.limit};w=60`,
+    `"${quota.policy}";q=${quota.limit}${quota.unit ? `;qu="${quota.unit}"` : ''};w=${quota.windowSeconds}`,
     `"${quota.policy}";r=${quota.remaining};t=${quota.resetSeconds}`,
   ]
 }

@@ -22,7 +22,10 @@ import { toPlan } from './users.ts'
 export const serveOptions: Record<string, Option> = {
   port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
   host: { value: 'HOST', help: 'the address to listen on: 127.0.0.1 unless it is said' },
-  'rate-limits': { value: 'RATES', help: 'requests a minute, as anonymous=60,free=60,pro=300 (any subset), or off' },
+  'rate-limits': {
+    value: 'RATES',
+    help: 'limits per minute (any subset), or off. Default: requests anonymous=60,free=60,pro=300,team=600,enterprise=6000 and downloads of artifacts from an address files=5000,mebibytes=1024',
+  },
   ...connectionOptions,
   'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
   ...originOption,
@@ -166,13 +169,15 @@ function toPort(given: string | undefined): number | undefined {
   return port
 }
 
+const rateNames: readonly string[] = ['anonymous', ...planNames, 'files', 'mebibytes']
+
 function toRates(given: string | undefined): ListenOptions['rates'] {
   if (given === undefined || given === 'off') return given
   const rates: Record<string, number> = {}
   for (const part of given.split(',')) {
     const [, name = '', rate = ''] = /^([a-z]+)=(\d+)$/.exec(part.trim()) ?? []
-    if (!['anonymous', ...planNames].includes(name as never) || Number(rate) < 1) {
-      throw new UsageError(`'${part}' is no rate: write it as free=60, for anonymous, ${planNames.join(', ')}.`)
+    if (!rateNames.includes(name) || Number(rate) < 1) {
+      throw new UsageError(`'${part}' is no rate: write it as free=60, for ${rateNames.join(', ')}.`)
     }
     rates[name] = Number(rate)
   }

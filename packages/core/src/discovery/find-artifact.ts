@@ -21,6 +21,8 @@ export interface ArtifactPlace {
 export interface FoundArtifact {
   /** Strong, quotes included. */
   readonly etag: string
+  /** What its files have together. */
+  readonly bytes: number
   /** Reads the bytes; a use of the skill unless `counts` is false. */
   read(options: Pick<CallOptions, 'counts' | 'client'>): Promise<Content>
 }
@@ -53,6 +55,7 @@ async function find(context: Context, place: ArtifactPlace, caller: Caller): Pro
   const etag = kind === 'md' ? `"${files[0]!.digest}"` : `"zip-${version.digest}"`
   return {
     etag,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
     read: (options) =>
       answerFor(context, async () => {
         const body =

@@ -9,7 +9,7 @@ export interface LeaseRequest {
   /** The whole allowance of a window. */
   readonly points: number
   readonly windowMs: number
-  /** How many wait for one. */
+  /** What those who wait ask for together. */
   readonly need: number
   /** The part of what is left that may be given beyond the need, as its divisor. */
   readonly share: number

@@ -1,10 +1,17 @@
 import type { H3 } from 'h3'
-import { SkillMoved, findArtifact, readDiscoveryIndex, type ArtifactPlace, type DiscoveryScope } from '@skillstead/core'
-import { RegistryError } from '@skillstead/protocol'
+import {
+  SkillMoved,
+  findArtifact,
+  readDiscoveryIndex,
+  type ArtifactPlace,
+  type DiscoveryScope,
+  type FoundArtifact,
+} from '@skillstead/core'
+import { RegistryError, type Content } from '@skillstead/protocol'
 import { callOf, type Call } from '../call.ts'
 import { toContentHeaders } from '../content.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
-import { handle, spendOne, type NodeParts } from '../gate.ts'
+import { handle, limitKeyOf, spendBytes, spendFile, spendOne, type Admission, type NodeParts } from '../gate.ts'
 import type { NodeOptions } from '../options.ts'
 import { isKnownToCaller, reply, type Header } from '../replies.ts'
 import { findSkills } from './find-skills.ts'
@@ -23,14 +30,14 @@ export function mountDiscovery(
   node: NodeParts,
   options: Pick<NodeOptions, 'discoveryPack' | 'publicUrl'>,
 ): void {
-  const mount = (pattern: string, endpoint: string, work: Work) => {
+  const mount = (pattern: string, endpoint: string, work: Work, admission: Admission = 'page') => {
     app.all(pattern, (event) => {
       const call = callOf(event)
       call.endpoint = endpoint
       const reads = call.method === 'GET' || call.method === 'HEAD'
       // A link is the credential by itself, also where all others need a key.
       if (endpoint === sharedEndpoint) call.personal = true
-      return handle(node, call, 'page', () => {
+      return handle(node, call, admission, () => {
         if (!reads) return refuseMethod(call, ['GET', 'HEAD'])
         return moving(call, pattern, (params) => guarding(node, call, () => work(call, params)))
       })
@@ -46,7 +53,7 @@ export function mountDiscovery(
       replyArtifact(node, call, { scope: path.read(params), owner: params.holder, file: params.file ?? '' }),
     )
   }
-  mount('/api/search', 'findSkills', (call) => findSkills(node, call, options.publicUrl))
+  mount('/api/search', 'findSkills', (call) => findSkills(node, call, options.publicUrl), 'api')
 }
 
 const sharedEndpoint = 'discoverShared'
@@ -65,17 +72,29 @@ async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): P
 
 /** A download, unless the caller has the file already or only looks for news of it. */
 async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace): Promise<Response> {
+  await spendFile(node, call)
   const read = toPageRead(place.scope, place.file)
   const artifact = await throughUpstreams(node, call, read, () => findArtifact(node.registry, place, call.caller))
-  const isKnown = isKnownToCaller(call, artifact.etag)
-  const counts = !isKnown && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
   const { etag } = artifact
-  const content = isKnown ? undefined : await artifact.read({ counts, client: toClientName(call) })
   const cacheControl = toCacheControl(call)
   const own = [...ownHeaders(place.scope), ...(await readPageFreshness(node, read))]
-  if (!content) return reply(call, { status: 200, body: null, etag, cacheControl, headers: own })
+  if (isKnownToCaller(call, etag)) return reply(call, { status: 200, body: null, etag, cacheControl, headers: own })
+  if (call.method !== 'HEAD') await spendBytes(node, call, artifact.bytes)
+  const content = await readArtifact(node, call, artifact)
   const { headers, ...rest } = toContentHeaders(content)
   return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: [...headers, ...own] })
+}
+
+/** Making the bytes takes memory as a body does; once they are made, the limits of the connection hold. */
+async function readArtifact(node: NodeParts, call: Call, artifact: FoundArtifact): Promise<Content> {
+  const held = node.bodies.begin(limitKeyOf(node, call))
+  try {
+    held.hold(artifact.bytes)
+    const counts = call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
+    return await artifact.read({ counts, client: toClientName(call) })
+  } finally {
+    held.end()
+  }
 }
 
 /**

@@ -4,14 +4,14 @@ import type { RegistryApi } from '@skillstead/protocol'
 import { toLimitKey } from '../addresses.ts'
 import { callOf, type Call } from '../call.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
-import { handle, type NodeParts } from '../gate.ts'
+import { handle, limitKeyOf, type NodeParts } from '../gate.ts'
 import { createInFlight, createTurns, type CallInFlight, type InFlight, type InFlightLimits } from '../in-flight.ts'
 import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
 import { requireOwnOrigin } from './own-origin.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024
-/** Calls here spend nothing (contract, Conventions), so what bounds them is how much goes on at a time. */
+/** A call spends one request, however much work it makes; this limits how much of it is done at a time. */
 const limits: InFlightLimits = {
   callerCallsMax: 32,
   callsMax: 256,
@@ -47,7 +47,7 @@ interface McpParts {
 async function answerCall(node: NodeParts, { inFlight, inTurn }: McpParts, call: Call): Promise<Response> {
   requireOwnOrigin(node, call)
   const address = toLimitKey(node.addresses.clientOf(call.request))
-  const running = inFlight.begin(call.caller.kind === 'user' ? call.caller.userId : address)
+  const running = inFlight.begin(limitKeyOf(node, call))
   try {
     const read = await readMessage(call)
     if ('error' in read) return replyRpcError(call, read.error, running)
