@@ -2,10 +2,11 @@ import { createAddressLimits } from '../packages/core/src/address-limits.ts'
 import { openDatabase, type Database } from '../packages/core/src/storage/database.ts'
 import { sweepLeases } from '../packages/core/src/storage/rate-leases.ts'
 import { createSharedLimits, type SharedLimits } from '../packages/core/src/shared-limits.ts'
-import { openRegistry } from '@skillstead/core'
+import { localApi, openRegistry, systemCaller } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { skillMd } from './answers.ts'
 import { makePlace, type Place } from './places.ts'
 
 const isMissing = inject('postgresUrl') === null
@@ -17,6 +18,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
   const databases: Database[] = []
   const errors: unknown[] = []
   let nodes: SharedLimits[]
+  const closing: (() => Promise<void>)[] = []
   beforeAll(async () => {
     place = await makePlace('PostgreSQL')
     for (let i = 0; i < 3; i++) databases.push(await openDatabase(place.location))
@@ -107,6 +109,26 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(JSON.stringify(rows)).not.toContain('203.0.113.1')
   })
 
+  it('of a download counts it once a day for an address, whichever nodes it reaches', async () => {
+    const urls = await Promise.all(Array.from({ length: 2 }, () => listen('off')))
+    const registry = await openRegistry(place.location)
+    onTestFinished(() => registry.close())
+    const system = localApi(registry, systemCaller)
+    await system.createUser({ username: 'alice' })
+    const alice = localApi(registry, await registry.getCaller('alice'))
+    await alice.publishSkill({ skillMd: skillMd('pdf'), version: '1.0.0' })
+    for (const url of [...urls, ...urls]) {
+      const response = await fetch(`${url}/api/v1/skills/alice%2Fpdf/skill.md`)
+      expect(response.status).toBe(200)
+      await response.text()
+    }
+    const downloads = async () => (await system.getSkill({ name: 'alice/pdf' })).downloads
+    await expect.poll(downloads, { timeout: 5000 }).toBeGreaterThan(0)
+    // Whatever the other node counted too is there when it has closed, which it does when the test ends.
+    for (const close of closing.splice(0)) await close()
+    expect(await downloads()).toBe(1)
+  })
+
   it('is each node’s own while the database does not answer, which its metrics say', async () => {
     const registry = await openRegistry({ ...place.location, onError: () => {} })
     const node = await listenNode(registry, { port: 0, rates: { anonymous: 5 } })
@@ -129,13 +151,13 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(errors).toEqual([])
   })
 
-  async function listen(rates: { anonymous: number }): Promise<string> {
+  async function listen(rates: { anonymous: number } | 'off'): Promise<string> {
     const registry = await openRegistry(place.location)
     const node = await listenNode(registry, { port: 0, rates })
-    onTestFinished(async () => {
-      await node.close()
-      await registry.close()
-    })
+    let closed: Promise<void> | undefined
+    const close = () => (closed ??= node.close().then(() => registry.close()))
+    closing.push(close)
+    onTestFinished(close)
     return node.url
   }
 

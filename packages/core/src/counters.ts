@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 import type { Outbox } from './outbox/outbox.ts'
 import type { Database } from './storage/database.ts'
 import { countDownloads } from './telemetry/count-downloads.ts'
+import type { SeenDownloads } from './telemetry/seen-downloads.ts'
 import type { UseCounts, UsedSkill } from './telemetry/uses.ts'
 import type { Watchers } from './webhooks/watchers.ts'
 
@@ -16,8 +17,8 @@ export interface CountingParts {
 
 /** Counts of use, gathered in memory and written in groups: a download costs a map entry, not a commit. */
 export interface Counters {
-  /** `client` is the program that downloads, as it names itself. */
-  countDownload(skill: UsedSkill, client?: string): void
+  /** `client` is the program that downloads, as it names itself. Of an address, only the first of a day counts. */
+  countDownload(skill: UsedSkill, client?: string, address?: string): void
   /** Writes what is gathered. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -26,11 +27,16 @@ export interface Counters {
 /** The contract has counters visible within a second. */
 const flushMs = 400
 
-export function createCounters({ database, clock, outbox, watchers, onError }: CountingParts): Counters {
+export function createCounters(
+  { database, clock, outbox, watchers, onError }: CountingParts,
+  seen: SeenDownloads,
+): Counters {
   const parts = { dialect: database.dialect, outbox }
   let gathered = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
+  /** Downloads of which other nodes are asked whether they are the first. */
+  const asking = new Set<Promise<void>>()
 
   /** One after the other: whoever asks waits for what the timer began too. */
   function flush(): Promise<void> {
@@ -38,6 +44,7 @@ export function createCounters({ database, clock, outbox, watchers, onError }: C
   }
 
   async function write(): Promise<void> {
+    await Promise.all(asking)
     clearTimeout(timer)
     timer = undefined
     let uses: UseCounts = gathered
@@ -60,7 +67,17 @@ export function createCounters({ database, clock, outbox, watchers, onError }: C
   }
 
   return {
-    countDownload: (skill, client) => gather(watchers.toKey(skill, client), 1),
+    countDownload(skill, client, address) {
+      const key = watchers.toKey(skill, client)
+      const isFirst = seen.isFirst(skill.id, address, clock.now())
+      if (isFirst === true) return gather(key, 1)
+      if (isFirst === false) return
+      const asked = isFirst.then((first) => {
+        asking.delete(asked)
+        if (first) gather(key, 1)
+      })
+      asking.add(asked)
+    },
     flush,
     async stop() {
       await flush()

@@ -31,6 +31,7 @@ import { createSharedLimits } from './shared-limits.ts'
 import type { ScanPolicy } from './security/policy.ts'
 import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
+import { createSeenDownloads } from './telemetry/seen-downloads.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 import { ensureSigningKey } from './transparency/keys.ts'
 import { isNoteName } from './transparency/notes.ts'
@@ -124,7 +125,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
   const counting = { database, clock, outbox, watchers: await createWatchers(database, changes), onError }
-  const counters = createCounters(counting)
+  const sharedLimits = createSharedLimits(database, onError)
+  const counters = createCounters(counting, createSeenDownloads(sharedLimits))
   const telemetry = createTelemetry(counting)
   const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
@@ -134,7 +136,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     onError,
   })
   const copies = createCopyIndex(database, onError)
-  const sharedLimits = createSharedLimits(database, onError)
   const closing = new AbortController()
   const waits = new AbortController()
   const context: Context = {

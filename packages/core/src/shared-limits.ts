@@ -7,6 +7,8 @@ interface Allowance {
   readonly windowMs: number
   /** The part of what is left that a node may take beyond its need, as its divisor. */
   readonly share: number
+  /** Whether a node asks once alone, so that it need not remember the answer. */
+  readonly isOnce?: boolean
 }
 
 /** How an allowance stands, as far as this node knows. */
@@ -119,7 +121,7 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
     try {
       const grants = await within(patienceMs, takeLeases(database, some.map(toRequest)))
       counts.asked += 1
-      for (const [i, [key, { waiting }]] of some.entries()) settle(key, waiting, grants[i]!, sentAtMs)
+      for (const [i, [key, asked]] of some.entries()) settle(key, asked, grants[i]!, sentAtMs)
     } catch (error) {
       onError(error)
       aloneUntilMs = performance.now() + pauseMs
@@ -133,8 +135,9 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
     }
   }
 
-  function settle(key: string, waiting: Ask['waiting'], grant: LeaseGrant, sentAtMs: number): void {
+  function settle(key: string, { waiting, isOnce }: Ask, grant: LeaseGrant, sentAtMs: number): void {
     const lease = hold(key, grant, sentAtMs)
+    if (isOnce) leases.delete(key)
     for (const { cost, resolve } of waiting) {
       const isThere = lease.left >= cost
       if (isThere) lease.left -= cost

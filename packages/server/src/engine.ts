@@ -106,8 +106,9 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   const shareToken = call.header('x-share-token') ?? undefined
   if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
   const counts = route.counts(input) && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-  // Reading is limited by requests alone.
-  const address = route.endpoint.method === 'GET' ? undefined : toLimitKey(node.addresses.clientOf(call.request))
+  // Other reads are limited by requests alone.
+  const needsAddress = counts || route.endpoint.method !== 'GET'
+  const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
   return { counts, client: toClientName(call), address, agentToken, caseToken, shareToken, sessionToken }
 }

@@ -24,7 +24,7 @@ export interface FoundArtifact {
   /** What its files have together. */
   readonly bytes: number
   /** Reads the bytes; a use of the skill unless `counts` is false. */
-  read(options: Pick<CallOptions, 'counts' | 'client'>): Promise<Content>
+  read(options: Pick<CallOptions, 'counts' | 'client' | 'address'>): Promise<Content>
 }
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }

@@ -172,6 +172,6 @@ async function showAtVersion(context: Context, skill: SkillRow, number: string, 
 /** Counts a download by anybody but the owner, unless the call is none. */
 export function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
   if (options.counts !== false && !isOwner(skill, caller)) {
-    context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client)
+    context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)
   }
 }

@@ -4,7 +4,7 @@ import type { Dialect } from '../storage/database.ts'
 import { toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
+export const dayMs = 24 * 60 * 60 * 1000
 /** A year and the day that is not over yet: nobody can ask for more. */
 const keptDays = 366
 

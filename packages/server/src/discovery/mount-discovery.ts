@@ -8,6 +8,7 @@ import {
   type FoundArtifact,
 } from '@skillstead/core'
 import { RegistryError, type Content } from '@skillstead/protocol'
+import { toLimitKey } from '../addresses.ts'
 import { callOf, type Call } from '../call.ts'
 import { toContentHeaders } from '../content.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
@@ -91,7 +92,8 @@ async function readArtifact(node: NodeParts, call: Call, artifact: FoundArtifact
   try {
     held.hold(artifact.bytes)
     const counts = call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-    return await artifact.read({ counts, client: toClientName(call) })
+    const address = toLimitKey(node.addresses.clientOf(call.request))
+    return await artifact.read({ counts, client: toClientName(call), address })
   } finally {
     held.end()
   }
