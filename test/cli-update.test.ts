@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { createClock } from './harness.ts'
 import { makeProject, type InstalledAnswer } from './install-harness.ts'
 import { skillMd, startNode } from './server-harness.ts'
 
@@ -8,10 +9,12 @@ interface Outdated {
   skills: { fullName: string; version: string; latestVersion: string | null; reason: string; message: string }[]
 }
 
+const dayMs = 24 * 60 * 60 * 1000
 const csvMd = '---\nname: csv\ndescription: Reads tables\n---\n# CSV\n'
 
 it('lists what is old or withdrawn, updates it, and counts no download for asking', async () => {
-  const { api, node } = await startNode()
+  const clock = createClock()
+  const { api, node } = await startNode({}, undefined, { clock })
   await api.publishSkill({ skillMd: csvMd, version: '1.0.0' })
   const project = await makeProject()
   await project.run('install', 'pdf', 'csv', '--url', node.url)
@@ -31,6 +34,8 @@ it('lists what is old or withdrawn, updates it, and counts no download for askin
   await api.publishSkill({ skillMd: `${csvMd}Again.\n`, version: '0.9.0' })
   await api.yankVersion({ name: 'csv', version: '1.0.0' })
   const before = await project.files()
+  // A download counts once for an address, skill and day.
+  clock.advance(dayMs)
   const updated = await project.run('update')
   expect(updated.stdout.split('\n').toSorted()).toEqual([
     '',
@@ -40,7 +45,7 @@ it('lists what is old or withdrawn, updates it, and counts no download for askin
   const after = await project.files()
   expect(after['.agents/skills/csv/SKILL.md']).toBe(`${csvMd}Again.\n`)
   expect(after['.agents/skills/pdf/SKILL.md']).not.toBe(before['.agents/skills/pdf/SKILL.md'])
-  // Each was installed once and updated once; what asked whether there is anything new is none of it.
+  // The installation and the update; asking whether anything is new is no download.
   await expect.poll(async () => (await api.getSkill({ name: 'pdf' })).downloads).toBe(2)
   expect((await project.run('update')).stdout).toBe('Everything is at its latest version.\n')
 })

@@ -5,15 +5,19 @@ import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
+import { createClock } from './harness.ts'
 import { makeProject } from './skills-program.ts'
 
+const dayMs = 24 * 60 * 60 * 1000
+
 describe('the program `skills`', () => {
+  const clock = createClock()
   let registry: Registry
   let node: ListeningNode
   let alice: RegistryApi
   let bob: RegistryApi
   beforeAll(async () => {
-    registry = await openRegistry({ path: ':memory:' })
+    registry = await openRegistry({ path: ':memory:', clock })
     const system = localApi(registry, systemCaller)
     for (const username of ['alice', 'bob']) await system.createUser({ username })
     alice = localApi(registry, await registry.getCaller('alice'))
@@ -47,6 +51,8 @@ describe('the program `skills`', () => {
     expect(await downloadsOf('alice/pdf')).toBe(1)
 
     await alice.publishSkill(withFiles('second'))
+    // A download counts once for an address, skill and day.
+    clock.advance(dayMs)
     const updated = await skills('update', '-y')
     expect(updated.stdout).toContain('Updated pdf')
     expect(await read('pdf/scripts/fill form.sh')).toBe('echo second\n')

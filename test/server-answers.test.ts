@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { createClock } from './harness.ts'
 import { everywhere, json, sendRaw, skillMd, startNode } from './server-harness.ts'
 
+const dayMs = 24 * 60 * 60 * 1000
 const cacheOf = async (response: Promise<Response>) => (await response).headers.get('cache-control')
 
 describe('answers of a node', () => {
@@ -172,13 +174,17 @@ describe('answers of a node', () => {
   })
 
   it('count as downloads only when they bring what the caller lacks', async () => {
-    const { get } = await startNode()
+    const clock = createClock()
+    const { get } = await startNode({}, undefined, { clock })
     const etag = (await get('/skills/pdf/skill.md', { method: 'HEAD' })).headers.get('etag')!
     expect((await get('/skills/pdf/skill.md', { headers: { 'if-none-match': etag } })).status).toBe(304)
     const checks = { 'x-skills-update-check': '1' }
     expect((await get('/skills/pdf/archive', { headers: checks })).status).toBe(200)
     expect((await get('/skills/pdf/archive', { method: 'HEAD' })).status).toBe(200)
+    // A download counts once for an address, skill and day: those above would make it three.
+    clock.advance(dayMs)
     await get('/skills/pdf/archive')
+    clock.advance(dayMs)
     await get('/skills/pdf/skill.md', { headers: { 'if-none-match': '"what was"' } })
     const downloads = async () => (await (await get('/skills/pdf')).json()).downloads
     await expect.poll(downloads).toBeGreaterThanOrEqual(2)
