@@ -1,5 +1,6 @@
 import type { SyncProgress } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
+import { every } from '../packages/cli/src/every.ts'
 import { createPace } from '../packages/cli/src/mirror/progress.ts'
 
 const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgress> = {}) => {
@@ -23,4 +24,11 @@ it('the estimate of a sync carries on what was done, in each phase anew, and gue
 it('the estimate of a registry that says how fast it may be asked goes first', () => {
   const pace = createPace(() => 0)
   expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
+})
+
+it('a line of progress in a pipe is due once in a time, and not at the start', () => {
+  let now = 0
+  const isDue = every(10_000, () => now)
+  const due = [0, 9_999, 10_000, 10_001, 20_000].map((at) => ((now = at), isDue()))
+  expect(due).toEqual([false, false, true, false, true])
 })

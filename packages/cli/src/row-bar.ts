@@ -1,9 +1,13 @@
 import { SingleBar } from 'cli-progress'
+import { every, lineMs } from './every.ts'
 import type { Output } from './output.ts'
 
-/** Counts rows on a terminal, where it is not known how many there will be; nothing elsewhere. */
+/** Counts rows whose total is unknown: a bar on a terminal, a line now and then elsewhere, nothing with --json. */
 export function startRowBar(output: Output): { update(rows: number): void; stop(): void } {
-  if (output.json || !output.stderr.isTTY) return { update() {}, stop() {} }
+  if (output.json || !output.stderr.isTTY) {
+    const isDue = every(lineMs)
+    return { update: (rows) => void (isDue() && output.say(`${rows} rows`)), stop() {} }
+  }
   const bar = new SingleBar({ format: '{value} rows | {duration_formatted}', stream: output.stderr })
   bar.start(0, 0)
   return { update: (rows) => bar.update(rows), stop: () => bar.stop() }

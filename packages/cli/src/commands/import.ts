@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { SingleBar } from 'cli-progress'
 import { isUsername } from '@skillstead/protocol'
 import { UsageError, text, type Command } from '../command.ts'
+import { every, lineMs } from '../every.ts'
 import { openFolder } from '../import/folder.ts'
 import { openNdjson } from '../import/ndjson.ts'
 import type { Source } from '../import/records.ts'
@@ -37,16 +38,16 @@ export const importSkills: Command<ImportSummary | TakenExport> = {
     return withRegistry(
       given,
       async (registry) => {
-        const bar = output.json ? undefined : startBar(source, output)
+        const bar = startBar(source, output)
         let records = 0
         try {
           const summary = await runImport(registry, source, owner, (more) =>
-            bar?.update(source.share(), { records: (records += more) }),
+            bar.update(source.share(), (records += more)),
           )
           if (summary.taken + summary.unchanged + summary.refused === 0) throw new Error(`${path} holds no skills.`)
           return summary
         } finally {
-          bar?.stop()
+          bar.stop()
         }
       },
       { make: true, scanPolicy: toScanPolicy(given) },
@@ -79,12 +80,16 @@ function openSource(path: string): Source {
   throw new UsageError(`${path} is none of: a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
 }
 
-function startBar(source: Source, { stderr }: Output): SingleBar | undefined {
-  if (!stderr.isTTY) return undefined
+function startBar(source: Source, output: Output): { update(share: number, records: number): void; stop(): void } {
+  if (output.json || !output.stderr.isTTY) {
+    const isDue = every(lineMs)
+    const toLine = (share: number, records: number) => `${Math.floor(share * 100)}%, ${records} skills`
+    return { update: (share, records) => void (isDue() && output.say(toLine(share, records))), stop() {} }
+  }
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
-    stream: stderr,
+    stream: output.stderr,
   })
   bar.start(1, source.share(), { records: 0 })
-  return bar
+  return { update: (share, records) => bar.update(share, { records }), stop: () => bar.stop() }
 }

@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress'
 import type { SyncProgress } from '@skillstead/mirror'
+import { every, lineMs } from '../every.ts'
 import type { Output } from '../output.ts'
 
 /** How far a sync is, for people. */
@@ -14,8 +15,6 @@ const phases: Readonly<Record<SyncProgress['phase'], string>> = {
   applying: 'bringing in changes',
   listing: 'reading skills',
 }
-/** In a file or a pipe a line stays, so that there is one now and then. */
-const lineMs = 10_000
 /** An estimate of less than this is a guess. */
 const measureMs = 2_000
 
@@ -47,12 +46,11 @@ function createBar({ stderr }: Output, pace: Pace): ProgressLine {
 }
 
 function createLines(output: Output, pace: Pace): ProgressLine {
-  let toldMs = performance.now()
+  const isDue = every(lineMs)
   return {
     tell(progress) {
       const left = pace.secondsLeft(progress)
-      if (performance.now() - toldMs < lineMs) return
-      toldMs = performance.now()
+      if (!isDue()) return
       output.say(
         `${progress.upstream}: ${phases[progress.phase]}, ${toCount(progress.done)}${toOf(progress.total)}${toLeft(left)}`,
       )
