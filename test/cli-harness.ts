@@ -10,7 +10,8 @@ import { run } from '../packages/cli/src/run.ts'
 import { onFileFinished } from './file-end.ts'
 import { timed } from './phases.ts'
 
-const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
+/** The executable. */
+export const mainFile = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
 /** An empty folder: the tests do not use the logins of the user who runs them. */
 const noConfig = join(tmpdir(), `skillstead-config-${process.pid}`)
@@ -67,7 +68,7 @@ export async function skillstead(args: readonly string[], options: RunOptions = 
 
 /** Runs a command line in a process of its own: for tests of processes, their signals, pipes and environment. */
 export function skillsteadProcess(args: readonly string[], options?: RunOptions): Promise<Finished> {
-  return runFile(main, args, options)
+  return runFile(mainFile, args, options)
 }
 
 function toEnv(env: RunOptions['env']): NodeJS.ProcessEnv {
@@ -161,7 +162,7 @@ export interface RunningProcess extends Running {
 
 /** Starts `serve` or `start` in a process of its own, and waits until it listens. */
 export function startServerProcess(args: readonly string[], cwd?: string): Promise<RunningProcess> {
-  const child = spawn(process.execPath, ['--conditions=source', main, ...args], {
+  const child = spawn(process.execPath, ['--conditions=source', mainFile, ...args], {
     cwd,
     env: { PATH: process.env.PATH },
   })

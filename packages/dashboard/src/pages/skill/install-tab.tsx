@@ -10,6 +10,10 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
       <p>
         These commands take version {shown.version} and no other, from <code>{location.origin}</code>.
       </p>
+      <p class="hint">
+        Without an installed <code>skillstead</code>, write <code>npx skillstead</code>; in a clone of the project,{' '}
+        <code>npx --yes pnpm@12 -s skillstead</code>.
+      </p>
       {shown.skill.visibility !== 'public' && (
         <p class="notice plain">
           This skill is {shown.skill.visibility}: log in first with <code>skillstead login</code>. Installers that send
