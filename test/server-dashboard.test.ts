@@ -94,9 +94,9 @@ describe('the dashboard on a node', () => {
 
   it('is a plain welcome where it was not built', async () => {
     const { node } = await startNode()
-    const page = await (await fetch(node.url)).text()
-    expect(page).toContain('A registry for agent skills')
-    expect(page, 'how to get the dashboard').toContain('<code>npx --yes pnpm@12 build</code>')
+    const welcome = await (await fetch(node.url)).text()
+    expect(welcome).toContain('A registry for agent skills')
+    expect(welcome, 'how to get the dashboard').toContain('<code>npx --yes pnpm@12 build</code>')
     expect((await fetch(`${node.url}/packs`)).status).toBe(404)
   })
 })

@@ -147,8 +147,9 @@ async function bind(handle: RequestListener, place: Place): Promise<Server> {
       return await bindOnce(handle, place)
     } catch (error) {
       if (attempt < attempts) continue
-      const cause = (error as Error).name === 'GetPortError' ? await findBindError(place) : error
-      throw new Error(toFailure(cause as NodeJS.ErrnoException, place), { cause })
+      const found = (error as Error).name === 'GetPortError' ? await findBindError(place) : error
+      const { code } = found as NodeJS.ErrnoException
+      throw Object.assign(new Error(toFailure(found as NodeJS.ErrnoException, place), { cause: error }), { code })
     }
   }
 }

@@ -83,8 +83,10 @@ function openSource(path: string): Source {
 function startBar(source: Source, output: Output): { update(share: number, records: number): void; stop(): void } {
   if (output.json || !output.stderr.isTTY) {
     const isDue = every(lineMs)
-    const toLine = (share: number, records: number) => `${Math.floor(share * 100)}%, ${records} skills`
-    return { update: (share, records) => void (isDue() && output.say(toLine(share, records))), stop() {} }
+    return {
+      update: (share, records) => void (isDue() && output.say(`${Math.floor(share * 100)}%, ${records} skills`)),
+      stop() {},
+    }
   }
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {records} skills | {duration_formatted}',

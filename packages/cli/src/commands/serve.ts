@@ -108,7 +108,7 @@ export async function listen(registry: Registry, given: Arguments, output: Outpu
 }
 
 function isPortTaken(error: unknown): error is Error {
-  return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
 }
 
 /** Prints where the node listens, a sentence for people or one line of JSON, and who else can open its file. */
