@@ -147,6 +147,32 @@ describe.each([
       }
     })
 
+    it.each([undefined, 'downloads', 'recent', 'stars'] as const)(
+      'finds what is relevant to the whole query and counts nothing else, with the sort %s',
+      async (sort) => {
+        const bison = Array.from({ length: count }, (_, i) => i).filter((i) => i % 5 === words.indexOf('bison'))
+        for (const q of ['bison mammal', 'mammal bison xyzzyplugh']) {
+          const found = await search({ q, sort, limit: 100 })
+          expect(names(found).toSorted()).toEqual(
+            bison.map((i) => `${i % 2 === 0 ? 'alice' : 'bob'}/skill-${i}`).toSorted(),
+          )
+          expect(found.total).toBe(bison.length)
+        }
+        const filtered = await search({ q: 'bison mammal', sort, category: 'data', limit: 100 })
+        expect(filtered.total).toBe(bison.filter((i) => i % 3 === 0).length)
+        expect((await search({ q: 'bison mammal', sort, keyword: 'camel' })).total).toBe(0)
+      },
+    )
+
+    it('finds the name of a category', async () => {
+      const found = await search({ q: 'web tools', sort: 'downloads', explain: true, limit: 100 })
+      expect(found.total).toBe((await search({ category: 'Web Tools' })).total)
+      for (const { category, match } of found.skills) {
+        expect(category).toBe('Web Tools')
+        expect(match!.fields).toContain('category')
+      }
+    })
+
     it('folds the case of every script in filters', async () => {
       const more = { category: 'Übung', license: 'ÉCOLE' }
       await alice.api.publishSkill({ skillMd: skillMd('exercise', { description: 'Gymnastics.' }), ...more })

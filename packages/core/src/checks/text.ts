@@ -54,7 +54,7 @@ function readTexts({ read }: Context['database']): AsyncGenerator<NumberedText[]
 async function readPage(db: Context['database']['read'], after: number): Promise<NumberedText[]> {
   const columns = [
     ...(['num', 'full_name', 'name', 'owner', 'display_name', 'keywords', 'description'] as const),
-    ...(['headings', 'summary'] as const),
+    ...(['headings', 'summary', 'category'] as const),
   ] as const
   const rows = await db
     .selectFrom('skills')

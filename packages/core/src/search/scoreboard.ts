@@ -7,10 +7,16 @@ import type { TextIndex } from './text-index.ts'
  * For each of `searchFields`: what a word in it weighs, and how much a longer field lessens that. A short name that is
  * nothing but the word comes before a long one that has it too.
  */
-const fieldWeights = [4, 2, 3, 2, 1, 1]
-const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5]
+const fieldWeights = [4, 2, 3, 2, 1, 1, 1]
+const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 /** BM25's k1: how soon saying a word again stops counting. */
 const saturation = 1.2
+
+/**
+ * A match has this share of what the best match has of the query's words, each weighed by how rare it is. Below it a skill
+ * shares a word with the query, and is about something else. Relative, since no skill may have all words of a long query.
+ */
+export const relevanceFloor = 0.65
 
 const state = { unknown: 0, match: 1, other: 2 } as const
 
@@ -35,12 +41,19 @@ export class Scoreboard {
   #lastGroups = new Uint8Array(0)
   #averageLengths: readonly number[] = []
 
-  /** The skills that were met and match; the next search writes over them. */
-  matches(): Int32Array<ArrayBuffer> {
+  /**
+   * The skills that were met, are relevant to the whole query and pass; the next search writes over them. What is relevant
+   * depends on the best of all that were met, whether it passes or not: a filter only ever takes matches away.
+   */
+  matches(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
+    let best = 0
+    for (let i = 0; i < this.#count; i++) best = Math.max(best, this.coverage[this.#slots[i]!]!)
+    const least = best * relevanceFloor
     let count = 0
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
-      if (this.#states[slot] === state.match) this.#found[count++] = slot
+      if (this.#states[slot] === state.match && this.coverage[slot]! >= least && passes(slot))
+        this.#found[count++] = slot
     }
     return this.#found.subarray(0, count)
   }

@@ -31,4 +31,4 @@ export interface SearchDocument {
 }
 
 /** The fields whose words are searched, in the order they are indexed. */
-export const searchFields = ['name', 'owner', 'keywords', 'description', 'headings', 'summary'] as const
+export const searchFields = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category'] as const

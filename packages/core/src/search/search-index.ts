@@ -60,7 +60,8 @@ export interface SearchIndex {
 /**
  * An empty index.
  *
- * A search finds every skill with any of the terms, those with all of them first; `sort` changes the order alone.
+ * A search finds the skills that are relevant to the whole query, those with all terms first; `sort` changes the order
+ * alone.
  *
  * @example
  * const index = createSearchIndex()
@@ -79,8 +80,12 @@ export function createSearchIndex(): SearchIndex {
     const lexicon = new Lexicon(text, table, query.viewer)
     const groups = toTermGroups(parseQuery(query.q), text, lexicon)
     board.reset(table.end)
-    board.addGroups(groups, { text, lexicon }, matches)
-    const slots = board.matches()
+    board.addGroups(
+      groups,
+      { text, lexicon },
+      table.matcher(query.viewer, { includeStubs: query.filters.includeStubs }),
+    )
+    const slots = board.matches(matches)
     if (!query.sort || query.explain) rankByRelevance(slots, groups, { board, sentences, table, text })
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : board.keys)
     if (!query.explain) return hits

@@ -1,10 +1,11 @@
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { matchText, type TextQuery } from '../storage/text-search.ts'
+import { matchText, matchWords, type TextQuery } from '../storage/text-search.ts'
 import type { SearchFilters, SearchHits, SearchQuery } from './search-index.ts'
 import type { SearchMatch } from './explanation.ts'
 import { searchFields } from './search-document.ts'
+import { relevanceFloor } from './scoreboard.ts'
 import { parseQuery, toIndexText } from './tokenize.ts'
 
 /** As the index in memory answers, from the database's full-text index: the same filters, sorts, totals and pages. */
@@ -57,13 +58,11 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
   const stored = await readStored(database, query.filters)
   const visible = selectVisible(database, query.viewer, query.filters, stored)
   const match = text && matchText(database.dialect, text)
-  const { total } = await visible
-    .$if(match !== undefined, (select) => select.where('num', 'in', sql<number>`(select num from ${match!} as found)`))
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
+  const relevant = text ? visible.where('skills.num', 'in', selectRelevant(database, query, text)) : visible
+  const { total } = await relevant.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   const found = match
-    ? visible.innerJoin(match.as('found'), (join) => join.onRef('found.num', '=', 'skills.num'))
-    : visible
+    ? relevant.innerJoin(match.as('found'), (join) => join.onRef('found.num', '=', 'skills.num'))
+    : relevant
   const rank = match && !query.sort ? sql<number>`found.rank` : sql<number>`0`
   const rows = await (found as typeof visible)
     .select(['skills.num', rank.as('rank')])
@@ -77,8 +76,26 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
   const ids = rows.map(({ num }) => num)
   if (!query.explain) return { ids, total }
   const words = text ? await readWords(database, ids) : new Map<number, Words>()
-  const matches = rows.map((row) => ({ score: row.rank, ...matchWords(words.get(row.num), text) }))
+  const matches = rows.map((row) => ({ score: row.rank, ...explainWords(words.get(row.num), text) }))
   return { ids, total, matches }
+}
+
+/**
+ * The skills that are relevant to the whole query, as the index in memory decides it: among all that the viewer may see,
+ * whatever the filters. A word weighs more the fewer of the skills that were met have it.
+ */
+function selectRelevant(database: Database, { viewer, filters }: SearchQuery, text: TextQuery) {
+  const { includeStubs } = filters
+  const seen = selectVisible(database, viewer, { includeStubs })
+    .innerJoin(matchWords(database.dialect, text).as('hits'), 'hits.num', 'skills.num')
+    .select(['hits.num', 'hits.term'])
+  return sql<number>`(with seen as ${seen},
+    weights as (
+      select term, ln(1 + cast((select count(distinct num) from seen) as double precision) / count(*)) as weight
+      from seen group by term
+    ),
+    covered as (select num, sum(weight) as coverage from seen join weights on weights.term = seen.term group by num)
+    select num from covered where coverage >= ${sql.lit(relevanceFloor)} * (select max(coverage) from covered))`
 }
 
 type Words = ReturnType<typeof toIndexText>
@@ -88,7 +105,7 @@ async function readWords(database: Database, ids: number[]): Promise<Map<number,
   if (ids.length === 0) return new Map()
   const rows = await database.read
     .selectFrom('skills')
-    .select(['num', 'owner', 'name', 'display_name', 'keywords', 'description', 'headings', 'summary'])
+    .select(['num', 'owner', 'name', 'display_name', 'keywords', 'description', 'headings', 'summary', 'category'])
     .where('num', 'in', ids)
     .execute()
   return new Map(
@@ -100,7 +117,7 @@ async function readWords(database: Database, ids: number[]): Promise<Map<number,
 }
 
 /** Which words of which fields answer a query, by the rules that the database matched by. */
-function matchWords(words: Words | undefined, text: TextQuery | undefined): Omit<SearchMatch, 'score'> {
+function explainWords(words: Words | undefined, text: TextQuery | undefined): Omit<SearchMatch, 'score'> {
   if (!words || !text) return { fields: [], terms: [] }
   const wanted = new Set(text.terms)
   const begun = text.prefixLast ? text.terms.at(-1)! : undefined

@@ -86,8 +86,8 @@ export class TextIndex {
 
 function textsOf(document: SearchDocument): string[][] {
   const name = document.displayName === document.name ? [document.name] : [document.name, document.displayName]
-  const { owner, keywords, description, headings, summary } = document
-  return [name, [owner], keywords, [description], bounded(headings), [summary]]
+  const { owner, keywords, description, headings, summary, category } = document
+  return [name, [owner], keywords, [description], bounded(headings), [summary], [category]]
 }
 
 function bounded(parts: string[]): string[] {

@@ -25,6 +25,7 @@ export interface IndexText {
   description: string
   headings: string
   summary: string
+  category: string
 }
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
@@ -83,6 +84,7 @@ export function toIndexText(document: {
   description: string
   headings: string[]
   summary: string
+  category: string
 }): IndexText {
   return {
     name: tokenize(`${document.name}\n${document.displayName}`).join(' '),
@@ -91,6 +93,7 @@ export function toIndexText(document: {
     description: tokenize(document.description).join(' '),
     headings: tokenize(document.headings.join('\n')).join(' '),
     summary: tokenize(document.summary).join(' '),
+    category: tokenize(document.category).join(' '),
   }
 }
 

@@ -128,7 +128,11 @@ export function cleanKeywords(keywords: readonly string[]): string[] {
 
 /** One text for a list of keywords, so that two lists agree whatever their order; undefined where there is none. */
 function joinKeywords(keywords: readonly string[] | undefined): string | undefined {
-  return cleanKeywords(keywords ?? []).toSorted().join(', ') || undefined
+  return (
+    cleanKeywords(keywords ?? [])
+      .toSorted()
+      .join(', ') || undefined
+  )
 }
 
 /** PostgreSQL has no place for NUL in a text; a document that holds one is served as it is all the same. */

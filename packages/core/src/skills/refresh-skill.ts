@@ -277,5 +277,6 @@ const textColumns = [
   'description',
   'headings',
   'summary',
+  'category',
   'state',
 ] as const

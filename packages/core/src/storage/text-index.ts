@@ -44,7 +44,7 @@ export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promi
 }
 
 /** The order of the columns of the table. */
-const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summary'] as const
+const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category'] as const
 /** How many places of words are read at a time. */
 const placesMax = 20_000
 
@@ -136,7 +136,7 @@ async function findDiffering(db: Kysely<Tables>, texts: readonly NumberedText[])
   const fields = columns.map((name) => [name, sql.ref(`given.${name}`)])
   const vector = toVector(Object.fromEntries(fields) as Record<keyof SkillText, unknown>)
   const { rows } = await sql<{ num: number }>`select given.num from json_to_recordset(cast(${given} as json)) as given
-    (num bigint, name text, owner text, keywords text, description text, headings text, summary text)
+    (num bigint, name text, owner text, keywords text, description text, headings text, summary text, category text)
     join skill_text on skill_text.num = given.num where skill_text.vector <> ${vector}`.execute(db)
   return rows.map(({ num }) => num)
 }

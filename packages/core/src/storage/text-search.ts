@@ -10,6 +10,7 @@ export interface SkillText {
   readonly description: string
   readonly headings: string
   readonly summary: string
+  readonly category: string
 }
 
 /** What to look for: tokens, any of which may be there, the last perhaps only begun. */
@@ -26,11 +27,13 @@ export async function putSkillText(
   text: SkillText,
   { isNew }: { isNew: boolean },
 ): Promise<void> {
-  const { name, owner, keywords, description, headings, summary } = text
+  const { name, owner, keywords, description, headings, summary, category } = text
   if (dialect === 'sqlite') {
     if (!isNew) await removeSkillText(trx, num)
-    await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary)
-      values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary})`.execute(trx)
+    await sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category)
+      values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category})`.execute(
+      trx,
+    )
     return
   }
   await sql`insert into skill_text (num, vector) values (${num}, ${toVector(text)})
@@ -39,10 +42,10 @@ export async function putSkillText(
 
 /** What PostgreSQL keeps of a text: its fields, which may be columns, as one vector of weighted words. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
-  const { name, owner, keywords, description, headings, summary } = text
+  const { name, owner, keywords, description, headings, summary, category } = text
   return sql`setweight(to_tsvector('simple', ${both(name, owner)}), 'A')
     || setweight(to_tsvector('simple', cast(${keywords} as text)), 'B')
-    || setweight(to_tsvector('simple', cast(${description} as text)), 'C')
+    || setweight(to_tsvector('simple', ${both(description, category)}), 'C')
     || setweight(to_tsvector('simple', ${both(headings, summary)}), 'D')`
 }
 
@@ -59,12 +62,26 @@ export async function removeSkillText(trx: WriteTransaction, num: number, dialec
 /** A table expression of `num` and `rank` (higher is better) for the skills that match. */
 export function matchText(dialect: Dialect, query: TextQuery): RawBuilder<{ num: number; rank: number }> {
   if (dialect === 'sqlite') {
-    // Column weights in the order of the table: name, owner, keywords, description, headings, summary.
-    return sql`(select rowid as num, -bm25(skill_text, 8, 2, 6, 4, 2, 1) as rank
+    // Column weights in the order of the table: name, owner, keywords, description, headings, summary, category.
+    return sql`(select rowid as num, -bm25(skill_text, 8, 2, 6, 4, 2, 1, 2) as rank
       from skill_text where skill_text match ${toFtsQuery(query)})`
   }
   return sql`(select num, ts_rank(vector, query) as rank
     from skill_text, to_tsquery('simple', ${toTsQuery(query)}) as query where vector @@ query)`
+}
+
+/** A table expression of `num` and `term`, the place of a word in the query, for the skills that have the word. */
+export function matchWords(
+  dialect: Dialect,
+  { terms, prefixLast }: TextQuery,
+): RawBuilder<{ num: number; term: number }> {
+  const hits = terms.map((word, term) => {
+    const one = { terms: [word], prefixLast: prefixLast && term === terms.length - 1 }
+    return dialect === 'sqlite'
+      ? sql`select rowid as num, ${sql.lit(term)} as term from skill_text where skill_text match ${toFtsQuery(one)}`
+      : sql`select num, ${sql.lit(term)} as term from skill_text where vector @@ to_tsquery('simple', ${toTsQuery(one)})`
+  })
+  return sql`(${sql.join(hits, sql` union all `)})`
 }
 
 function toFtsQuery({ terms, prefixLast }: TextQuery): string {

@@ -47,9 +47,7 @@ function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
 function selectRanking(context: Context, { period, category }: TrendingInput, isSmall: boolean) {
   const db = context.database.read
   // SQLite reads the tables of a cross join in the order in which they stand; PostgreSQL finds the best by itself.
-  const joined = isSmall
-    ? db.selectFrom('skills').crossJoin('trends')
-    : db.selectFrom('trends').crossJoin('skills')
+  const joined = isSmall ? db.selectFrom('skills').crossJoin('trends') : db.selectFrom('trends').crossJoin('skills')
   return joined
     .whereRef('trends.skill_id', '=', 'skills.id')
     .where('trends.period', '=', period)

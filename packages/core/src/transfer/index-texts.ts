@@ -24,7 +24,7 @@ export async function indexTexts(trx: WriteTransaction, dialect: Dialect): Promi
 function readSkills(trx: Kysely<Tables>, after: number) {
   return trx
     .selectFrom('skills')
-    .select(['num', 'owner', 'name', 'display_name', 'keywords', 'description', 'headings', 'summary'])
+    .select(['num', 'owner', 'name', 'display_name', 'keywords', 'description', 'headings', 'summary', 'category'])
     .where('num', '>', after)
     .where('state', '!=', 'withdrawn')
     .orderBy('num')

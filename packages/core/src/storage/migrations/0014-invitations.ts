@@ -1,9 +1,14 @@
 import { sql, type Kysely } from 'kysely'
 import type { Migration } from '../migrations.ts'
 import type { Tables } from '../tables.ts'
+import type { WriteTransaction } from '../writer.ts'
+import { indexTexts } from '../../transfer/index-texts.ts'
 import { columnsOf, required, to } from './columns.ts'
 
-/** Invitations of collaborators, and what recommendations rely on: installs by agents of users, and an order by downloads. */
+/**
+ * Invitations of collaborators; what recommendations rely on, installs by agents of users and an order by downloads; and
+ * the words of categories in the full-text index.
+ */
 export const invitations: Migration = {
   name: '0014-invitations',
   async up(db, dialect) {
@@ -22,6 +27,15 @@ export const invitations: Migration = {
     await db.schema.dropIndex('agent_skills_skill').execute()
     await db.schema.createIndex('agent_skills_counted').on('agent_skills').columns(['skill_id', 'counted']).execute()
     await db.schema.createIndex('skills_downloads').on('skills').columns(['downloads desc', 'id']).execute()
+
+    if (dialect === 'sqlite') {
+      await sql`drop table skill_text`.execute(db)
+      await sql`create virtual table skill_text using fts5(
+        name, owner, keywords, description, headings, summary, category,
+        content='', contentless_delete=1, tokenize='ascii'
+      )`.execute(db)
+    }
+    await indexTexts(db as WriteTransaction, dialect)
   },
 }
 
