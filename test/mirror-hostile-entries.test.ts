@@ -68,6 +68,33 @@ describeDatabases('a log whose signer lies', (open) => {
       await mirror.sync('main', { full: true })
     })
 
+    it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+      ['a repository that runs code', { repository: 'javascript:alert(1)' }, { repository: '' }],
+      ['a repository without a host', { repository: 'https://' }, { repository: '' }],
+      ['a repository of 600 characters', { repository: `https://a.example/${'x'.repeat(600)}` }, { repository: '' }],
+      ['a repository', { repository: 'https://a.example/x' }, { repository: 'https://a.example/x' }],
+      [
+        'a long message',
+        { deprecated: true, deprecationMessage: 'y'.repeat(2000) },
+        { deprecationMessage: 'y'.repeat(1000) },
+      ],
+    ])('%s: comes in as it could be published here', async (_, said, shown) => {
+      const { node, mirror, test } = await follow(0)
+      const { data } = node.publish('alice/new', { data: said })
+      await mirror.sync('main')
+      expect(await test.api().getSkill({ name: 'alice/new' })).toMatchObject(shown)
+      node.append({ type: 'skill', subject: 'alice/new', data: { ...data, ...said, displayName: 'Changed' } })
+      await mirror.sync('main')
+      expect(await test.api().getSkill({ name: 'alice/new' })).toMatchObject({ ...shown, displayName: 'Changed' })
+    })
+
+    it('more keywords than may be published: as many come in as may', async () => {
+      const { node, mirror, test } = await follow(0)
+      node.publish('alice/new', { data: { keywords: Array.from({ length: 200 }, (__, i) => `word-${i}`) } })
+      await mirror.sync('main')
+      expect((await test.api().getSkill({ name: 'alice/new' })).keywords).toHaveLength(32)
+    })
+
     it('a removal that is as long as an entry may be is followed all the same', async () => {
       const { node, mirror, served } = await follow(2)
       fill(withdraw(node, node.entries[0]!, { more: '' }), 'more')

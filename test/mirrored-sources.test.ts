@@ -51,13 +51,31 @@ describeDatabases('one source for each name of a mirror', (open) => {
       expect(await codeOf(show('alice/milk'))).toBe('not_found')
     })
 
-    it('goes on where the skill came in before its namespace was handed over', async () => {
+    it('gets nothing from an upstream once its namespace was claimed, be the skill from there', async () => {
       await publish(alice, 'tea')
       await follow()
-      await mirror.makeUser('alice')
+      const local = await mirror.makeUser('alice')
       await publish(alice, 'tea', 'Two.')
       await publish(alice, 'milk')
-      expect(await follow()).toEqual(['version alice/tea@1.0.1: applied', 'version alice/milk@1.0.0: owned_locally'])
+      await alice.api.publishSkill({ name: 'tea', deprecated: true })
+      expect(await follow()).toEqual([
+        'version alice/tea@1.0.1: owned_locally',
+        'version alice/milk@1.0.0: owned_locally',
+        'skill alice/tea: owned_locally',
+      ])
+      expect(await show('alice/tea')).toMatchObject({ latestVersion: '1.0.0', deprecated: false })
+      expect((await show('alice/tea')).author.id).toBe((await mirror.registry.getCaller(local.username)).userId)
+    })
+
+    it('gets no pack from an upstream once the name of its curator was claimed', async () => {
+      await publish(alice, 'tea')
+      const pack = { slug: 'breakfast', name: 'Breakfast', description: '', skills: ['alice/tea'] }
+      await alice.api.createPack(pack)
+      await follow()
+      await mirror.makeUser('alice')
+      await alice.api.updatePack({ slug: 'breakfast', name: 'Poison' })
+      expect(await follow()).toEqual(['pack breakfast: owned_locally'])
+      expect(await mirror.api().getPack({ slug: 'breakfast' })).toMatchObject({ name: 'Breakfast' })
     })
 
     it('takes what its user linked an account for', async () => {

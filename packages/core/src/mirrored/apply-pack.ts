@@ -24,7 +24,10 @@ export async function applyPack(
 ): Promise<MirrorOutcome> {
   const { slug } = data.pack
   const before = await trx.selectFrom('packs').selectAll().where('slug', '=', slug).executeTakeFirst()
-  const refusal = before ? refuseOther(before, upstream) : await refuseNew(trx, data)
+  const refusal =
+    (before && refuseOther(before, upstream)) ??
+    (await refuseClaimed(trx, data)) ??
+    (before ? undefined : await refuseNew(trx, data))
   if (refusal) return refusal
   if (!before && data.withdrawn) return { result: 'unchanged' }
   const at = context.clock.now()
@@ -54,12 +57,19 @@ function refuseOther({ slug, origin_upstream }: PackRow, upstream: string): Refu
   return refuse('other_source', `The pack ${slug} comes from ${origin_upstream}, and a pack has one source.`)
 }
 
-async function refuseNew(trx: WriteTransaction, { curator, pack }: PackEntry['data']): Promise<Refusal | undefined> {
+/** That it is gone is followed all the same. */
+async function refuseClaimed(
+  trx: WriteTransaction,
+  { curator, withdrawn }: PackEntry['data'],
+): Promise<Refusal | undefined> {
+  if (withdrawn) return undefined
   const { username } = curator
   const user = await trx.selectFrom('users').select('claimed').where('username', '=', username).executeTakeFirst()
-  if (user?.claimed) {
-    return refuse('owned_locally', `${username} is a user of this node, so nobody else makes packs under that name.`)
-  }
+  if (!user?.claimed) return undefined
+  return refuse('owned_locally', `${username} is a user of this node, so no one else makes packs under that name.`)
+}
+
+async function refuseNew(trx: WriteTransaction, { pack }: PackEntry['data']): Promise<Refusal | undefined> {
   const taken = await trx.selectFrom('packs').select('slug').where('id', '=', pack.id).executeTakeFirst()
   return taken && refuse('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
 }
@@ -70,6 +80,9 @@ function toTexts({ name, description }: PackEntry['data']) {
     description: withoutNul(description).slice(0, limits.descriptionCharactersMax).toWellFormed(),
   }
 }
+
+/** As published packs have them. */
+const noteCharactersMax = 1000
 
 /** A long list comes in parts: the first begins it anew, each further one goes on with it. */
 async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
@@ -90,7 +103,7 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
     const skillId = ids.get(fullName)
     if (skillId === undefined || taken.has(skillId)) return []
     taken.add(skillId)
-    return [{ skillId, pinnedVersion, note: withoutNul(note).toWellFormed() }]
+    return [{ skillId, pinnedVersion, note: withoutNul(note).slice(0, noteCharactersMax).toWellFormed() }]
   })
   await addMembers(trx, packId, members, (there.at(-1)?.position ?? -1) + 1)
 }

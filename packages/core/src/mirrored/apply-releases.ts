@@ -1,12 +1,4 @@
-import {
-  compareVersions,
-  isSkillName,
-  isUsername,
-  isVersion,
-  limits,
-  nextPatch,
-  reservedOwners,
-} from '@skillstead/protocol'
+import { compareVersions, isSkillName, isUsername, isVersion, nextPatch, reservedOwners } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import { systemCaller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -24,7 +16,7 @@ import { isFreeId } from './ids.ts'
 import { findPlace, refuse, type Refusal } from './place.ts'
 import { isRefusal } from './prepare-versions.ts'
 import { isSame, prepareReleases, type PreparedRelease } from './prepare-releases.ts'
-import { shorten } from './settle-source.ts'
+import { toPublishedText } from './published-text.ts'
 import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './types.ts'
 import { writeInOrder } from './write-in-order.ts'
 import { isVersionHere } from './written-here.ts'
@@ -167,7 +159,7 @@ async function applyNew(
     content: ready.content,
     inspection,
     settings,
-    changelog: (release.changelog ?? '').slice(0, limits.changelogCharactersMax).toWellFormed(),
+    changelog: toPublishedText(release.changelog ?? '', 'changelog'),
     publishedAt: release.publishedAt,
     yanked: release.yanked,
   }
@@ -202,10 +194,10 @@ async function insertRow(trx: WriteTransaction, { order, release, owner, setting
 function toSettings(release: MirrorRelease): SkillSettings {
   const { category, repository, deprecated, deprecationMessage, visibility } = release
   return {
-    category: category && shorten(category, 'category'),
-    repository: repository && shorten(repository, 'repository'),
+    category: category && toPublishedText(category, 'category'),
+    repository: repository && toPublishedText(repository, 'repository'),
     deprecated,
-    deprecationMessage: deprecationMessage && shorten(deprecationMessage, 'deprecationMessage'),
+    deprecationMessage: deprecationMessage && toPublishedText(deprecationMessage, 'deprecationMessage'),
     visibility,
   }
 }

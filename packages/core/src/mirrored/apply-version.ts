@@ -12,6 +12,7 @@ import { toCreatedAt, type VersionEntry } from './entry-data.ts'
 import { toSight } from './apply-changes.ts'
 import { creditSource } from './fork-source.ts'
 import { refuse } from './place.ts'
+import { toPublishedText } from './published-text.ts'
 import type { PreparedVersion } from './prepare-versions.ts'
 import { settleSource, toSettings } from './settle-source.ts'
 import type { MirrorOutcome } from './types.ts'
@@ -95,7 +96,7 @@ function toPublication({ data }: Version, prepared: PreparedVersion, owner: Publ
     owner,
     publisher: data.publisher,
     settings: {},
-    changelog: data.changelog,
+    changelog: toPublishedText(data.changelog, 'changelog'),
     publishedAt: data.publishedAt,
     yanked: data.yanked,
     ...prepared,

@@ -15,7 +15,7 @@ export interface Wanted {
 export type Place =
   | { readonly skill: SkillRow; readonly stranger?: undefined; readonly refusal?: undefined }
   | { readonly skill?: undefined; readonly stranger?: undefined; readonly refusal?: undefined }
-  /** The name or the id is that of a skill which came from elsewhere. */
+  /** The name or the id is that of a skill which came from elsewhere, or whose owner is a user of this node. */
   | { readonly stranger: SkillRow; readonly refusal: Refusal; readonly skill?: undefined }
   | { readonly refusal: Refusal; readonly skill?: undefined; readonly stranger?: undefined }
 
@@ -39,12 +39,13 @@ export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<
     if (isDeletedHere(skill)) {
       return { refusal: refuse('name_taken', `${skill.full_name} was deleted on this node, and stays so.`) }
     }
-    if (skill.full_name === fullName) return { skill }
+    if (skill.full_name === fullName) return withoutClaimed(trx, wanted, skill)
     const refusal = skill.name === nameOf(fullName) ? undefined : refuseShortName(skill, fullName)
     return withRefusal({ skill }, refusal ?? (await refuseNew(trx, wanted, named, skill.id)))
   }
   if (named && !isFrom(named, upstream)) return { stranger: named, refusal: refuseStranger(named, fullName) }
-  if (named && !isDeletedHere(named) && (await isOfAnotherLog(trx, named, upstream))) return { skill: named }
+  if (named && !isDeletedHere(named) && (await isOfAnotherLog(trx, named, upstream)))
+    return withoutClaimed(trx, wanted, named)
   return withRefusal({}, await refuseNew(trx, wanted, named))
 }
 
@@ -127,10 +128,22 @@ async function refuseNew(
   if (alias && alias.skill_id !== skillId) {
     return refuse('name_taken', `${fullName} leads to the skill that was transferred from it.`)
   }
+  return refuseClaimed(trx, { upstream, owner })
+}
+
+/** A skill that came in before its namespace was claimed is its new owner's: the upstream adds nothing to it. */
+async function withoutClaimed(trx: WriteTransaction, wanted: Wanted, skill: SkillRow): Promise<Place> {
+  const refusal = await refuseClaimed(trx, wanted)
+  return refusal ? { stranger: skill, refusal } : { skill }
+}
+
+async function refuseClaimed(
+  trx: WriteTransaction,
+  { upstream, owner }: Pick<Wanted, 'upstream' | 'owner'>,
+): Promise<Refusal | undefined> {
   const [user] = await selectUser(trx, owner)
-  if (!user?.claimed) return undefined
-  if (await isLinked(trx, user.id, upstream, owner)) return undefined
-  return refuse('owned_locally', `${owner} is a user of this node, so nobody else publishes under that name.`)
+  if (!user?.claimed || (await isLinked(trx, user.id, upstream, owner))) return undefined
+  return refuse('owned_locally', `${owner} is a user of this node, so no one else publishes under that name.`)
 }
 
 /** The user said, with a key, to be the one of this name there. */

@@ -9,6 +9,7 @@ import { mapInSlices } from '../slices.ts'
 import type { VersionEntry } from './entry-data.ts'
 import { readEntryFiles } from './entry-files.ts'
 import { refuse, type Refusal } from './place.ts'
+import { toPublishedKeywords, toPublishedText } from './published-text.ts'
 
 /** A version that was read, checked against its digests and looked at, before any transaction begins. */
 export interface PreparedVersion {
@@ -136,11 +137,11 @@ function readFields({ data }: VersionEntry, skillMd: string): PackageFields {
   const given = {
     name: data.skill.name,
     version: data.version,
-    displayName: take('displayName', data.displayName),
-    description: take('description', data.description),
-    license: take('license', data.license),
-    keywords: take('keywords', data.keywords),
-    category: take('category', data.category),
+    displayName: take('displayName', toPublishedText(data.displayName, 'displayName') || undefined),
+    description: take('description', toPublishedText(data.description, 'description')),
+    license: take('license', toPublishedText(data.license, 'license')),
+    keywords: take('keywords', toPublishedKeywords(data.keywords)),
+    category: take('category', toPublishedText(data.category, 'category')),
   }
   const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
   return { ...fields, metadata: { ...fields.metadata, category: fields.metadata.category || undefined } }

@@ -1,11 +1,10 @@
-import { limits } from '@skillstead/protocol'
 import { recountCredit } from '../reputation/credit.ts'
-import { cleanKeywords, withoutNul } from '../skills/package-fields.ts'
 import { toColumns, type SkillSettings } from '../skills/settings.ts'
 import { findState } from '../skills/skill-state.ts'
 import type { SkillRow, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { SkillEntry, VersionEntry } from './entry-data.ts'
+import { toPublishedKeywords, toPublishedText } from './published-text.ts'
 
 type Told = VersionEntry['data'] | SkillEntry['data']
 
@@ -32,28 +31,13 @@ export async function settleSource(
   return changed.length > 0 || before.full_name !== data.skill.fullName || before.source_state !== 'live'
 }
 
-/** How much of each text this node shows. */
-const charactersMax = {
-  displayName: limits.displayNameCharactersMax,
-  description: limits.descriptionCharactersMax,
-  license: 128,
-  category: 64,
-  repository: 2048,
-  deprecationMessage: 2048,
-} as const
-
-/** A text from elsewhere as it may be stored. */
-export function shorten(text: string, field: keyof typeof charactersMax): string {
-  return withoutNul(text).slice(0, charactersMax[field]).toWellFormed()
-}
-
 /** What an entry says of the skill rather than of a version, within the bounds of what this node shows. */
 export function toSettings(data: Told): SkillSettings {
   return {
-    category: shorten(data.category, 'category'),
-    repository: shorten(data.repository, 'repository'),
+    category: toPublishedText(data.category, 'category'),
+    repository: toPublishedText(data.repository, 'repository'),
     deprecated: data.deprecated,
-    deprecationMessage: shorten(data.deprecationMessage, 'deprecationMessage'),
+    deprecationMessage: toPublishedText(data.deprecationMessage, 'deprecationMessage'),
     ...('version' in data ? {} : toTexts(data)),
   }
 }
@@ -61,10 +45,10 @@ export function toSettings(data: Told): SkillSettings {
 /** Of a version these are its own, and the skill has them from its latest one. */
 function toTexts(data: Told): SkillSettings {
   return {
-    displayName: shorten(data.displayName, 'displayName'),
-    description: shorten(data.description, 'description'),
-    license: shorten(data.license, 'license'),
-    keywords: cleanKeywords(data.keywords),
+    displayName: toPublishedText(data.displayName, 'displayName'),
+    description: toPublishedText(data.description, 'description'),
+    license: toPublishedText(data.license, 'license'),
+    keywords: toPublishedKeywords(data.keywords),
   }
 }
 
