@@ -52,6 +52,19 @@ describeApi('what a publish takes', (open, { transport }) => {
       expect(skill).toMatchObject({ name: 'tarred', latestVersion: '4.0.0' })
     })
 
+    it('may hold .git beside SKILL.md, which is left out with a warning, and nowhere else', async () => {
+      const git = { path: 'cloned/.git/config', bytes: Buffer.from('[core]') }
+      const publishZip = (...more: (typeof git)[]) => {
+        const body = zip([...entries('cloned', 'cloned/'), ...more])
+        return alice.api.publishSkill({ archive: { contentType: 'application/zip', body } })
+      }
+      const { version, warnings } = await publishZip(git)
+      expect(version.files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh'])
+      expect(warnings.map(({ code }) => code)).toEqual(['git_folder_left_out'])
+      const refusal = await refusalOf(publishZip(git, { ...git, path: 'cloned/scripts/.git/config' }))
+      expect(refusal).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'scripts/.git' }] })
+    })
+
     it('has the same digest as the same files in JSON', async () => {
       const files = [{ path: 'scripts/run.sh', content: 'echo run\n' }]
       const json = await alice.api.publishSkill({ skillMd: skillMd('alike'), files })
@@ -97,6 +110,9 @@ describeApi('what a publish takes', (open, { transport }) => {
       'x'.repeat(256),
       '',
       '\ud800',
+      '.git/config',
+      'a/GIT~1/config',
+      'a/.g\u200cit/config',
     ]
 
     it.each(hostile)('may not be %j, and a refusal names it', async (path) => {
@@ -113,6 +129,11 @@ describeApi('what a publish takes', (open, { transport }) => {
     it('that are at fault are named each', async () => {
       const refusal = await refusalOf(publishFiles(['../a', '/b', 'c'].map((path) => ({ path, content: '' }))))
       expect(refusal.errors.map(({ path }) => path)).toEqual(['../a', '/b'])
+    })
+
+    it('may not make a folder that git takes for a bare repository', async () => {
+      const bare = ['x/HEAD', 'x/objects/a', 'x/refs/a', 'x/config'].map((path) => ({ path, content: 'x' }))
+      expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })
     })
 
     it('may not meet where case is ignored', async () => {

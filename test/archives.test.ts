@@ -162,6 +162,44 @@ describe('paths of files', () => {
     expect(messagesOf(path)).toEqual([expect.stringContaining(message)])
   })
 
+  it.each([
+    '.git/config',
+    'a/.GIT/hooks/x',
+    '.Git',
+    'git~1/config',
+    'a/GIT~2',
+    '.git./config',
+    '.git . /config',
+    '.git::$INDEX_ALLOCATION/config',
+    '.g\u200Cit/config',
+    'a/.gi\uFEFFt/config',
+    '.\u00ADgit\uFE0F/x',
+    '.g\u0131t/config',
+    '.\uFF47it/config',
+    'a\\.git\\config',
+  ])('may not have a segment that a file system takes for .git: %j', (path) => {
+    expect(messagesOf(path)).toEqual([expect.stringContaining('take a segment of the path for `.git`')])
+  })
+
+  it('may begin like .git', () => {
+    expect(
+      messagesOf('.gitignore', '.github/workflows/ci.yml', 'git/x', 'a.git/b', '.gitattributes', 'git~/x'),
+    ).toEqual([])
+  })
+
+  it.each([
+    [['HEAD', 'objects/x', 'refs/heads/x', 'config']],
+    [['a/b/head', 'a/b/OBJECTS/pack/x', 'a/b/Refs/x']],
+    [['a/HE\u200BAD', 'a/objects', 'a/refs']],
+    [['w/HEAD', 'w/commondir', 'other/objects/x', 'other/refs/x']],
+  ])('may not make a folder that git takes for a bare repository: %j', (paths) => {
+    expect(messagesOf(...paths)).toEqual([expect.stringContaining('git takes the folder for a repository')])
+  })
+
+  it('may have names of a bare repository in different folders', () => {
+    expect(messagesOf('HEAD', 'objects/x', 'a/refs/x', 'b/HEAD/objects/x', 'b/HEAD/refs/x')).toEqual([])
+  })
+
   it('may not be equal ignoring case and normalisation, nor a file and a folder at once', () => {
     expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path is the same as 'a/B' where case is ignored."])
     expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
@@ -224,9 +262,9 @@ describe('reading an archive', () => {
   })
 
   it('leaves out what operating systems and git add, and folders', async () => {
-    const names = ['__MACOSX/._SKILL.md', '.DS_Store', 'a/.DS_Store', '.git/config', '._x', 'folder/', 'a/.git/HEAD']
+    const names = ['__MACOSX/._SKILL.md', '.DS_Store', 'a/.DS_Store', '.git/config', '._x', 'folder/', '.git/HEAD']
     const zipped = zip([doc, ...names.map((name) => ({ name }))])
-    expect((await readArchive(zipped, 'zip')).files).toEqual([])
+    expect(await readArchive(zipped, 'zip')).toMatchObject({ files: [], hasGitFolder: true })
     const folder = tarEntry('a/', '', '5')
     const tarred = tarGz(
       tarEntry('./', '', '5'),
@@ -234,7 +272,20 @@ describe('reading an archive', () => {
       folder,
       ...names.map((name) => tarEntry(name)),
     )
-    expect((await readArchive(tarred, 'tar.gz')).files).toEqual([])
+    expect(await readArchive(tarred, 'tar.gz')).toMatchObject({ files: [], hasGitFolder: true })
+    expect(await readArchive(tarGz(tarEntry('SKILL.md', skillMd)), 'tar.gz')).toMatchObject({ hasGitFolder: false })
+  })
+
+  it('leaves out .git beside SKILL.md alone, and refuses every other one', async () => {
+    const inFolder = [{ ...doc, name: 'pdf/SKILL.md' }, { name: 'pdf/.git/HEAD' }, { name: 'pdf/.git/objects/x' }]
+    expect(await readArchive(zip(inFolder), 'zip')).toMatchObject({ files: [], hasGitFolder: true })
+    for (const name of ['a/.git/HEAD', '.GIT/config', 'a/git~1/config', 'a/.git']) {
+      expect(await refusalOf(zip([doc, { name }]))).toContain('for `.git`')
+      expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain('for `.git`')
+    }
+    expect(await refusalOf(zip([...inFolder, { name: 'pdf/a/.git/x' }]))).toContain('a/.git: ')
+    const bare = ['HEAD', 'objects/x', 'refs/x', 'config'].map((name) => ({ name }))
+    expect(await refusalOf(zip([doc, ...bare]))).toContain('HEAD: Beside `objects`')
   })
 
   it('reads long names and global headers of a tar, and composes decomposed names', async () => {

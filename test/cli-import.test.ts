@@ -206,10 +206,21 @@ describe('importing folders and zips', () => {
     await writeFile(join(source, 'a', 'deep', 'inner', 'assets', 'logo.svg'), '<svg/>')
     await writeFile(join(source, 'node_modules', 'c', 'SKILL.md'), skillMd('dependency'))
     await symlink(join(source, 'a'), join(source, 'link'))
+    await mkdir(join(source, 'a', '.git'))
+    await writeFile(join(source, 'a', '.git', 'config'), '[core]\n\tfsmonitor = ./run.sh\n')
+    await mkdir(join(source, 'nested', 'sub', '.git'), { recursive: true })
+    await writeFile(join(source, 'nested', 'SKILL.md'), skillMd('nested'))
+    await mkdir(join(source, 'folded', '.GIT'), { recursive: true })
+    await writeFile(join(source, 'folded', 'SKILL.md'), skillMd('folded'))
+    await writeFile(join(source, 'folded', '.GIT', 'config'), '[core]\n')
     const needed = await skillsteadJson<Summary>(['import', source, '--data', data])
     expect(needed.refusals[0]?.reason).toContain('--owner')
     const summary = await skillsteadJson<Summary>(['import', source, '--owner', 'team', '--data', data])
-    expect(summary).toMatchObject({ taken: 2, refused: 0 })
+    expect(summary).toMatchObject({ taken: 2, refused: 2, warnings: { git_folder_left_out: 1 } })
+    expect(summary.refusals.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^sub\/\.git: /),
+      expect.stringMatching(/^\.GIT\/config: /),
+    ])
     const outer = await skillsteadJson<Details>(['show', 'team/outer', '--data', data])
     expect(outer.files.map(({ path }) => path)).toEqual(['SKILL.md', 'beside.txt'])
     const inner = await skillsteadJson<Details>(['show', 'team/inner', '--data', data])
@@ -222,11 +233,17 @@ describe('importing folders and zips', () => {
     const files = [
       { path: 'one/SKILL.md', bytes: Buffer.from(skillMd('one')) },
       { path: 'one/more.txt', bytes: Buffer.from('more') },
+      { path: 'one/.git/config', bytes: Buffer.from('[core]') },
       { path: 'two/SKILL.md', bytes: Buffer.from(skillMd('two')) },
+      { path: 'three/SKILL.md', bytes: Buffer.from(skillMd('three')) },
+      { path: 'three/sub/.git/config', bytes: Buffer.from('[core]') },
     ]
     await writeFile(join(folder, 'two.zip'), writeZip(files))
     expect(await skillsteadJson(['import', join(folder, 'two.zip'), '--owner', 'team', '--data', data])).toMatchObject({
       taken: 2,
+      refused: 1,
+      refusals: [{ reason: expect.stringContaining('three/sub/.git: ') }],
+      warnings: { git_folder_left_out: 1 },
     })
     const zip = Buffer.from(writeZip([{ path: 'one/SKILL.md', bytes: Buffer.from(skillMd('evil')) }]))
     await writeFile(

@@ -82,11 +82,17 @@ it('refuses packages that are not what was promised, or that would write elsewhe
     'skill.MD',
     '.git/config',
     'a/.GIT/hooks/x',
+    'git~1/config',
+    'a/.g\u200Cit/config',
     `${'deep/'.repeat(9)}x`,
   ]) {
     const files = [document, { path, bytes: Buffer.from('x') }]
     await expect(fetchOf(writeZip(files), files), path).rejects.toThrow(/was refused\. .* Nothing was changed\.$/)
   }
+  const bare = ['HEAD', 'objects/x', 'refs/x', 'config'].map((path) => ({ path, bytes: Buffer.from('x') }))
+  await expect(fetchOf(writeZip([document, ...bare]), [document, ...bare])).rejects.toThrow(
+    'takes the folder for a repo',
+  )
   const double = [document, { path: 'a.md', bytes: Buffer.from('x') }, { path: 'A.md', bytes: Buffer.from('y') }]
   await expect(fetchOf(writeZip(double), double)).rejects.toThrow('where case is ignored')
   const link = Buffer.from(writeZip([document, other]))

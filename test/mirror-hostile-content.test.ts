@@ -58,6 +58,11 @@ describePairs('an upstream that signs what no version may be', (openPair) => {
     ['a path out of its folder', { files: { 'SKILL.md': skillMd('new'), '../../etc/cron.d/x': 'x' } }],
     ['an absolute path', { files: { 'SKILL.md': skillMd('new'), '/etc/passwd': 'x' } }],
     ['a path with a back-slash', { files: { 'SKILL.md': skillMd('new'), 'a\\b': 'x' } }],
+    ['a folder of git', { files: { 'SKILL.md': skillMd('new'), 'a/.Git/config': 'x' } }],
+    [
+      'a bare repository',
+      { files: { 'SKILL.md': skillMd('new'), HEAD: 'x', 'objects/x': 'x', 'refs/x': 'x', config: 'x' } },
+    ],
     ['a device', { files: { 'SKILL.md': skillMd('new'), 'con.txt': 'x' } }],
     ['no SKILL.md', { files: { 'README.md': 'x' } }],
     ['a SKILL.md that is no text', { files: { 'SKILL.md': Buffer.of(0xff, 0xfe, 0x00) } }],

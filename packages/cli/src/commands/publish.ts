@@ -26,6 +26,8 @@ type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
   files?: { path: string; content: string; encoding: 'base64' }[]
+  /** About what was left out of a folder. */
+  warnings?: readonly Warning[]
 }
 
 /** `skillstead publish PATH`: a folder with a SKILL.md, an archive, or a SKILL.md alone. */
@@ -44,7 +46,7 @@ export const publish: Command<Published> = {
     ...placeOptions,
   },
   async run(given, output) {
-    const content = await readContent(given.words[0]!)
+    const { warnings: leftOut = [], ...content } = await readContent(given.words[0]!)
     const as = text(given, 'owner')
     if (findUrl(given) === undefined && as === undefined) throw new UsageError('Say whose it is: --owner NAME.')
     const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
@@ -63,7 +65,7 @@ export const publish: Command<Published> = {
       },
       { as },
     )
-    const { skill, version, created, warnings, held } = answer
+    const { skill, version, created, held } = answer
     const { portable, security } = version
     const { fullName } = skill
     return {
@@ -73,7 +75,7 @@ export const publish: Command<Published> = {
       held: held !== undefined,
       dryRun,
       portable,
-      warnings,
+      warnings: [...leftOut, ...answer.warnings],
       security,
     }
   },
@@ -139,7 +141,7 @@ async function readFolder(path: string): Promise<Content> {
       content: Buffer.from(file.bytes).toString('base64'),
       encoding: 'base64' as const,
     }))
-    return { skillMd: item.skillMd, files }
+    return { skillMd: item.skillMd, files, warnings: item.warnings }
   }
   throw new Error(`${path} holds no SKILL.md.`)
 }

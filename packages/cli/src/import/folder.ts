@@ -1,7 +1,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
-import { limits } from '@skillstead/protocol'
-import type { ArchiveFile } from '@skillstead/core/archives'
+import { limits, type Warning } from '@skillstead/protocol'
+import { gitFolderLeftOut, type ArchiveFile } from '@skillstead/core/archives'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
 /** What people and tools leave in folders and archives, and no skill is made of. */
@@ -38,11 +38,17 @@ async function readSkill(folder: string, path: string, skillFile: string): Promi
   const { size } = await stat(join(folder, skillFile))
   if (size > limits.fileBytesMax)
     return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
-  const files: ArchiveFile[] = []
-  const problem = await collectFiles(folder, '', skillFile, { files, bytes: size })
+  const found: FoundFiles = { files: [], warnings: [], bytes: size }
+  const problem = await collectFiles(folder, '', skillFile, found)
   if (problem) return { id, reason: problem }
   const skillMd = decodeText(await readFile(join(folder, skillFile)))
-  return { id, path: id, history: [], skillMd, files, filesMissing: 0 }
+  return { id, path: id, history: [], skillMd, files: found.files, filesMissing: 0, warnings: found.warnings }
+}
+
+interface FoundFiles {
+  readonly files: ArchiveFile[]
+  readonly warnings: Warning[]
+  bytes: number
 }
 
 /** The files beside a SKILL.md and below, but for nested skills. Tells when there is too much, before reading it. */
@@ -50,10 +56,14 @@ async function collectFiles(
   folder: string,
   prefix: string,
   skillFile: string,
-  found: { readonly files: ArchiveFile[]; bytes: number },
+  found: FoundFiles,
 ): Promise<string | undefined> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     const path = posix.join(prefix, entry.name)
+    if (entry.name === '.git') {
+      if (prefix !== '') return toNestedGit(path)
+      found.warnings.push(gitFolderLeftOut)
+    }
     if (skipped.has(entry.name) || (prefix === '' && entry.name === skillFile)) continue
     if (entry.isDirectory()) {
       const names = await readdir(join(folder, path))
@@ -71,6 +81,11 @@ async function collectFiles(
     found.files.push({ path: path.normalize('NFC'), bytes: await readFile(join(folder, path)) })
   }
   return undefined
+}
+
+/** Why a skill with a `.git` below its folders is refused. */
+export function toNestedGit(path: string): string {
+  return `${path}: A skill may have no .git below its folders, since git runs programs that are named in it.`
 }
 
 /** `SKILL.md` in any casing. */

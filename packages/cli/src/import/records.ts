@@ -1,4 +1,5 @@
 import type { ArchiveFile } from '@skillstead/core/archives'
+import type { Warning } from '@skillstead/protocol'
 
 /** A version in a skill's history, oldest first. */
 interface HistoryVersion {
@@ -25,6 +26,8 @@ export interface SkillRecord {
   readonly files: readonly ArchiveFile[]
   /** Files that the source names but does not hold. */
   readonly filesMissing: number
+  /** About what was left out of it. */
+  readonly warnings?: readonly Warning[]
 }
 
 /** Something in a source that is no skill at all. */

@@ -84,6 +84,7 @@ export async function runImport(
     }
     addToBatch(batch, item, name)
     summary.filesMissing += item.filesMissing
+    countWarnings(summary, item.warnings ?? [])
     if (batch.versions.length >= batchVersions || batch.bytes >= batchBytes) await send()
   }
   await finish()

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
-import { readArchiveFiles, type ArchiveFile } from '@skillstead/core/archives'
+import { gitFolderLeftOut, readArchiveFiles, type ArchiveFile } from '@skillstead/core/archives'
 import { limits } from '@skillstead/protocol'
-import { isSkillMd, skipped } from './folder.ts'
+import { isSkillMd, skipped, toNestedGit } from './folder.ts'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
 /** An archive of many skills may hold more than one skill may. */
@@ -16,9 +16,10 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
     const { size } = statSync(file)
     if (size > zipBytesMax)
       throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB; unpack it and import the folder.`)
-    const entries = await readArchiveFiles(readFileSync(file), type, zipLimits)
-    refuseEscapes(file, entries)
-    const skills = groupBySkill(entries.filter(isWanted), basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, ''))
+    const { files, gitFolders } = await readArchiveFiles(readFileSync(file), type, zipLimits)
+    refuseEscapes(file, files)
+    const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
+    const skills = groupBySkill(files.filter(isWanted), gitFolders.filter(isOutsideModules), archiveName)
     if (skills.length === 0) throw new Error(`${file} holds no SKILL.md.`)
     for (const [i, item] of skills.entries()) {
       share = i / skills.length
@@ -41,8 +42,16 @@ function isWanted({ path }: ArchiveFile): boolean {
   return !path.split('/').some((segment) => skipped.has(segment))
 }
 
-/** Each file belongs to the nearest folder above it that has a SKILL.md. */
-function groupBySkill(entries: readonly ArchiveFile[], archiveName: string): SourceItem[] {
+function isOutsideModules(path: string): boolean {
+  return !path.split('/').includes('node_modules')
+}
+
+/** Each file and each `.git` belongs to the nearest folder above it that has a SKILL.md. */
+function groupBySkill(
+  entries: readonly ArchiveFile[],
+  gitFolders: readonly string[],
+  archiveName: string,
+): SourceItem[] {
   const documents = Map.groupBy(
     entries.filter(({ path }) => isSkillMd(posix.basename(path))),
     ({ path }) => posix.dirname(path),
@@ -51,9 +60,13 @@ function groupBySkill(entries: readonly ArchiveFile[], archiveName: string): Sou
     entries.filter((entry) => !isSkillMd(posix.basename(entry.path))),
     ({ path }) => findSkillFolder(path, documents),
   )
+  const gitFoldersOf = Map.groupBy(gitFolders, (path) => findSkillFolder(path, documents))
   return [...documents].map(([folder, [document, ...others]]) => {
     const { path: id, bytes: skillMd } = document!
     if (others.length > 0) return { id, reason: `${others[0]!.path} stands beside it; there must be one SKILL.md.` }
+    const inside = gitFoldersOf.get(folder) ?? []
+    const nested = inside.find((path) => posix.dirname(path) !== folder)
+    if (nested !== undefined) return { id, reason: toNestedGit(nested) }
     return {
       id,
       path: folder === '.' ? posix.join(archiveName, id) : id,
@@ -61,6 +74,7 @@ function groupBySkill(entries: readonly ArchiveFile[], archiveName: string): Sou
       skillMd: decodeText(skillMd),
       files: (filesOf.get(folder) ?? []).map(({ path, bytes }) => ({ path: posix.relative(folder, path), bytes })),
       filesMissing: 0,
+      warnings: inside.length > 0 ? [gitFolderLeftOut] : [],
     }
   })
 }

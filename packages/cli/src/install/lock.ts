@@ -162,12 +162,7 @@ export function isTarget(target: unknown, name: string, { anywhere = false }: Lo
   if (anywhere && isAbsolute(target)) return segments.at(-1) === name && !segments.includes('..')
   // Segment by segment: what a version may hold is of limited depth, and a project is not.
   const problems = segments.flatMap((segment) => checkPaths([{ path: `x/${segment.normalize('NFC')}` }]))
-  return segments.at(-1) === name && problems.length === 0 && !segments.some(isGitFolder)
-}
-
-/** Whether some system takes a name for `.git`, below which files run programs. */
-export function isGitFolder(name: string): boolean {
-  return /^(?:\.git|git~\d)[. ]*$/i.test(name.replaceAll(/\p{Cf}/gu, ''))
+  return segments.at(-1) === name && problems.length === 0
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,11 +1,10 @@
 import { checkPaths } from '@skillstead/core/archives'
 import type { ContentFile } from '@skillstead/client/verify'
 import { readZipContent } from '../verify/content.ts'
-import { isGitFolder } from './lock.ts'
 
 /**
  * The files of a package. Throws for what is no zip, for one that is too large, and for paths that lead out of the folder
- * it is unpacked in, that a file system cannot hold, or that would overwrite each other.
+ * it is unpacked in, that a file system cannot hold, that would overwrite each other, or that git takes for its own.
  */
 export async function readPackage(zip: Uint8Array): Promise<ContentFile[]> {
   const files = await readZipContent(zip)
@@ -13,7 +12,5 @@ export async function readPackage(zip: Uint8Array): Promise<ContentFile[]> {
   const others = files.filter(({ path }) => path !== 'SKILL.md')
   const [problem] = checkPaths(others.map(({ path, bytes }) => ({ path, size: bytes.length })))
   if (problem) throw new Error([problem.path, problem.message].filter(Boolean).join(': '))
-  const inGit = files.find(({ path }) => path.split('/').some(isGitFolder))
-  if (inGit) throw new Error(`${inGit.path}: In a folder of git files run programs, so no skill may have one.`)
   return files
 }

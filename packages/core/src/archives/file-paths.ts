@@ -1,4 +1,5 @@
 import { limits } from '@skillstead/protocol'
+import { findGitProblems } from './git-paths.ts'
 
 /** The bytes of a path in UTF-8; what most file systems allow for one name. */
 const pathBytesMax = 255
@@ -27,8 +28,8 @@ export interface PathProblem {
 
 /**
  * Lists what is wrong with the files of a version, SKILL.md not among them: paths that some file system cannot hold or
- * that lead elsewhere, files that would overwrite each other, and sizes (of files that give one) over the limits. One
- * problem a path; none when all may be published.
+ * that lead elsewhere, files that git takes for a repository of its own, files that would overwrite each other, and
+ * sizes (of files that give one) over the limits. One problem a path; none when all may be published.
  */
 export function checkPaths(
   files: readonly { readonly path: string; readonly size?: number }[],
@@ -39,10 +40,13 @@ export function checkPaths(
     problems.push({ path: '', message: `The version has ${files.length} files; ${bounds.filesMax} are allowed.` })
   }
   const collisions = findCollisions(files)
+  // Longer paths are refused for their length before anything that takes time in it.
+  const short = files.flatMap(({ path }) => (isLong(path) ? [] : [path]))
+  const inGit = new Map(findGitProblems(short).map((problem) => [problem.path, problem.message]))
   for (const [index, { path, size = 0 }] of files.entries()) {
     const isLarge = size > bounds.fileBytesMax
     const sizeMessage = isLarge ? `The file has ${size} bytes; ${bounds.fileBytesMax} are allowed.` : undefined
-    const message = checkPath(path) ?? collisions.get(index) ?? sizeMessage
+    const message = inGit.get(path) ?? checkPath(path) ?? collisions.get(index) ?? sizeMessage
     if (message) problems.push({ path, message })
   }
   const total = files.reduce((sum, { size = 0 }) => sum + size, 0)

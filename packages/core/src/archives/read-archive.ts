@@ -1,5 +1,6 @@
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import { checkPaths, fileLimits, toFoldedPath, type FileLimits, type PathProblem } from './file-paths.ts'
+import { findGitProblems } from './git-paths.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
 
@@ -11,16 +12,24 @@ export interface ArchiveFile {
   readonly bytes: Uint8Array
 }
 
+/** The files of an archive, and the paths of the `.git` in it, whose contents were left out. */
+interface ArchiveContent {
+  readonly files: readonly ArchiveFile[]
+  readonly gitFolders: readonly string[]
+}
+
 /** A skill as an archive held it. */
 export interface ArchivedSkill {
   readonly skillMd: Uint8Array
   readonly files: readonly ArchiveFile[]
+  /** Whether a `.git` beside SKILL.md was left out. */
+  readonly hasGitFolder: boolean
 }
 
 /**
  * Reads an uploaded archive with `SKILL.md` (in any casing) at its root or in its one folder, which is stripped.
  * Works on bytes alone, never trusts a declared size, and yields to the event loop as it goes. What operating systems
- * add (`__MACOSX/`, `.DS_Store`, `._*`) and `.git/` are left out.
+ * add (`__MACOSX/`, `.DS_Store`, `._*`) and a `.git/` beside SKILL.md are left out.
  *
  * @throws {ArchiveError} naming every offending path, for what may not be published and for what is no such archive.
  */
@@ -29,18 +38,23 @@ export async function readArchive(
   type: 'zip' | 'tar.gz',
   limits: FileLimits = fileLimits,
 ): Promise<ArchivedSkill> {
-  const { skillMd, files } = stripFolder(await readArchiveFiles(bytes, type, limits))
+  const content = await readArchiveFiles(bytes, type, limits)
+  const { skillMd, files, folder } = stripFolder(content.files)
+  const gitFolders = content.gitFolders.flatMap((path) => (path.startsWith(folder) ? [path.slice(folder.length)] : []))
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
   // SKILL.md is one of the files that a version may hold, and counts in its size.
   const rest = { filesMax: limits.filesMax - 1, versionBytesMax: limits.versionBytesMax - skillMd.length }
-  const wrong = checkPaths(sized, { ...limits, ...rest })
+  const wrong = [
+    ...findGitProblems(gitFolders.filter((path) => path !== '.git')),
+    ...checkPaths(sized, { ...limits, ...rest }),
+  ]
   if (skillMd.length > limits.fileBytesMax) wrong.push({ path: 'SKILL.md', message: 'SKILL.md is too large.' })
   if (wrong.length > 0) throw new ArchiveError(wrong)
-  return { skillMd, files }
+  return { skillMd, files, hasGitFolder: gitFolders.includes('.git') }
 }
 
 /**
- * Reads the files of an archive, whatever it holds, with the same care.
+ * Reads the files of an archive, whatever it holds, with the same care. What lies below a `.git` is not read.
  *
  * @throws {ArchiveError} naming every entry that cannot be a file of a skill.
  */
@@ -48,11 +62,13 @@ export async function readArchiveFiles(
   bytes: Uint8Array,
   type: 'zip' | 'tar.gz',
   limits: FileLimits,
-): Promise<ArchiveFile[]> {
+): Promise<ArchiveContent> {
   const problems: PathProblem[] = []
-  const entries = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep: readEntryPath, problems })
+  const gitFolders = new Set<string>()
+  const keep = (name: string) => readEntryPath(name, gitFolders)
+  const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep, problems })
   if (problems.length > 0) throw new ArchiveError(problems)
-  return entries
+  return { files, gitFolders: [...gitFolders] }
 }
 
 /** What both readers of archives need: the bounds, which entries count and where problems are gathered. */
@@ -63,19 +79,21 @@ export interface ReadOptions {
   readonly problems: PathProblem[]
 }
 
-function readEntryPath(name: string): string | undefined {
+function readEntryPath(name: string, gitFolders: Set<string>): string | undefined {
   // `tar -c .` puts `./` before every name; macOS decomposes what was typed composed.
   const path = name.replace(/^(?:\.\/)+/, '').normalize('NFC')
   const segments = path.split('/')
-  const isIgnored = segments[0] === '__MACOSX' || segments.includes('.git') || isSystemFile(segments.at(-1)!)
-  return path === '' || path === '.' || isIgnored ? undefined : path
+  if (segments[0] === '__MACOSX' || isSystemFile(segments.at(-1)!)) return undefined
+  const git = segments.indexOf('.git')
+  if (git !== -1) gitFolders.add(segments.slice(0, git + 1).join('/'))
+  return path === '' || path === '.' || git !== -1 ? undefined : path
 }
 
 function isSystemFile(name: string): boolean {
   return name === '.DS_Store' || name.startsWith('._')
 }
 
-function stripFolder(entries: readonly ArchiveFile[]): ArchivedSkill {
+function stripFolder(entries: readonly ArchiveFile[]) {
   const folder = findFolder(entries)
   const skillMds = entries.filter(({ path }) => isSkillMd(path, folder))
   if (skillMds.length > 1) {
@@ -83,6 +101,7 @@ function stripFolder(entries: readonly ArchiveFile[]): ArchivedSkill {
   }
   const files = entries.filter((entry) => entry !== skillMds[0])
   return {
+    folder,
     skillMd: skillMds[0]!.bytes,
     files: files.map(({ path, bytes }) => ({ path: path.slice(folder.length), bytes })),
   }

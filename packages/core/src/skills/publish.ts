@@ -67,7 +67,7 @@ async function publishContent(
   const publication = {
     owner,
     publisher: { id: user.userId, username: user.username },
-    fields: { ...fields, warnings: [...fields.warnings, ...copyWarnings] },
+    fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
     content: packed,
     inspection,
     settings: toSettings(input),

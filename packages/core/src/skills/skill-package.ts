@@ -1,7 +1,8 @@
 import { RegistryError, compareFiles, limits, toManifest, type FieldError } from '@skillstead/protocol'
-import type { PublishSkillInput } from '@skillstead/protocol'
+import type { PublishSkillInput, Warning } from '@skillstead/protocol'
 import { ArchiveError, readArchive } from '../archives/read-archive.ts'
 import { checkPaths } from '../archives/file-paths.ts'
+import { gitFolderLeftOut } from '../archives/git-paths.ts'
 import { createBlob, type Blob } from '../blobs.ts'
 import { toDigest } from '../digest.ts'
 import type { FileRow } from './files.ts'
@@ -10,6 +11,8 @@ import type { FileRow } from './files.ts'
 export interface SkillPackage {
   readonly skillMd: string
   readonly files: readonly PackageFile[]
+  /** About what was left out of it. */
+  readonly warnings?: readonly Warning[]
 }
 
 export interface PackageFile {
@@ -70,11 +73,11 @@ export async function packContent({ skillMd, files }: SkillPackage): Promise<Pac
 
 async function readUpload(archive: NonNullable<PublishSkillInput['archive']>): Promise<SkillPackage> {
   try {
-    const { skillMd, files } = await readArchive(
+    const { skillMd, files, hasGitFolder } = await readArchive(
       archive.body,
       archive.contentType === 'application/zip' ? 'zip' : 'tar.gz',
     )
-    const content = { skillMd: decodeUtf8(skillMd), files }
+    const content = { skillMd: decodeUtf8(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
     checkPackage(content)
     return content
   } catch (error) {

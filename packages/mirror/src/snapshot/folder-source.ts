@@ -63,6 +63,10 @@ async function walk(root: string, path: string, depth: number, files: TreeFile[]
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (isSkipped(entry.name)) continue
     const inner = path === '' ? entry.name : `${path}/${entry.name}`
+    if (entry.name === '.git') {
+      files.push({ path: inner, size: 0 })
+      continue
+    }
     if (entry.isDirectory() && depth < depthMax) await walk(root, inner, depth + 1, files)
     if (!entry.isFile()) continue
     if (files.length >= entriesMax) {

@@ -29,7 +29,7 @@ export interface SkillTree<T extends TreeFile> {
 }
 
 /** What people and tools leave in folders, and no skill is made of. */
-const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
+const skipped: ReadonlySet<string> = new Set(['node_modules', '.DS_Store', '__MACOSX'])
 const batchBytes = 8 * 1024 * 1024
 const batchMax = 50
 
@@ -97,18 +97,23 @@ export async function* readTree<T extends TreeFile>(
 type YieldOf<T extends SnapshotSource> = ReturnType<T['list']> extends AsyncIterable<infer Y> ? Y : never
 
 /** Every folder with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
-function findSkillFolders<T extends TreeFile>(all: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
+function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
+  const all = tree.filter(({ path }) => toGitFolder(path) === undefined)
   const skillMds = all.filter(({ path }) => isSkillMd(path))
   const byFolder = new Map(skillMds.map((file) => [toFolder(file.path), file]))
   const filesOf = Map.groupBy(
     all.filter(({ path }) => !isSkillMd(path)),
     ({ path }) => findOwner(path, byFolder),
   )
+  const gitFolders = tree.flatMap(({ path }) => toGitFolder(path) ?? [])
+  const gitFoldersOf = Map.groupBy(gitFolders, (path) => findOwner(path, byFolder))
   const folders: SkillFolder<T>[] = []
   const refused: Refusal[] = []
   for (const folder of [...byFolder.keys()].toSorted()) {
     const one = { folder, skillMd: byFolder.get(folder)!, files: filesOf.get(folder) ?? [] }
-    const problem = findProblem(one)
+    const nested = gitFoldersOf.get(folder)?.find((path) => toFolder(path) !== folder)
+    const problem =
+      nested === undefined ? findProblem(one) : `${nested} is a .git below its folders, which no skill may have.`
     if (problem) refused.push(refuse(one, 'invalid', problem))
     else folders.push(one)
   }
@@ -147,6 +152,13 @@ function* toBatches<T extends TreeFile>(folders: readonly SkillFolder<T>[]): Gen
     batch = []
     bytes = 0
   }
+}
+
+/** The `.git` that a path is or lies below; undefined for other paths. One beside SKILL.md is left out. */
+function toGitFolder(path: string): string | undefined {
+  const segments = path.split('/')
+  const at = segments.indexOf('.git')
+  return at === -1 ? undefined : segments.slice(0, at + 1).join('/')
 }
 
 function isSkillMd(path: string): boolean {

@@ -24,7 +24,10 @@ export async function readDrop(event: Event): Promise<Upload> {
   if (files.length === 0) throw new Error('There was no file in what you dropped.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
   if (total > bytesMax) throw new Error(`These are ${Math.ceil(total / 2 ** 20)} MiB; a skill has at most 50.`)
-  return files.length === 1 && isArchive(files[0]!) ? readArchive(files[0]!) : packFolder(files)
+  if (files.length === 1 && isArchive(files[0]!)) return readArchive(files[0]!)
+  const root = toRoot(files.map(toPath))
+  refuseNestedGit(found.map(toPath), root)
+  return packFolder(files, root)
 }
 
 function isArchive({ name }: File): boolean {
@@ -37,9 +40,8 @@ async function readArchive(file: File): Promise<Upload> {
   return { contentType, body, title: file.name, files: [] }
 }
 
-async function packFolder(files: readonly FileWithPath[]): Promise<Upload> {
+async function packFolder(files: readonly FileWithPath[], root: string): Promise<Upload> {
   const paths = files.map(toPath)
-  const root = toRoot(paths)
   const entries: Zippable = {}
   for (const [place, file] of files.entries()) {
     entries[paths[place]!.slice(root.length)] = new Uint8Array(await file.arrayBuffer())
@@ -63,6 +65,12 @@ function toRoot(paths: readonly string[]): string {
     throw new Error(`${outside} lies outside the skill's folder, ${root}. Drop that folder alone.`)
   }
   return root
+}
+
+/** A .git beside SKILL.md is left out; the node refuses every other one. */
+function refuseNestedGit(paths: readonly string[], root: string): void {
+  const nested = paths.find((path) => path.startsWith(root) && path.slice(root.length).includes('/.git/'))
+  if (nested !== undefined) throw new Error(`A skill may have no .git below its folders. Remove it: ${nested}`)
 }
 
 /** As browsers tell it: `./folder/file`, `/folder/file` or `folder/file`. */
