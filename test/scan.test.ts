@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { deflateSync } from 'node:zlib'
+import { crc32, deflateSync, gzipSync } from 'node:zlib'
 import type { ScanFinding } from '@skillstead/protocol'
 import fc from 'fast-check'
+import { packTar } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
+import { writeZip } from '../packages/core/src/archives/write-archive.ts'
 import { listFindings } from '../packages/core/src/scan/list-findings.ts'
 import { allRules } from '../packages/core/src/scan/rule-table.ts'
 import { rulesVersion } from '../packages/core/src/scan/rules-version.ts'
@@ -306,22 +308,48 @@ const scanBytes = (path: string, bytes: Uint8Array | string, ...more: string[]) 
 
 const idsOf = (...args: Parameters<typeof scanBytes>) => scanBytes(...args).findings.map(({ ruleId }) => ruleId)
 
-const zip = (flags: number, text: string) => {
-  const header = Buffer.alloc(30)
-  header.writeUInt32LE(0x04034b50, 0)
-  header.writeUInt16LE(flags, 6)
-  header.writeUInt32LE(text.length, 18)
-  header.writeUInt16LE('run.md'.length, 26)
-  return `${header.toString('latin1')}run.md${text}`
+const packed = (text: string, name = 'run.md') => Buffer.from(writeZip([{ path: name, bytes: Buffer.from(text) }]))
+
+const chunk = (type: string, data: Uint8Array | string) => {
+  const body = Buffer.concat([Buffer.from(type), Buffer.from(data as string, 'latin1')])
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(body.length - 4)
+  sum.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, sum])
+}
+const png = (...more: Buffer[]) =>
+  Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', '\0\0\0\x01\0\0\0\x01\x08\0\0\0\0'),
+    ...more,
+    chunk('IDAT', deflateSync(Buffer.of(0, 0))),
+    chunk('IEND', ''),
+  ])
+const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+const jpeg = Buffer.from('\xff\xd8\xff\xe0\0\x04ab\xff\xda\0\x04cd\x01\xff\0\x02\xff\xd9', 'latin1')
+const woff2 = Buffer.concat([Buffer.from('wOF2\0\x01\0\0\0\0\0\x30', 'latin1'), Buffer.alloc(36, 1)])
+
+/** Puts the local part of one zip before the other, whose directory then begins later. */
+function hideEntry(hidden: Buffer, shown: Buffer): Buffer {
+  const local = hidden.subarray(0, hidden.indexOf('PK\x01\x02', 0, 'latin1'))
+  const directory = shown.indexOf('PK\x01\x02', 0, 'latin1')
+  const whole = Buffer.concat([shown.subarray(0, directory), local, shown.subarray(directory)])
+  whole.writeUInt32LE(directory + local.length, whole.length - 6)
+  return whole
 }
 
 describe('bytes', () => {
   it.each<[path: string, head: string, ruleIds: string[]]>([
     ['logo.png', '\x7fELF\x02', ['disguised-executable']],
     ['bin/tool', '\x7fELF\x02', ['executable-file']],
-    ['logo.png', 'PK\x03\x04', ['disguised-file']],
-    ['logo.png', '\x89PNG\r\n\x1a\n\0', []],
-    ['photo.png', '\xff\xd8\xff\xe0', []],
+    ['logo.png', packed('fine').toString('latin1'), ['disguised-file']],
+    ['logo.png', png().toString('latin1'), []],
+    ['photo.png', jpeg.toString('latin1'), []],
+    ['pixel.gif', gif.toString('latin1'), []],
+    ['a.woff2', woff2.toString('latin1'), []],
+    ['logo.png', 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n', []],
+    ['notes.md', gif.toString('latin1'), ['disguised-file']],
+    ['Makefile', png().toString('latin1'), ['disguised-file']],
     ['a.pyc', '\xcb\r\r\n\0', ['bytecode-without-source']],
     ['MZ.md', 'MZ is the mark of Mark Zbikowski', []],
   ])('of %s beginning with %j give %j', (path, head, ruleIds) => expect(idsOf(path, head)).toEqual(ruleIds))
@@ -334,9 +362,104 @@ describe('bytes', () => {
     expect(idsOf('notes.md', `\xff\xfe\xc3( ${order}`)).toEqual([rule])
   })
 
+  it.each([
+    ['run.sh', 'GIF89a=1\n'],
+    ['SKILL.md', 'GIF89a=1\n'],
+    ['run.sh', '%PDF-1.4\n'],
+    ['run.sh', '\xff\xd8\xff\n'],
+    ['logo.gif', 'GIF89a=1\n'],
+    ['logo.png', '\x89PNG\r\n\x1a\n'],
+    ['a.7z', '7z\xbc\xaf\x27\x1c\n'],
+    ['tool', '\x7fELF\n'],
+  ])('of %s are read as text behind %j', (path, magic) => {
+    const report = scanFiles([{ path, bytes: Buffer.from(`${magic}${order}\n`, 'latin1') }], 0)
+    expect(report.findings.map(({ ruleId }) => ruleId)).toContain(rule)
+    expect(report.verdict).not.toBe('safe')
+  })
+
+  it.each([
+    ['UTF-16', Buffer.from(`\ufeff# Setup\n${order}`, 'utf16le')],
+    ['UTF-16 with its high bytes first', Buffer.from(`\ufeff# Setup\n${order}`, 'utf16le').swap16()],
+    ['UTF-16 without a mark', Buffer.from(`# Setup\n${order}`, 'utf16le')],
+    ['UTF-16 behind other text', Buffer.concat([Buffer.from(`${'word '.repeat(20_000)}\n`), Buffer.from(order, 'utf16le')])],
+    ['UTF-8 behind the mark of UTF-16', Buffer.concat([Buffer.of(0xff, 0xfe, 0x0a), Buffer.from(order)])],
+    ['UTF-8 with zeros between', Buffer.from([...`# Setup\n${order}`].join('\0'))],
+  ])('in %s are read', (_, bytes) => {
+    const { findings } = scanFiles([{ path: 'notes.md', bytes }], 0)
+    expect(findings).toMatchObject([{ ruleId: rule, path: 'notes.md', line: 2 }])
+  })
+
   it('in an archive are looked through, unless a password keeps everyone out', () => {
-    expect(scanBytes('a.zip', zip(0, order)).findings).toMatchObject([{ ruleId: rule, path: 'a.zip!/run.md', line: 1 }])
-    expect(idsOf('a.zip', zip(1, order))).toEqual(['encrypted-archive'])
+    expect(scanBytes('a.zip', packed(order)).findings).toMatchObject([{ ruleId: rule, path: 'a.zip!/run.md', line: 1 }])
+    const locked = packed(order)
+    locked.writeUInt16LE(0x801, 6)
+    locked.writeUInt16LE(0x801, locked.lastIndexOf('PK\x01\x02', locked.length, 'latin1') + 8)
+    expect(idsOf('a.zip', locked)).toEqual(['encrypted-archive'])
+  })
+
+  it('in a gzip and a tar are looked through', async () => {
+    const long = `${'deep/'.repeat(30)}run.md`
+    const files = ['run.md', long].map((name) => ({ header: { name, size: order.length }, body: order }))
+    const tar = await packTar(files)
+    const places = (path: string, bytes: Uint8Array) => scanBytes(path, bytes).findings.map((found) => found.path)
+    expect(places('a.gz', gzipSync(order))).toEqual(['a.gz!/a'])
+    expect(places('a.tar', tar)).toEqual(['a.tar!/run.md', `a.tar!/${long}`])
+    expect(places('a.tgz', gzipSync(tar))).toEqual(['a.tgz!/a!/run.md', `a.tgz!/a!/${long}`])
+  })
+
+  it('in the metadata of an image are read', () => {
+    const { findings } = scanBytes('logo.png', png(chunk('tEXt', `Comment\0${order}`)))
+    expect(findings).toMatchObject([{ ruleId: rule, path: 'logo.png!/metadata.txt' }])
+  })
+
+  const zip = packed('fine', 'a.md')
+  it.each<[what: string, path: string, bytes: Buffer]>([
+    ['a 7z', 'a.7z', Buffer.from('7z\xbc\xaf\x27\x1c\0\x04', 'latin1')],
+    ['a rar', 'a.rar', Buffer.from('Rar!\x1a\x07\x01\0', 'latin1')],
+    ['an xz', 'a.xz', Buffer.from('\xfd7zXZ\0', 'latin1')],
+    ['a zip that is cut off', 'a.zip', zip.subarray(0, -1)],
+    ['a zip with bytes after its end', 'a.zip', Buffer.concat([zip, Buffer.from('x')])],
+    ['a zip whose two headers differ', 'a.zip', Buffer.from(zip.toString('latin1').replace('a.md', 'b.md'), 'latin1')],
+    ['a zip with an entry that its directory lacks', 'a.zip', hideEntry(packed(order, 'b.md'), zip)],
+    ['a gzip with bytes after its end', 'a.gz', Buffer.concat([gzipSync('fine'), Buffer.from('x')])],
+    ['a gzip that is cut off', 'a.gz', gzipSync('fine').subarray(0, -9)],
+    ['an image that goes on after its end', 'a.png', Buffer.concat([png(), Buffer.from('x')])],
+    ['an image that is cut off', 'a.png', png().subarray(0, -1)],
+    ['a font that is cut off', 'a.woff2', woff2.subarray(0, -1)],
+    ['zeros without end', 'a.gz', gzipSync(Buffer.alloc(17 * 1024 * 1024))],
+  ])('of %s are not inspected, which calls for caution', (_, path, bytes) => {
+    const report = scanBytes(path, bytes)
+    expect(report.cut).toEqual([{ path, reason: expect.stringMatching(/^[A-Z].*\.$/) as string }])
+    expect(report.findings.map(({ ruleId }) => ruleId)).toContain('incomplete-scan')
+    expect(report.verdict).toBe('caution')
+  })
+
+  it('of archives within archives have one limit for all of them', () => {
+    const bomb = gzipSync(Buffer.alloc(1024 * 1024))
+    const many = Array.from({ length: 40 }, (_, i) => ({ path: `${i}.gz`, bytes: bomb }))
+    const report = scanFiles([{ path: 'a.zip', bytes: writeZip(many) }], 0)
+    expect(report.cut[0]!.reason).toContain('hold too much')
+    expect(report.verdict).toBe('caution')
+  })
+
+  it.each([['.git/config'], ['a/.GIT/hooks/x'], ['git~1/config'], ['a/.g\u200cit/config']])(
+    'of %j are those of git, and hostile',
+    (path) => {
+      const report = scanFiles(
+        [
+          { path: 'SKILL.md', text: '' },
+          { path, text: '[core]' },
+        ],
+        0,
+      )
+      expect(report.findings).toMatchObject([{ ruleId: 'git-folder', path, signal: 'hostile' }])
+      expect(report.verdict).toBe('dangerous')
+    },
+  )
+
+  it('of a bare repository are those of git', () => {
+    const files = ['x/head', 'x/objects/a', 'x/refs/a', 'x/config'].map((path) => ({ path, text: 'x' }))
+    expect(scanFiles(files, 0).findings).toMatchObject([{ ruleId: 'git-folder', path: 'x/head' }])
   })
 
   it('of any kind are never too much', () => {

@@ -12,6 +12,8 @@ export interface ZipEntry {
   readonly crc: number
   /** What the archive says; not to be trusted before the bytes were read. */
   readonly size: number
+  /** Where its local header begins. */
+  readonly start: number
   readonly dataStart: number
   readonly dataEnd: number
 }
@@ -35,7 +37,7 @@ export function readZipDirectory(bytes: Uint8Array, { filesMax }: FileLimits): Z
   const { count, start } = readEnd(view, end)
   // From the count alone: reading a hundred thousand entries first would be what an attacker wants.
   if (count > filesMax * entriesPerFileMax) throw toArchiveError(`The archive has ${count} entries, which is too many.`)
-  const entries: (ZipEntry & { start: number })[] = []
+  const entries: ZipEntry[] = []
   let at = start
   for (let index = 0; index < count; index += 1) {
     if (at + centralBytes > end || view.getUint32(at, true) !== 0x02014b50) throw toDamaged()
@@ -74,7 +76,7 @@ function readEnd(view: DataView, end: number): { count: number; start: number } 
   return { count, start }
 }
 
-function readEntry(view: DataView, at: number, directoryStart: number): ZipEntry & { start: number } {
+function readEntry(view: DataView, at: number, directoryStart: number): ZipEntry {
   const nameLength = view.getUint16(at + 28, true)
   const name = readName(view, at + centralBytes, nameLength)
   const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)]
@@ -124,7 +126,7 @@ function readName(view: DataView, at: number, length: number): string {
 }
 
 /** Entries that share bytes make a small archive inflate to petabytes (D. Fifield, A better zip bomb, 2019). */
-function refuseOverlaps(entries: readonly (ZipEntry & { start: number })[]): void {
+function refuseOverlaps(entries: readonly ZipEntry[]): void {
   const sorted = entries.toSorted((a, b) => a.start - b.start)
   for (const [index, entry] of sorted.entries()) {
     const next = sorted[index + 1]

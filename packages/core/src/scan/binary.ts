@@ -1,53 +1,9 @@
 import type { EngineRuleName } from './engine-rules.ts'
-import { readZip } from './zip.ts'
-
-interface Form {
-  readonly name: string
-  /** In Latin-1, at the beginning. */
-  readonly magic: readonly string[]
-  readonly isProgram?: true
-  /** The endings of names that it may have; any, where none are given. */
-  readonly endings?: RegExp
-}
-
-const zipEndings =
-  /\.(?:zip|jar|war|apk|aar|docx|docm|dotx|xlsx|xlsm|xltx|pptx|pptm|potx|odt|ods|odp|epub|whl|egg|crx|xpi|vsix|nupkg|skill|mcpb|dxt|kmz|3mf|sketch|fig|key|pages|numbers|ipa|cbz)$/i
-
-/** What files begin with. */
-const forms: readonly Form[] = [
-  {
-    name: 'elf',
-    magic: ['\x7fELF'],
-    isProgram: true,
-    endings: /(?:^|\/)[^.]+$|\.(?:so[\d.]*|elf|bin|o|node|out|run)$/i,
-  },
-  { name: 'pe', magic: ['MZ'], isProgram: true, endings: /\.(?:exe|dll|sys|scr|com|pyd|node|ocx|efi|msi|cpl)$/i },
-  {
-    name: 'mach-o',
-    magic: ['\xfe\xed\xfa\xce', '\xfe\xed\xfa\xcf', '\xce\xfa\xed\xfe', '\xcf\xfa\xed\xfe', '\xca\xfe\xba\xbe'],
-    isProgram: true,
-    endings: /(?:^|\/)[^.]+$|\.(?:dylib|so|bundle|node|o|class)$/i,
-  },
-  { name: 'zip', magic: ['PK\x03\x04'], endings: zipEndings },
-  { name: 'pdf', magic: ['%PDF-'], endings: /\.(?:pdf|ai)$/i },
-  { name: 'png', magic: ['\x89PNG\r\n\x1a\n'] },
-  { name: 'jpeg', magic: ['\xff\xd8\xff'] },
-  { name: 'gif', magic: ['GIF87a', 'GIF89a'] },
-  { name: 'gzip', magic: ['\x1f\x8b'], endings: /\.(?:t?gz|gzip|svgz|emf|nii)$/i },
-  { name: '7z', magic: ['7z\xbc\xaf\x27\x1c'], endings: /\.7z$/i },
-  { name: 'rar', magic: ['Rar!\x1a\x07'], endings: /\.(?:rar|cbr)$/i },
-  { name: 'ole', magic: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'], endings: /\.(?:doc|xls|ppt|msi|msg|vsd|pub|db)$/i },
-  { name: 'wasm', magic: ['\0asm'], endings: /\.wasm$/i },
-]
-
-/** Names that a form must stand behind. */
-const promises: readonly { readonly endings: RegExp; readonly forms: readonly string[] }[] = [
-  { endings: /\.png$/i, forms: ['png', 'jpeg', 'gif'] },
-  { endings: /\.jpe?g$/i, forms: ['jpeg', 'png', 'gif'] },
-  { endings: /\.gif$/i, forms: ['gif', 'png', 'jpeg'] },
-  { endings: /\.pdf$/i, forms: ['pdf'] },
-  { endings: /\.(?:docx|xlsx|pptx|zip)$/i, forms: ['zip'] },
-]
+import { findForm, isDisguised, type Form } from './file-forms.ts'
+import { isTar } from './tar-entries.ts'
+import { isText, toTexts } from './text-of-bytes.ts'
+import { unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
+import { hasReader, readMetadata } from './well-formed.ts'
 
 export interface BinaryFile {
   readonly path: string
@@ -55,50 +11,90 @@ export interface BinaryFile {
 }
 
 export interface BinaryReport {
-  /** The form is known and no text: what it says is not looked at. */
-  readonly isKnown: boolean
+  /** What a reader or an interpreter would see of it. */
+  readonly texts: readonly string[]
   readonly found: readonly EngineRuleName[]
-  /** What it holds, as far as it is text; and whether something in it was not read. */
+  /** What it holds, where it is an archive. */
   readonly inner: readonly BinaryFile[]
+  /** Why something in it was not inspected, as a sentence. */
   readonly cut: string | undefined
 }
 
-/** Looks at the bytes of a file, which are run, shown or unpacked by their form and not by their name. */
-export function inspectBytes({ path, bytes }: BinaryFile, paths: ReadonlySet<string>): BinaryReport {
-  const head = Buffer.from(bytes.subarray(0, 1024)).toString('latin1')
-  const form = forms.find(({ magic }) => magic.some((each) => head.startsWith(each)))
+/**
+ * Looks at the bytes of a file, which are run, shown or unpacked by their form and not by their name. Only a form whose
+ * structure was followed to its end is taken for what it is: all else may be a text too, and is read as one.
+ */
+export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budget: UnpackBudget): BinaryReport {
+  const { path, bytes } = file
+  const form = findForm(bytes)
   const found: EngineRuleName[] = []
   if (isBytecodeAlone(path, paths)) found.push('bytecodeWithoutSource')
-  if (form?.isProgram && (form.name !== 'pe' || isPortableExecutable(bytes))) {
-    found.push(form.endings!.test(path) ? 'executableFile' : 'disguisedExecutable')
-  } else if (isDisguised(path, form, head)) found.push('disguisedFile')
-  if (form?.name !== 'zip')
-    return { isKnown: form !== undefined && form.name !== 'pe', found, inner: [], cut: undefined }
-  const { entries, isEncrypted, cut } = readZip(bytes)
-  if (isEncrypted) found.push('encryptedArchive')
-  if (entries.some(({ name }) => programPattern.test(name) && documentPattern.test(path)))
-    found.push('programInDocument')
-  const inner = entries.flatMap(({ name, bytes: unpacked }) =>
-    unpacked ? [{ path: `${path}!/${name}`, bytes: unpacked }] : [],
+  if (form?.kind === 'program') found.push(form.endings!.test(path) ? 'executableFile' : 'disguisedExecutable')
+  else if (isDisguised(path, form, bytes) || (form && form.name !== 'zip' && endsAsZip(bytes)))
+    found.push('disguisedFile')
+  const unpacked = unpack(file, form, budget)
+  if (unpacked) return toArchiveReport(file, unpacked, found)
+  if (form?.kind === 'archive') {
+    return { texts: toTexts(bytes), found, inner: [], cut: `The scan cannot open ${form.name} archives.` }
+  }
+  if (form && hasReader(form.name)) {
+    const metadata = readMetadata(form.name, bytes)
+    const inner = toMetadataFile(path, metadata)
+    if (metadata) return { texts: [], found, inner, cut: undefined }
+    const cut = `It begins like a ${form.name} ${form.kind}, but is not well-formed.`
+    return { texts: toTexts(bytes), found, inner: [], cut }
+  }
+  const isRead = form?.kind !== 'program' || isText(bytes)
+  return { texts: isRead ? toTexts(bytes) : [], found, inner: [], cut: undefined }
+}
+
+function unpack({ path, bytes }: BinaryFile, form: Form | undefined, budget: UnpackBudget): Unpacked | undefined {
+  if (form?.name === 'zip' || endsAsZip(bytes)) return unpackZip(bytes, budget)
+  if (form?.name === 'gzip') return unpackGzip(path, bytes, budget)
+  return isTar(bytes) ? unpackTar(bytes, budget) : undefined
+}
+
+const endRecordBytes = 22
+const commentBytesMax = 0xffff
+
+/** Readers find a zip by the record at its end, whatever stands before it. */
+function endsAsZip(bytes: Uint8Array): boolean {
+  const end = bytes.subarray(-(endRecordBytes + commentBytesMax))
+  const buffer = Buffer.from(end.buffer, end.byteOffset, end.length)
+  const at = buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1')
+  return (
+    at !== -1 &&
+    at + endRecordBytes <= buffer.length &&
+    at + endRecordBytes + buffer.readUInt16LE(at + 20) === buffer.length
   )
-  return { isKnown: true, found, inner, cut }
+}
+
+function toArchiveReport(
+  { path, bytes }: BinaryFile,
+  { entries, prefixBytes, cut }: Unpacked,
+  found: readonly EngineRuleName[],
+): BinaryReport {
+  const isLocked = entries.some((entry) => entry.bytes === undefined)
+  const hasProgram = documentPattern.test(path) && entries.some(({ name }) => programPattern.test(name))
+  return {
+    texts: cut === undefined ? toTexts(bytes.subarray(0, prefixBytes)) : toTexts(bytes),
+    found: [
+      ...found,
+      ...(isLocked ? (['encryptedArchive'] as const) : []),
+      ...(hasProgram ? (['programInDocument'] as const) : []),
+    ],
+    inner: entries.flatMap((entry) => (entry.bytes ? [{ path: `${path}!/${entry.name}`, bytes: entry.bytes }] : [])),
+    cut: cut === undefined ? undefined : `Not all of the archive was inspected. ${cut}`,
+  }
+}
+
+function toMetadataFile(path: string, metadata: readonly string[] = []): BinaryFile[] {
+  const text = metadata.filter((each) => each !== '').join('\n\n')
+  return text === '' ? [] : [{ path: `${path}!/metadata.txt`, bytes: Buffer.from(text) }]
 }
 
 const programPattern = /\.(?:exe|dll|scr|com|bat|cmd|ps1|vbs|vbe|jse?|hta|jar|sh|elf|lnk|py)$|(?:^|\/)vbaproject\.bin$/i
 const documentPattern = /\.(?:doc|xls|ppt|od)\w{1,2}$/i
-
-/** `MZ` begins many words; a program says where its real header is. */
-function isPortableExecutable(bytes: Uint8Array): boolean {
-  if (bytes.length < 64) return false
-  const at = Buffer.from(bytes.subarray(60, 64)).readUInt32LE()
-  return Buffer.from(bytes.subarray(at, at + 4)).toString('latin1') === 'PE\0\0'
-}
-
-function isDisguised(path: string, form: Form | undefined, head: string): boolean {
-  const promise = promises.find(({ endings }) => endings.test(path))
-  if (promise) return head !== '' && !promise.forms.includes(form?.name ?? '')
-  return form?.endings !== undefined && !form.isProgram && /\.\w{1,5}$/.test(path) && !form.endings.test(path)
-}
 
 /** `a.pyc`, or `__pycache__/a.cpython-313.pyc`, where no `a.py` stands. */
 function isBytecodeAlone(path: string, paths: ReadonlySet<string>): boolean {

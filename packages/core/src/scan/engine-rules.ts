@@ -115,6 +115,17 @@ export const engineRules = {
     remediation: 'Take the program out, and publish it as a file of the skill if it is needed.',
     references: ['https://attack.mitre.org/techniques/T1566/001/'],
   },
+  gitFolder: {
+    id: 'git-folder',
+    category: 'remote-code',
+    severity: 'critical',
+    signal: 'hostile',
+    title: 'Holds a folder that git takes for a repository',
+    why: 'The config of a repository names programs, which the next `git status` in the folder runs.',
+    remediation: 'Remove the folder; no skill needs the files of git.',
+    references: ['https://cwe.mitre.org/data/definitions/427.html', 'https://attack.mitre.org/techniques/T1059/'],
+    regardless: true,
+  },
   incompleteScan: {
     id: 'incomplete-scan',
     category: 'incomplete-scan',

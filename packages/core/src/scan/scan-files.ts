@@ -1,5 +1,6 @@
 import type { ScanFinding, Security } from '@skillstead/protocol'
 import { toTimestamp } from '../clock.ts'
+import { findGitProblems } from '../archives/git-paths.ts'
 import { inspectBytes, type BinaryFile } from './binary.ts'
 import { combine, type Spot } from './combine.ts'
 import { decodeText } from './decode.ts'
@@ -16,6 +17,7 @@ import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
 import { Search, type Hit } from './search.ts'
 import { settle, type Place } from './settle.ts'
+import { UnpackBudget } from './unpack.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
 /** How many findings of a rule a report lists; what is no instruction is counted apart, and crowds out nothing. */
@@ -23,7 +25,8 @@ const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspic
 /** How many places of a fact are kept in a file. */
 const spotsMax = 5000
 const excerptCharactersMax = 160
-const archivesDepthMax = 2
+/** A tar in a gzip counts as two. */
+const archivesDepthMax = 3
 
 const probes = [...rules, ...facts]
 const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
@@ -70,25 +73,29 @@ export class Scan {
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
   readonly #cut: Security['cut'] = []
+  readonly #budget = new UnpackBudget()
   #isIncomplete = false
   #isLesson = false
 
   constructor(files: readonly ScanFile[]) {
     const paths = new Set(files.map(({ path }) => path))
+    const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
     this.#files = files.flatMap((file) => {
-      return 'text' in file
-        ? [{ path: file.path, text: file.text, found: [] }]
-        : this.#read(file, paths, archivesDepthMax)
+      const [first, ...more] =
+        'text' in file ? [{ path: file.path, text: file.text, found: [] }] : this.#read(file, paths, archivesDepthMax)
+      return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
     })
   }
 
-  /** A file of bytes as a text, and what it holds if it is an archive. */
+  /** A file of bytes as the texts that it may be, at least one, and what it holds if it is an archive. */
   #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
-    const { isKnown, found, inner, cut } = inspectBytes(file, paths)
-    if (cut) this.cutAt(file.path, cut)
-    if (depth === 0 && inner.length > 0) this.cutAt(file.path, 'It is packed too many times over.')
+    const { path } = file
+    const { texts, found, inner, cut } = inspectBytes(file, paths, this.#budget)
+    if (cut) this.cutAt(path, cut)
+    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It is packed too many times over.')
     const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#read(each, paths, depth - 1))
-    return [{ path: file.path, text: isKnown ? '' : toText(file.bytes), found }, ...unpacked]
+    const [text = '', ...others] = texts
+    return [{ path, text, found }, ...others.map((other) => ({ path, text: other, found: [] })), ...unpacked]
   }
 
   *run(): Generator<void> {
@@ -261,7 +268,3 @@ function toExcerpt(text: string, offset: number): string {
 }
 
 const unshownPattern = /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu
-
-function toText(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
-}

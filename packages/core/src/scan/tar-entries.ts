@@ -1,0 +1,82 @@
+import { NotInspected, type UnpackedEntry } from './not-inspected.ts'
+
+const blockBytes = 512
+
+/** Whether bytes begin with a header of a tar: its checksum fits. */
+export function isTar(bytes: Uint8Array): boolean {
+  return bytes.length >= blockBytes && hasChecksum(bytes.subarray(0, blockBytes))
+}
+
+/**
+ * The plain files of a tar (POSIX pax), in one pass and without a stream, which the scan does not wait for. Throws
+ * {@link NotInspected} where readers may differ about what it holds.
+ */
+export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
+  let longName: string | undefined
+  let at = 0
+  while (at < bytes.length && bytes[at] !== 0) {
+    const header = bytes.subarray(at, at + blockBytes)
+    if (header.length < blockBytes || !hasChecksum(header)) throw damaged()
+    const size = toSize(header)
+    const data = bytes.subarray(at + blockBytes, at + blockBytes + size)
+    if (data.length < size) throw damaged()
+    at += blockBytes + Math.ceil(size / blockBytes) * blockBytes
+    const type = String.fromCharCode(header[156]!)
+    if (type === 'L') longName = toText(data)
+    else if (type === 'x') longName = toPaxPath(toText(data)) ?? longName
+    else {
+      if (isFile(type)) yield { name: longName ?? toName(header), bytes: data }
+      // Links, folders and devices hold nothing; a type that is unknown may hold anything.
+      else if (!/[1-6gK]/.test(type)) throw new NotInspected('The archive holds an entry of an unknown type.')
+      if (type !== 'K' && type !== 'g') longName = undefined
+    }
+  }
+  if (bytes.subarray(at).some((byte) => byte !== 0)) throw new NotInspected('Bytes follow the end of the archive.')
+}
+
+function isFile(type: string): boolean {
+  return type === '0' || type === '\0' || type === '7'
+}
+
+function hasChecksum(header: Uint8Array): boolean {
+  const told = toOctal(header.subarray(148, 156))
+  if (told === undefined) return false
+  // The checksum itself counts as eight spaces.
+  const sum = header.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0)
+  return told === sum
+}
+
+function toSize(header: Uint8Array): number {
+  const size = toOctal(header.subarray(124, 136))
+  if (size === undefined) throw damaged()
+  return size
+}
+
+function toOctal(field: Uint8Array): number | undefined {
+  const digits = toText(field).trim()
+  return /^[0-7]{1,11}$/.test(digits) ? Number.parseInt(digits, 8) : undefined
+}
+
+function toName(header: Uint8Array): string {
+  const name = toText(header.subarray(0, 100))
+  const isUstar = toText(header.subarray(257, 262)) === 'ustar'
+  const prefix = isUstar ? toText(header.subarray(345, 500)) : ''
+  return prefix === '' ? name : `${prefix}/${name}`
+}
+
+/** A size of its own would have readers that know pax read other bytes than those that do not. */
+function toPaxPath(text: string): string | undefined {
+  if (/^\d+ (?:size|GNU\.sparse[\w.]*)=/m.test(text))
+    throw new NotInspected('The archive holds an entry of two sizes or with holes.')
+  return /^\d+ path=(.*)$/m.exec(text)?.[1]
+}
+
+/** To the first NUL. */
+function toText(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0)
+  return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end))
+}
+
+function damaged(): NotInspected {
+  return new NotInspected('The archive is damaged.')
+}
