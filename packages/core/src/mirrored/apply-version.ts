@@ -1,7 +1,7 @@
 import { ensureNamespace } from '../accounts/users.ts'
 import { systemCaller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { toAction } from '../security/policy.ts'
+import { toAction, toPolicyVerdict } from '../security/policy.ts'
 import { selectVersions, type ListedVersion } from '../skills/skill-document.ts'
 import { announceVersion, storeVersion, type Publication } from '../skills/publish-version.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
@@ -75,7 +75,7 @@ function toApplied(before: SkillRow | undefined, skill: SkillRow): MirrorOutcome
 /** A node keeps nothing of others that it would not take from its own users; nobody here could answer for it. */
 export function refuseScan(context: Context, { scan }: PreparedVersion['inspection'], subject: string) {
   if (toAction(context.scanPolicy, scan) === 'warn') return undefined
-  return refuse('policy', `The scan calls ${subject} ${scan.verdict}, which this node's policy does not let in.`)
+  return refuse('policy', `The scan calls ${subject} ${toPolicyVerdict(scan)}, which this node's policy does not let in.`)
 }
 
 type Version = Pick<VersionEntry, 'data' | 'entry'>

@@ -15,13 +15,23 @@ export interface ScanPolicy {
 const findingsToldMax = 10
 
 /** What the policy does with a version. */
-export function toAction(policy: ScanPolicy, { verdict }: Security): PolicyAction {
+export function toAction(policy: ScanPolicy, scan: Security): PolicyAction {
+  const verdict = toPolicyVerdict(scan)
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
+}
+
+/**
+ * The verdict as the policy sees it: without the author's suppressions, which lift `caution` alone. An administrator
+ * grants them by releasing the version.
+ */
+export function toPolicyVerdict({ verdict, findings }: Security): Security['verdict'] {
+  const isLifted = verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
+  return isLifted ? 'caution' : verdict
 }
 
 /** What the publisher of a version is told of its scan. */
 export function toScanWarnings(scan: Security): Warning[] {
-  const told = findAlarming(scan)
+  const told = findAlarming(scan).filter(({ suppressed }) => !suppressed)
   const warnings: Warning[] = told.slice(0, findingsToldMax).map(({ path, line, title, remediation }) => ({
     code: 'scan',
     message: `${path}:${line}: ${title}. ${remediation}`,
@@ -40,10 +50,10 @@ export function toScanRefusal(scan: Security): RegistryError {
     message: `${title}. ${remediation}`,
   }))
   const places = errors.map(({ path }) => path).join(', ')
-  const detail = `The scan calls this version ${scan.verdict}, which this registry does not take. Look at ${places || 'its files'}.`
+  const detail = `The scan calls this version ${toPolicyVerdict(scan)}, which this registry does not take. Look at ${places || 'its files'}.`
   return new RegistryError('invalid_skill', detail, { errors })
 }
 
 function findAlarming({ findings }: Security) {
-  return findings.filter(({ signal, suppressed }) => (signal === 'hostile' || signal === 'suspicious') && !suppressed)
+  return findings.filter(({ signal }) => signal === 'hostile' || signal === 'suspicious')
 }
