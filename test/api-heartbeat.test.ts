@@ -108,10 +108,12 @@ describeApi('a heartbeat', (open) => {
         'alice/yanked@1.0.0 was yanked. Install 1.1.0 instead.',
         'alice/yanked-all@1.0.0 was yanked, and there is no other version.',
         'Your copy of alice/drifted@1.0.0 is not what was published. Install 1.0.0 again, or 1.1.0.',
-        'alice/left is deprecated: Nobody keeps it.',
+        'alice/left is deprecated.',
         'alice/old is at 1.1.0, and yours is 1.0.0. Update it.',
       ])
       expect(JSON.stringify(updates)).not.toContain('owner alone')
+      const written = updates.map(({ fullName, deprecationMessage }) => [fullName, deprecationMessage])
+      expect(written.filter(([, text]) => text !== '')).toEqual([['alice/left', 'Nobody\nkeeps it.']])
     })
 
     it('the worst reason only, also where it is named twice', async () => {
@@ -225,8 +227,7 @@ describeApi('a heartbeat', (open) => {
       await deprecate('replaced', 'Use bob/private-next or bob/next, says https://example.com/bob/follower.')
       expect(await replacementOf('replaced')).toEqual({
         replacement: 'bob/next',
-        message:
-          'alice/replaced is deprecated: Use bob/private-next or bob/next, says https://example.com/bob/follower.',
+        message: 'alice/replaced is deprecated. bob/next can take its place.',
       })
       await deprecate('replaced', 'Moved to alice/away.')
       expect((await replacementOf('replaced')).replacement).toBe('bob/away')

@@ -157,8 +157,8 @@ describeApi('recommendations', (open) => {
     await alice.api.deletePack({ slug: 'gone' })
     for (const api of [test.api(), alice.api]) {
       expect(brief(await ask(['in-pack'], api))).toEqual([
-        'alice/beside: In the pack Garden beside alice/in-pack.',
-        'alice/own: In the pack Garden beside alice/in-pack.',
+        'alice/beside: In a pack with alice/in-pack.',
+        'alice/own: In a pack with alice/in-pack.',
       ])
     }
   })
@@ -169,11 +169,11 @@ describeApi('recommendations', (open) => {
     await alice.api.publishSkill({ name: 'plant-12', visibility: 'private' })
     await setDownloads(names.toReversed())
     const popular = (count: number) =>
-      Array.from({ length: count }, (_, i) => `alice/${names[10 - i]}: Popular in the category plants.`)
+      Array.from({ length: count }, (_, i) => `alice/${names[10 - i]}: Popular in its category.`)
     expect(brief(await ask(['plant-11']))).toEqual(popular(10))
     await alice.api.createPack({ name: 'Plants', description: '', skills: ['plant-11', 'plant-00'] })
     expect(brief(await ask(['plant-11']))).toEqual([
-      'alice/plant-00: In the pack Plants beside alice/plant-11.',
+      'alice/plant-00: In a pack with alice/plant-11.',
       ...popular(9),
     ])
     const { recommendations } = await ask(['plant-11'])

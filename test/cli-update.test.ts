@@ -63,7 +63,7 @@ it('warns of what no update mends, and says when a skill has another owner', asy
   expect(moved.ok).toBe(true)
   const same = await project.json<InstalledAnswer>('update')
   expect(same.skills).toEqual([])
-  expect(same.warnings).toEqual(['alice/csv is deprecated: Take tables.'])
+  expect(same.warnings).toEqual(['alice/csv is deprecated. Its author writes: Take tables.'])
 
   const folder = join(project.folder, '../bobs')
   await mkdir(folder)

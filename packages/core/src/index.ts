@@ -97,3 +97,4 @@ export {
   type WriteKind,
   type WritePayloads,
 } from './upstream-writes/write.ts'
+export { areDangerous, toPackTexts } from './security/text-scan.ts'

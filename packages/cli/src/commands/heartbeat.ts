@@ -75,9 +75,11 @@ async function look(place: Place, name: string, { version, digest, targets }: Lo
 
 function toLines({ updates, unknown, missing, elsewhere, recommendations, asked, nextHeartbeatSeconds }: Heartbeat) {
   return [
-    ...updates.flatMap(({ fullName, installedVersion, reason, message }) => [
+    ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage }) => [
       `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
       `  ${toOneLine(message)}`,
+      // Earlier nodes do not have the field.
+      ...(deprecationMessage ? [`  Its author writes: ${toOneLine(deprecationMessage)}`] : []),
     ]),
     ...unknown.map((name) => `${toOneLine(name)}  unknown\n  The registry has no skill of this name that you may see.`),
     ...missing.map(

@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts'
 import { globalOption } from '../install/place.ts'
 import { listLocked, openSession } from '../install/session.ts'
-import { listNotices, type Notice } from '../install/update-items.ts'
+import { listNotices, toText, type Notice } from '../install/update-items.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions } from '../place.ts'
 
@@ -22,7 +22,7 @@ export const outdated: Command<{ skills: Notice[] }> = {
     const width = Math.max(...heads.map(({ length }) => length))
     const reasons = Math.max(...skills.map(({ reason }) => reason.length))
     return skills.map(
-      ({ reason, message }, i) => `${heads[i]!.padEnd(width)}  ${reason.padEnd(reasons)}  ${toOneLine(message)}`,
+      (notice, i) => `${heads[i]!.padEnd(width)}  ${notice.reason.padEnd(reasons)}  ${toOneLine(toText(notice))}`,
     )
   },
   hasFailed: ({ skills }) => skills.length > 0,

@@ -11,6 +11,8 @@ export interface Notice {
   readonly latestVersion: string | null
   readonly reason: HeartbeatResult['updates'][number]['reason'] | 'unknown'
   readonly message: string
+  /** What its author says of a deprecated skill; else empty. */
+  readonly deprecationMessage: string
   readonly source: string
 }
 
@@ -39,17 +41,24 @@ async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): 
   return skills.flatMap(([fullName, { version, source }]): Notice[] => {
     const update = updates.find(({ skillName }) => skillName === fullName)
     if (update) {
-      const { latestVersion, reason, message } = update
-      return [{ fullName, version, latestVersion: toOther(latestVersion, version), reason, message, source }]
+      // Earlier nodes do not have the field.
+      const { latestVersion, reason, message, deprecationMessage = '' } = update
+      const latest = toOther(latestVersion, version)
+      return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, source }]
     }
     if (!unknown.includes(fullName)) return []
     const message = `${fullName} is not in this registry, or not for you to see.`
-    return [{ fullName, version, latestVersion: null, reason: 'unknown', message, source }]
+    return [{ fullName, version, latestVersion: null, reason: 'unknown', message, deprecationMessage: '', source }]
   })
 }
 
 function isUpdateRow(row: unknown): boolean {
   return isObject(row) && [row.skillName, row.reason, row.message].every((field) => typeof field === 'string')
+}
+
+/** What a notice says to the person at the terminal, with what the author writes. */
+export function toText({ message, deprecationMessage }: Notice): string {
+  return deprecationMessage === '' ? message : `${message} Its author writes: ${deprecationMessage}`
 }
 
 /** Whether an update takes the latest version: a newer one, or any other where the installed one was withdrawn. */

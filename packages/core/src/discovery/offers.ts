@@ -3,6 +3,7 @@ import { getUserByName } from '../accounts/find-user.ts'
 import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { getPack } from '../packs/find-pack.ts'
+import { isDangerousScore } from '../scan/score.ts'
 import { getContent } from '../skills/read.ts'
 import { searchSkills } from '../skills/search.ts'
 import type { VersionMetadata } from '../skills/skill-document.ts'
@@ -121,6 +122,7 @@ async function readOfPack(context: Context, slug: string, caller: Caller): Promi
 const columns = [
   ...(['skills.id as skill_id', 'skills.owner_id', 'skills.visibility', 'skills.state', 'skills.full_name'] as const),
   ...(['skills.owner', 'skills.name', 'skills.description', 'skills.moderation'] as const),
+  ...(['skills.latest_version', 'skills.security_score'] as const),
   ...(['versions.id', 'versions.digest', 'versions.version', 'scans.verdict'] as const),
 ] as const
 
@@ -128,7 +130,10 @@ const columns = [
 const saidByVersion = sql<string | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('said')
 
-interface OfferRow extends Pick<SkillRow, 'owner_id' | 'visibility' | 'state' | 'full_name' | 'moderation'> {
+interface OfferRow extends Pick<
+  SkillRow,
+  'owner_id' | 'visibility' | 'state' | 'full_name' | 'moderation' | 'latest_version' | 'security_score'
+> {
   id: string
   skill_id: string
   owner: string
@@ -147,11 +152,16 @@ async function toOffers(context: Context, rows: readonly OfferRow[], caller: Cal
   })
   const seen = new Set((await keepSeen(context, skills, caller)).map(({ id }) => id))
   return rows
-    .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && row.verdict !== 'dangerous')
+    .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && !isDangerous(row))
     .map((row) => {
       const { id, digest, version, owner, name } = row
       return { id, digest, version, owner, name, description: toDescription(row, row.said) }
     })
+}
+
+/** By the content of the version, or of the latest one by what the owner says of it since. */
+function isDangerous({ verdict, version, latest_version, security_score }: OfferRow): boolean {
+  return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
 
 function toDescription(skill: Pick<SkillRow, 'description'>, said: string | null): string {

@@ -35,11 +35,16 @@ export async function suggestFromPacks({ database }: Context, installed: readonl
     packs.map(({ id }) => id),
   )
   const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
-  return packs.flatMap(({ id, name, heldIds }) => {
+  return packs.flatMap(({ id, name, slug, heldIds }) => {
     const all = members.get(id) ?? []
     const beside = heldIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
     const share = Math.min(1, heldIds.length / all.length)
-    return all.map(({ skill_id }) => ({ skillId: skill_id, share, reason: `In the pack ${name} beside ${beside}.` }))
+    return all.map(({ skill_id }) => ({
+      skillId: skill_id,
+      share,
+      reason: `In a pack with ${beside}.`,
+      pack: { slug, name },
+    }))
   })
 }
 

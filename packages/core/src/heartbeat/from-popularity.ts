@@ -27,7 +27,7 @@ export async function suggestPopular(
     return toSuggestions(await selectPopular(database, ids, userIds), 1, 'Popular on this node.')
   const lists = categories.map(async ({ category, share }) => {
     const popular = await selectPopularOf(database, category, ids, userIds)
-    return toSuggestions(popular, share, `Popular in the category ${category}.`)
+    return toSuggestions(popular, share, 'Popular in its category.')
   })
   return (await Promise.all(lists)).flat()
 }

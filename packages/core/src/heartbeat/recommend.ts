@@ -27,6 +27,7 @@ export interface Suggestion {
   /** Above 0, at most 1, among the suggestions of one source. */
   readonly share: number
   readonly reason: string
+  readonly pack?: { readonly slug: string; readonly name: string }
 }
 
 const recommendationsMax = 10
@@ -66,9 +67,8 @@ export async function recommend(
   return showBest(context, scores, names)
 }
 
-interface Scored {
+interface Scored extends Pick<Suggestion, 'reason' | 'pack'> {
   readonly score: number
-  readonly reason: string
 }
 
 function gather(
@@ -78,9 +78,10 @@ function gather(
   has: ReadonlySet<string>,
 ): void {
   const { from, to } = bands[source]
-  for (const { skillId, share, reason } of suggestions) {
+  for (const { skillId, share, reason, pack } of suggestions) {
     const score = Math.max(1, Math.round(1000 * (from + (to - from) * share))) / 1000
-    if (!has.has(skillId) && score > (scores.get(skillId)?.score ?? 0)) scores.set(skillId, { score, reason })
+    if (!has.has(skillId) && score > (scores.get(skillId)?.score ?? 0))
+      scores.set(skillId, { score, reason, ...(pack && { pack }) })
   }
 }
 
@@ -110,8 +111,8 @@ async function showBest(
   )
   const skills = new Map(rows.map((row) => [row.id, toSkill(row)]))
   // One may have been taken back a moment ago.
-  return best.flatMap(({ id, score, reason }) => {
+  return best.flatMap(({ id, score, reason, pack = null }) => {
     const skill = skills.get(id)
-    return skill ? [{ skill, score, reason }] : []
+    return skill ? [{ skill, score, reason, pack }] : []
   })
 }

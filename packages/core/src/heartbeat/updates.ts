@@ -116,21 +116,24 @@ function toFault({ yanked, verdict }: { yanked: number; verdict: string | null }
 
 function toUpdate(finding: Finding, replacement: string | null, widens: Widens | null): Update {
   const { skill, takenDown, item, reason } = finding
-  const said = messages[reason](finding)
-  const advice = replacement === null || said.includes(replacement) ? '' : ` ${replacement} can take its place.`
+  const advice = replacement === null ? '' : ` ${replacement} can take its place.`
   return {
     skillName: item.skillName,
     fullName: skill.full_name,
     installedVersion: item.version,
     latestVersion: takenDown ? '' : skill.latest_version,
     reason,
-    message: said + (widens ? toWideningAdvice(widens) : '') + advice,
+    message: messages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
+    deprecationMessage: skill.deprecated === 1 && !takenDown ? skill.deprecation_message : '',
     replacement,
     widens,
   }
 }
 
-/** What to do about it, for the agent and the people behind it. */
+/**
+ * What to do about it, for the agent and the people behind it. Agents take these sentences for the registry's own, so
+ * what an author wrote stands in fields of its own.
+ */
 const messages: { [K in Reason]: (installed: Installed) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>
@@ -145,10 +148,7 @@ const messages: { [K in Reason]: (installed: Installed) => string } = {
     const other = isOutdated(version, skill.latest_version) ? `, or ${skill.latest_version}` : ''
     return `Your copy of ${skill.full_name}@${version} is not what was published. Install ${version} again${other}.`
   },
-  deprecated: ({ skill }) => {
-    const said = skill.deprecation_message.replaceAll(/\s+/g, ' ').trim()
-    return said === '' ? `${skill.full_name} is deprecated.` : `${skill.full_name} is deprecated: ${said}`
-  },
+  deprecated: ({ skill }) => `${skill.full_name} is deprecated.`,
   outdated: ({ skill, item: { version } }) =>
     `${skill.full_name} is at ${skill.latest_version}${version === '' ? '' : `, and yours is ${version}`}. Update it.`,
 }

@@ -7,9 +7,10 @@ import { isPublicMatter } from '../skills/skill-log.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { RemovalEntry, SkillEntry, YankEntry } from './entry-data.ts'
+import { refuseTexts } from './refuse-texts.ts'
 import { isDeletedHere, refuse } from './place.ts'
 import { isUntold, wasSaid, type Relaying } from './relay.ts'
-import { settleSource } from './settle-source.ts'
+import { settleSource, toSkillTexts } from './settle-source.ts'
 import type { MirrorOutcome } from './types.ts'
 
 const unchanged: MirrorOutcome = { result: 'unchanged' }
@@ -22,6 +23,8 @@ export async function applySkill(
   { before, relaying }: { before: SkillRow; relaying: Relaying },
 ): Promise<MirrorOutcome> {
   if (await wasSaid(trx, relaying.relay)) return unchanged
+  const refusal = await refuseTexts(context, toSkillTexts(data), data.skill.fullName)
+  if (refusal) return refusal
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
   const changed = await settleSource(trx, before, { owner, data, at })

@@ -1,13 +1,14 @@
-import { limits } from '@skillstead/protocol'
+import { limits, toVisibleText } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'
 import { addMembers } from '../packs/packs.ts'
-import { withoutNul } from '../skills/package-fields.ts'
+import { toPackTexts } from '../security/text-scan.ts'
 import type { PackRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCreatedAt, type PackEntry } from './entry-data.ts'
+import { refuseTexts } from './refuse-texts.ts'
 import { refuse, type Refusal } from './place.ts'
 import type { Relaying } from './relay.ts'
 import type { MirrorOutcome } from './types.ts'
@@ -29,6 +30,8 @@ export async function applyPack(
     (await refuseClaimed(trx, data)) ??
     (before ? undefined : await refuseNew(trx, data))
   if (refusal) return refusal
+  const textRefusal = await refuseTexts(context, toPackTexts(data), `the pack ${slug}`)
+  if (textRefusal) return textRefusal
   if (!before && data.withdrawn) return { result: 'unchanged' }
   const at = context.clock.now()
   const curator = await ensureNamespace(trx, data.curator.username, at, data.curator.id)
@@ -76,8 +79,8 @@ async function refuseNew(trx: WriteTransaction, { pack }: PackEntry['data']): Pr
 
 function toTexts({ name, description }: PackEntry['data']) {
   return {
-    name: withoutNul(name).slice(0, limits.displayNameCharactersMax).toWellFormed(),
-    description: withoutNul(description).slice(0, limits.descriptionCharactersMax).toWellFormed(),
+    name: toVisibleText(name).slice(0, limits.displayNameCharactersMax).toWellFormed(),
+    description: toVisibleText(description).slice(0, limits.descriptionCharactersMax).toWellFormed(),
   }
 }
 
@@ -103,7 +106,7 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
     const skillId = ids.get(fullName)
     if (skillId === undefined || taken.has(skillId)) return []
     taken.add(skillId)
-    return [{ skillId, pinnedVersion, note: withoutNul(note).slice(0, noteCharactersMax).toWellFormed() }]
+    return [{ skillId, pinnedVersion, note: toVisibleText(note).slice(0, noteCharactersMax).toWellFormed() }]
   })
   await addMembers(trx, packId, members, (there.at(-1)?.position ?? -1) + 1)
 }

@@ -13,8 +13,9 @@ import { toSight } from './apply-changes.ts'
 import { creditSource } from './fork-source.ts'
 import { refuse } from './place.ts'
 import { toPublishedText } from './published-text.ts'
+import { refuseTexts } from './refuse-texts.ts'
 import type { PreparedVersion } from './prepare-versions.ts'
-import { settleSource, toSettings } from './settle-source.ts'
+import { settleSource, toSettings, toSkillTexts } from './settle-source.ts'
 import type { MirrorOutcome } from './types.ts'
 import { isOvertaken, isUntold, wasSaid, type Relaying } from './relay.ts'
 
@@ -47,6 +48,9 @@ export async function applyVersion(
   if (same && (await wasSaid(trx, relaying.relay))) return { result: 'unchanged' }
   const refusal = same ? undefined : refuseScan(context, prepared!.inspection, entry.subject)
   if (refusal) return refusal
+  const texts = { ...toSkillTexts(data), changelog: data.changelog }
+  const textRefusal = await refuseTexts(context, texts, entry.subject)
+  if (textRefusal) return textRefusal
 
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)

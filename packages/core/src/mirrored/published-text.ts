@@ -1,6 +1,6 @@
-import { endpoints, limits } from '@skillstead/protocol'
+import { endpoints, limits, toVisibleText } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { cleanKeywords, withoutNul } from '../skills/package-fields.ts'
+import { cleanKeywords } from '../skills/package-fields.ts'
 
 /** As a request to publish has them. */
 const { displayName, description, license, category, repository, deprecationMessage, changelog } =
@@ -19,11 +19,11 @@ const charactersMax: Readonly<Record<keyof typeof schemas, number>> = {
 }
 
 /**
- * A text of an upstream as a user of this node could publish it: without what no text may hold, and cut to its length.
+ * A text of an upstream as a user of this node could publish it: without invisible characters, and cut to its length.
  * Empty where a request with it would be refused.
  */
 export function toPublishedText(text: string, field: keyof typeof schemas): string {
-  const value = withoutNul(text).slice(0, charactersMax[field]).toWellFormed()
+  const value = toVisibleText(text).slice(0, charactersMax[field]).toWellFormed()
   return v.is(schemas[field], value) ? value : ''
 }
 

@@ -1,4 +1,5 @@
 import { recountCredit } from '../reputation/credit.ts'
+import type { Texts } from '../security/text-scan.ts'
 import { toColumns, type SkillSettings } from '../skills/settings.ts'
 import { findState } from '../skills/skill-state.ts'
 import type { SkillRow, UserRow } from '../storage/tables.ts'
@@ -40,6 +41,12 @@ export function toSettings(data: Told): SkillSettings {
     deprecationMessage: toPublishedText(data.deprecationMessage, 'deprecationMessage'),
     ...('version' in data ? {} : toTexts(data)),
   }
+}
+
+/** What an entry says of a skill in text, as it is scanned. */
+export function toSkillTexts(data: Told): Texts {
+  const { displayName, description, category, license, keywords, deprecationMessage } = data
+  return { displayName, description, category, license, keywords: keywords.join('\n'), deprecationMessage }
 }
 
 /** Of a version these are its own, and the skill has them from its latest one. */

@@ -1,16 +1,20 @@
-import { RegistryError, type Pack } from '@skillstead/protocol'
+import { RegistryError, type Pack, type Warning } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/protocol/skill-md'
 import { recordAudit } from '../audit.ts'
 import { callerId, requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { appendChange } from '../log.ts'
+import { checkTexts, toPackTexts } from '../security/text-scan.ts'
 import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getPack } from './find-pack.ts'
 import { resolveMembers, type Member, type MemberInput } from './members.ts'
 import { showPack } from './pack-form.ts'
 import { toPackEntries } from './pack-log.ts'
+
+/** A pack that was written, with what the scan of its texts found. */
+type PackAnswer = Pack & { warnings?: Warning[] }
 
 interface PackInput {
   name: string
@@ -21,11 +25,12 @@ interface PackInput {
 }
 
 /** POST /packs. Throws `invalid_request` naming each skill that does not exist for the curator, `name_taken` for a slug. */
-export async function createPack(context: Context, input: PackInput, caller: Caller): Promise<Pack> {
+export async function createPack(context: Context, input: PackInput, caller: Caller): Promise<PackAnswer> {
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
   if (slug === '') throw noSlug(input.name)
   const members = await resolveMembers(context, input.skills, caller)
+  const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const now = context.clock.now()
   const pack: PackRow = {
     id: newId(),
@@ -47,7 +52,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
     await replaceMembers(trx, pack.id, members)
     await finish(trx, { caller, action: 'pack.create', before: undefined, pack })
   })
-  return showPack(context, pack, caller)
+  return { ...(await showPack(context, pack, caller)), ...found }
 }
 
 /** PATCH /packs/<slug>, by the curator. */
@@ -55,9 +60,10 @@ export async function updatePack(
   context: Context,
   input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
   caller: Caller,
-): Promise<Pack> {
+): Promise<PackAnswer> {
   const { id } = await getOwnPack(context, input.slug, caller)
   const members = input.skills && (await resolveMembers(context, input.skills, caller))
+  const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const pack = await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id)
     const changed = {
@@ -72,7 +78,7 @@ export async function updatePack(
     await finish(trx, { caller, action: 'pack.update', before, pack: after })
     return after
   })
-  return showPack(context, pack, caller)
+  return { ...(await showPack(context, pack, caller)), ...found }
 }
 
 /** DELETE /packs/<slug>, by the curator; the slug stays taken. */

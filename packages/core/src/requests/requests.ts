@@ -1,9 +1,10 @@
-import type { SkillRequest } from '@skillstead/protocol'
+import type { SkillRequest, Warning } from '@skillstead/protocol'
 import { accountId, type Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
+import { checkTexts } from '../security/text-scan.ts'
 import { selectRequests, showRequest, showRequests } from './request-form.ts'
 
 interface Listing {
@@ -42,16 +43,18 @@ export async function createRequest(
   input: { title: string; description: string },
   caller: Caller,
   options: CallOptions = {},
-): Promise<SkillRequest> {
+): Promise<SkillRequest & { warnings?: Warning[] }> {
   const requesterId = accountId(caller)
   if (requesterId === null) await context.addressLimits.require('request', options.address)
+  const { title, description } = input
+  const found = await checkTexts(context, { title, description })
   const id = newId()
   await context.database.writer.write(async (trx) => {
     const now = context.clock.now()
     const row: RequestRow = {
       id,
-      title: input.title,
-      description: input.description,
+      title,
+      description,
       status: 'open',
       votes: 0,
       requester_id: requesterId,
@@ -61,5 +64,5 @@ export async function createRequest(
     }
     await trx.insertInto('requests').values(row).execute()
   })
-  return showRequest(context, id, caller)
+  return { ...(await showRequest(context, id, caller)), ...found }
 }

@@ -1,4 +1,4 @@
-import { RegistryError, type AgentReview, type Reply } from '@skillstead/protocol'
+import { RegistryError, type AgentReview, type Reply, type Warning } from '@skillstead/protocol'
 import { admitAgent, insertAgent, recognizeAgent } from '../agents/admit-agent.ts'
 import { recordDeed } from '../agents/agent-deeds.ts'
 import type { Caller } from '../caller.ts'
@@ -10,6 +10,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { queueOpinion } from '../upstream-writes/queue.ts'
 import { toAgentReview } from './agent-review-form.ts'
+import { checkTexts } from '../security/text-scan.ts'
 import { creditReview } from './review-credit.ts'
 
 interface AgentReviewInput {
@@ -29,9 +30,10 @@ export async function createAgentReview(
   input: AgentReviewInput,
   caller: Caller,
   options: CallOptions = {},
-): Promise<Reply<AgentReview & { agentToken?: string }>> {
+): Promise<Reply<AgentReview & { agentToken?: string; warnings?: Warning[] }>> {
   const found = await getSkill(context, input.name, caller)
   await admitAgent(context, input.agentKey, options)
+  const warned = await checkTexts(context, { content: input.content })
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
@@ -44,7 +46,7 @@ export async function createAgentReview(
     await recordReview(trx, { agent, before, after })
     const { agentKey, rating, content } = input
     await queueOpinion(trx, context, { kind: 'agent-review', skill, caller, payload: { agentKey, rating, content } })
-    const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }) }
+    const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
     return { status: before ? 200 : 201, body }
   })
 }

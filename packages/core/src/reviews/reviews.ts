@@ -1,4 +1,4 @@
-import type { Reply, Review } from '@skillstead/protocol'
+import type { Reply, Review, Warning } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
@@ -8,6 +8,7 @@ import { getSkill, getSkillNow } from '../skills/find-skill.ts'
 import type { ReviewRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { queueOpinion } from '../upstream-writes/queue.ts'
+import { checkTexts } from '../security/text-scan.ts'
 import { creditReview } from './review-credit.ts'
 
 interface ReviewInput {
@@ -38,14 +39,18 @@ export async function listReviews(
   return { reviews: rows.map((row) => toReview(row, row.username)), ...toPage(count, page, limit) }
 }
 
+/** A review that was written, with what the scan of its text found. */
+type ReviewAnswer = Review & { warnings?: Warning[] }
+
 /** POST /skills/<name>/reviews: 201, or 200 where the user changes the review. */
-export async function createReview(context: Context, input: ReviewInput, caller: Caller): Promise<Reply<Review>> {
+export async function createReview(context: Context, input: ReviewInput, caller: Caller): Promise<Reply<ReviewAnswer>> {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
+  const { rating, title, body } = input
+  const warned = await checkTexts(context, { title, body })
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
-    const { rating, title, body } = input
     const before = await findReview(trx, skill.id, user.userId)
     const after: ReviewRow = {
       id: before?.id ?? newId(),
@@ -74,7 +79,7 @@ export async function createReview(context: Context, input: ReviewInput, caller:
         }),
       })
     }
-    return { status: before ? 200 : 201, body: toReview(after, user.username) }
+    return { status: before ? 200 : 201, body: { ...toReview(after, user.username), ...warned } }
   })
 }
 

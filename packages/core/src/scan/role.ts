@@ -12,6 +12,9 @@ export function isMarkdown(path: string): boolean {
 /** By place: the first that fits. A file that instructions name is used, wherever it lies. */
 const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   { path: /(?:^|\/)SKILL\.md$/i, role: 'instruction' },
+  // Hosts show the description to a model before any file; see security/metadata-scan.ts.
+  { path: /^metadata:changelog$/, role: 'reference' },
+  { path: /^metadata:/, role: 'instruction' },
   {
     path: /(?:^|\/)(?:node_modules|vendor|vendored|third[_-]party|site-packages|bower_components)\//i,
     role: 'vendored',

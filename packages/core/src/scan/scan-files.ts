@@ -27,6 +27,8 @@ const spotsMax = 5000
 const excerptCharactersMax = 160
 /** A tar in a gzip counts as two. */
 const archivesDepthMax = 3
+/** What says what the skill is about. */
+const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
 const probes = [...rules, ...facts]
 const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
@@ -100,7 +102,7 @@ export class Scan {
 
   *run(): Generator<void> {
     const roles = toRoles(this.#files)
-    this.#isLesson = isLessonOf(this.#files.find(({ path }) => path === 'SKILL.md')?.text ?? '')
+    this.#isLesson = isLessonOf(this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? '')
     const subjects: Subject[] = []
     for (const [index, { path, text, found }] of this.#files.entries()) {
       const document = new Document(text, isMarkdown(path))

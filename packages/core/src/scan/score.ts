@@ -80,6 +80,23 @@ const risksOfPower: Record<ScanFinding['severity'], Security['risk']> = {
 }
 const riskOrder = ['none', 'low', 'medium', 'high'] as const
 
+/** Whether a score is one of the verdict `dangerous`. */
+export function isDangerousScore(score: number | null): boolean {
+  return score !== null && score <= ranges.dangerous.most
+}
+
+const verdictOrder = ['safe', 'caution', 'dangerous'] as const
+
+/** The worse of two verdicts. */
+export function worstVerdict(one: Security['verdict'], other: Security['verdict']): Security['verdict'] {
+  return verdictOrder.findLast((verdict) => verdict === one || verdict === other)!
+}
+
+/** The greater of two risks. */
+export function worstRisk(one: Security['risk'], other: Security['risk']): Security['risk'] {
+  return riskOrder.findLast((risk) => risk === one || risk === other)!
+}
+
 /** How much power the skill asks for: the most that one of its findings tells of. */
 export function toRisk(findings: readonly Judged[]): Security['risk'] {
   const risks = new Set(findings.map(({ signal, severity }) => (signal === 'none' ? 'none' : risksOfPower[severity])))

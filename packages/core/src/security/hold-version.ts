@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import type { PackedContent } from '../skills/skill-package.ts'
 import type { Inspection } from '../skills/inspect.ts'
-import type { Publication } from '../skills/publish-version.ts'
+import type { Publication, Published } from '../skills/publish-version.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toHeldVersion } from './held-form.ts'
@@ -16,8 +16,8 @@ export type HeldPublication = Omit<Publication, 'content' | 'inspection' | 'rele
 /** What is to wait. */
 interface Holding {
   readonly publication: Publication & { readonly inspection: Inspection }
-  /** The number that the version would have had. */
-  readonly version: string
+  /** What would have come of it: its number, and the scan by which the policy judged it. */
+  readonly withheld: Published
   readonly agentId?: string | undefined
 }
 
@@ -28,11 +28,13 @@ interface Holding {
 export async function holdVersion(
   context: Context,
   trx: WriteTransaction,
-  { publication, version, agentId }: Holding,
+  { publication, withheld, agentId }: Holding,
   caller: Caller,
 ): Promise<HeldVersion> {
   const { content, inspection, released: _, ...rest } = publication
   const { owner, publisher, fields } = rest
+  const { version } = withheld.version
+  const scan = withheld.judged ?? inspection.scan
   const at = context.clock.now()
   const same = await findSame(trx, `${owner.username}/${fields.name}`, content.digest)
   if (!same) await refuseTooMany(trx, owner)
@@ -43,7 +45,7 @@ export async function holdVersion(
     full_name: `${owner.username}/${fields.name}`,
     version,
     digest: content.digest,
-    scan: JSON.stringify(inspection.scan),
+    scan: JSON.stringify(scan),
     publication: JSON.stringify(rest satisfies HeldPublication),
     agent_id: agentId ?? null,
     created_at: same?.created_at ?? at,
@@ -53,7 +55,7 @@ export async function holdVersion(
     await trx.insertInto('held_versions').values(row).execute()
     await putFiles(trx, row.id, content)
     const subject = `${row.full_name}@${version}`
-    const data = { id: row.id, digest: row.digest, verdict: inspection.scan.verdict }
+    const data = { id: row.id, digest: row.digest, verdict: scan.verdict }
     await recordAudit(trx, { caller, action: 'held.add', subject, at, data })
   }
   return toHeldVersion({ ...row, publisher: publisher.username })

@@ -1,4 +1,4 @@
-import { RegistryError, type Security, type Warning } from '@skillstead/protocol'
+import { RegistryError, type FieldError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
 
 export const policyActions = ['warn', 'hold', 'refuse'] as const
 
@@ -14,8 +14,11 @@ export interface ScanPolicy {
 /** Of the findings of one version so many are told to its publisher; the report has them all. */
 const findingsToldMax = 10
 
+/** What a policy looks at; text that is no file has no findings that an author could suppress. */
+type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
+
 /** What the policy does with a version. */
-export function toAction(policy: ScanPolicy, scan: Security): PolicyAction {
+export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {
   const verdict = toPolicyVerdict(scan)
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
@@ -24,14 +27,14 @@ export function toAction(policy: ScanPolicy, scan: Security): PolicyAction {
  * The verdict as the policy sees it: without the author's suppressions, which lift `caution` alone. An administrator
  * grants them by releasing the version.
  */
-export function toPolicyVerdict({ verdict, findings }: Security): Security['verdict'] {
+export function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
   const isLifted = verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
   return isLifted ? 'caution' : verdict
 }
 
 /** What the publisher of a version is told of its scan. */
-export function toScanWarnings(scan: Security): Warning[] {
-  const told = findAlarming(scan).filter(({ suppressed }) => !suppressed)
+export function toScanWarnings({ findings }: { readonly findings: readonly ScanFinding[] }): Warning[] {
+  const told = findAlarming(findings).filter(({ suppressed }) => !suppressed)
   const warnings: Warning[] = told.slice(0, findingsToldMax).map(({ path, line, title, remediation }) => ({
     code: 'scan',
     message: `${path}:${line}: ${title}. ${remediation}`,
@@ -43,17 +46,22 @@ export function toScanWarnings(scan: Security): Warning[] {
 
 /** The refusal of a version by the policy; it names every finding by its place. */
 export function toScanRefusal(scan: Security): RegistryError {
-  const alarming = findAlarming(scan)
-  const found = (alarming.length > 0 ? alarming : scan.findings).slice(0, findingsToldMax)
-  const errors = found.map(({ path, line, title, remediation }) => ({
-    path: `${path}:${line}`,
-    message: `${title}. ${remediation}`,
-  }))
+  const alarming = findAlarming(scan.findings)
+  const errors = toScanErrors(alarming.length > 0 ? alarming : scan.findings)
   const places = errors.map(({ path }) => path).join(', ')
   const detail = `The scan calls this version ${toPolicyVerdict(scan)}, which this registry does not take. Look at ${places || 'its files'}.`
   return new RegistryError('invalid_skill', detail, { errors })
 }
 
-function findAlarming({ findings }: Security) {
+/** The findings as the fields at fault of a refusal: by their places, the first ones. */
+export function toScanErrors(findings: readonly ScanFinding[]): FieldError[] {
+  return findings.slice(0, findingsToldMax).map(({ path, line, title, remediation }) => ({
+    path: `${path}:${line}`,
+    message: `${title}. ${remediation}`,
+  }))
+}
+
+/** The findings that speak against a version, with those that its author suppressed. */
+export function findAlarming(findings: readonly ScanFinding[]): ScanFinding[] {
   return findings.filter(({ signal }) => signal === 'hostile' || signal === 'suspicious')
 }

@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { inspectEach } from './inspect-packages.ts'
 import type { Inspection } from './inspect.ts'
 import { readPackageFields, type PackageFields } from './package-fields.ts'
-import { Withheld, publishVersion, type Publication } from './publish-version.ts'
+import { Withheld, publishVersion, type Publication, type Published } from './publish-version.ts'
 import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
 
 /** A version from elsewhere, with what its source says of it. */
@@ -145,16 +145,16 @@ async function store(context: Context, prepared: Prepared, caller: Caller): Prom
   } catch (error) {
     const { inspection } = prepared
     if (!(error instanceof Withheld) || !inspection) return { error: toRefusal(error) }
-    const { version, warnings } = error.published
-    return hold(inspection, version.version, warnings).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
+    return hold(inspection, error.published).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
   }
 
-  async function hold(inspection: Inspection, version: string, warnings: readonly Warning[]): Promise<Imported> {
+  async function hold(inspection: Inspection, withheld: Published): Promise<Imported> {
     const held = await write(async (trx) => {
       const publication = await toPublication(context, trx, prepared)
-      return holdVersion(context, trx, { publication: { ...publication, inspection }, version }, caller)
+      return holdVersion(context, trx, { publication: { ...publication, inspection }, withheld }, caller)
     }, bulk)
-    return { fullName: held.fullName, version, created: false, warnings, heldId: held.id }
+    const { version, warnings } = withheld
+    return { fullName: held.fullName, version: version.version, created: false, warnings, heldId: held.id }
   }
 }
 

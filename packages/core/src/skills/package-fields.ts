@@ -2,6 +2,7 @@ import {
   RegistryError,
   isSkillName,
   limits,
+  toVisibleText,
   type FieldError,
   type PublishSkillInput,
   type Warning,
@@ -66,12 +67,24 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 
   const shortName = given.name?.slice(given.name.indexOf('/') + 1)
   const name = agree('name', shortName, found.nameSlug ?? found.name)
-  const description = agree('description', given.description, found.description) || describe()
-  const license = agree('license', given.license, found.license) ?? ''
+  const description = agree('description', given.description, read('description')) || describe()
+  const license = agree('license', given.license, read('license')) ?? ''
   agree('keywords', joinKeywords(given.keywords), joinKeywords(found.keywords))
   const givenKeywords = cleanKeywords(given.keywords ?? [])
   const version = agree('version', given.version, found.version)
-  const category = agree('category', given.category, found.category)
+  const category = agree('category', given.category, read('category'))
+
+  /** A field of the frontmatter as it is shown. */
+  function read(field: 'description' | 'license' | 'category' | 'displayName'): string | undefined {
+    const value = found[field]
+    const visible = value && toVisibleText(value)
+    if (value !== visible)
+      warnings.push({
+        code: 'invisible_characters',
+        message: `${field} holds invisible characters, which are not shown.`,
+      })
+    return visible
+  }
 
   function describe(): string {
     if (!rules.describeFromBody) return ''
@@ -101,7 +114,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     metadata: {
       displayName: cut(
         'displayName',
-        given.displayName ?? found.displayName ?? name!,
+        given.displayName ?? read('displayName') ?? name!,
         limits.displayNameCharactersMax,
         warnings,
       ),
@@ -121,7 +134,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 
 /** Keywords as they are stored: trimmed, each once, in their order. */
 export function cleanKeywords(keywords: readonly string[]): string[] {
-  const cleaned = keywords.map((keyword) => withoutNul(keyword.replaceAll(',', ' ')).trim())
+  const cleaned = keywords.map((keyword) => toVisibleText(keyword.replaceAll(',', ' ')).trim())
   const bounded = cleaned.map((keyword) => keyword.slice(0, limits.keywordCharactersMax).toWellFormed())
   return [...new Set(bounded.filter((keyword) => keyword !== ''))]
 }
@@ -142,7 +155,7 @@ export function withoutNul(text: string): string {
 
 /** Real documents hold values of any length; what is shown is cut, with a word about it, and the content stays whole. */
 function cut(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
-  const value = withoutNul(text)
+  const value = toVisibleText(text)
   if (value.length <= charactersMax) return value
   warnings.push({
     code: 'field_cut',

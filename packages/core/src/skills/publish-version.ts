@@ -4,6 +4,7 @@ import { recordAudit } from '../audit.ts'
 import { putBlobs } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import { joinScans, requireMetadata } from '../security/metadata-scan.ts'
 import { toAction, toScanRefusal, toScanWarnings } from '../security/policy.ts'
 import { keepInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
@@ -47,6 +48,8 @@ export interface Published {
   readonly warnings: readonly Warning[]
   /** Those of the version, where it was just made. */
   readonly scan?: Security
+  /** The scan of the version and of the metadata together, by which the policy judged it. */
+  readonly judged?: Security
   readonly uses?: ShownAccess
 }
 
@@ -75,14 +78,15 @@ export async function publishVersion(
   caller: Caller,
 ): Promise<Published> {
   const { fields, settings, inspection } = publication
-  const warnings = inspection ? [...fields.warnings, ...toScanWarnings(inspection.scan)] : fields.warnings
+  const { warnings } = fields
+  const known = inspection ? [...warnings, ...toScanWarnings(inspection.scan)] : warnings
   const now = context.clock.now()
   const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
   const choice = await chooseVersion(trx, before, publication)
   // Part of a history that is here already says nothing new: an old one would bring back its old category, and the
   // next take it away again, a change of the log each time.
   if (choice.existing && publication.imported) {
-    return { skill: before!, version: choice.existing, created: false, warnings }
+    return { skill: before!, version: choice.existing, created: false, warnings: known }
   }
   const skillId = before?.id ?? (await insertSkill(trx, publication, now))
   const changed = before !== undefined && (await applySettings(trx, before, settings))
@@ -92,11 +96,10 @@ export async function publishVersion(
     const skill = changed ? await refreshSkill(trx, { ...change, deed: { type: 'skill' } }) : before!
     const userId = publication.publisher.id
     if (changed) await queueSettings(trx, context, { before, skill, userId, settings })
-    return { skill, version: choice.existing, created: false, warnings }
+    const told = changed ? await requireMetadata(context, trx, { before, after: skill }) : []
+    return { skill, version: choice.existing, created: false, warnings: [...known, ...told] }
   }
   if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
-  const action = publication.released ? 'warn' : toAction(context.scanPolicy, inspection.scan)
-  if (action === 'refuse') throw toScanRefusal(inspection.scan)
   if (before?.stub)
     await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
   const inspected = { ...publication, inspection }
@@ -106,7 +109,13 @@ export async function publishVersion(
     number: choice.number,
     others: choice.versions,
   })
-  const published = { ...stored, created: true, warnings, scan: inspection.scan }
+  const { scan } = inspection
+  const isLatest = stored.skill.latest_version === stored.version.version
+  const judged = isLatest ? joinScans(scan, stored.skill.metadata_scan) : scan
+  const told = [...warnings, ...toScanWarnings(judged)]
+  const published = { ...stored, created: true, warnings: told, scan, judged }
+  const action = publication.released ? 'warn' : toAction(context.scanPolicy, judged)
+  if (action === 'refuse') throw toScanRefusal(judged)
   if (action === 'hold') throw new Withheld(published)
   await announceVersion(context, trx, stored, { publication: inspected, caller })
   const { imported, publisher, forkedFrom } = publication
@@ -176,14 +185,15 @@ export async function announceVersion(
 }
 
 function toEventData(
-  { id, name, full_name: fullName }: SkillRow,
+  { id, name, full_name: fullName, latest_version, security_score }: SkillRow,
   { version }: VersionRow,
   { fields, inspection, publisher }: Inspected,
   { widens }: ShownAccess,
 ): EventData<'skill.published'> {
   const { description } = fields.metadata
+  const securityScore = version === latest_version ? security_score : null
   return {
-    skill: { id, name, fullName, version, description, securityScore: inspection.scan.score },
+    skill: { id, name, fullName, version, description, securityScore: securityScore ?? inspection.scan.score },
     publisher: { id: publisher.id, username: publisher.username },
     ...(widens && { widens }),
   }

@@ -9,10 +9,11 @@ import { recordAudit } from '../audit.ts'
 import { queueSettings } from '../upstream-writes/queue-publish.ts'
 import { warnOfCopies } from '../copies/warn-of-copies.ts'
 import { holdVersion } from '../security/hold-version.ts'
+import { requireMetadata } from '../security/metadata-scan.ts'
 import { findMovedSkill } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from './package-fields.ts'
-import { Withheld, publishVersion, type Publication } from './publish-version.ts'
+import { Withheld, publishVersion, type Publication, type Published } from './publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
@@ -42,10 +43,10 @@ export async function publishSkill(
 /** Thrown out of a transaction to undo it, with what it would have answered. */
 class Undone extends Error {
   readonly stored: Stored
-  /** The number of the version that has to wait; undefined after a dry run that would not. */
-  readonly withheld: string | undefined
+  /** The version that has to wait; undefined after a dry run of one that would not. */
+  readonly withheld: Published | undefined
 
-  constructor(stored: Stored, withheld?: string) {
+  constructor(stored: Stored, withheld?: Published) {
     super('Nothing of this is stored.')
     this.stored = stored
     this.withheld = withheld
@@ -79,7 +80,7 @@ async function publishContent(
       const { published, isHeld } = await tryPublish(context, trx, publication, user)
       if (published.created && !isHeld) await attributeVersion(trx, published.version, { user, options })
       const answered = await readBack(trx, published)
-      if (isHeld || input.dryRun) throw new Undone(answered, isHeld ? published.version.version : undefined)
+      if (isHeld || input.dryRun) throw new Undone(answered, isHeld ? published : undefined)
       return answered
     }),
   )
@@ -87,7 +88,7 @@ async function publishContent(
   if (withheld === undefined) return answer
   if (input.dryRun) return { ...answer, created: false, warnings: [...answer.warnings, heldWarning] }
   const held = await context.database.writer.write((trx) =>
-    holdVersion(context, trx, { publication, version: withheld, agentId }, user),
+    holdVersion(context, trx, { publication, withheld, agentId }, user),
   )
   return { ...answer, created: false, held }
 }
@@ -140,7 +141,8 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
         .orderBy('sort_key', 'desc')
         .executeTakeFirst()
       if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet; send its skillMd.`)
-      const updated = await readBack(trx, { skill: after, version, created: false, warnings: [] })
+      const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
+      const updated = await readBack(trx, { skill: after, version, created: false, warnings })
       if (input.dryRun) throw new Undone(updated)
       return updated
     }),

@@ -8,7 +8,8 @@ import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { appendChange, type LogDraft } from '../log.ts'
 import { addFirstOrigins } from '../mirrored/first-origins.ts'
-import { findScan, type StoredScan } from '../security/stored-scans.ts'
+import { joinStored, scanMetadata } from '../security/metadata-scan.ts'
+import { findScan } from '../security/stored-scans.ts'
 import { isVerifiedAuthor } from '../verification/verified-author.ts'
 import { readFiles } from './files.ts'
 import { findSource } from './show-details.ts'
@@ -72,10 +73,11 @@ export async function refreshSkill(
   const versions = known?.versions ?? (await selectVersions(trx, skillId))
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
-  const skill = {
-    ...(latest ? applyLatest(stored, latest.row, latest.metadata) : { ...stored, latest_version: '', portable: 0 }),
-    ...(await judge(trx, stored, latest?.scan)),
-  }
+  const described = latest
+    ? applyLatest(stored, latest.row, latest.metadata)
+    : { ...stored, latest_version: '', portable: 0 }
+  const judgement = await judge(trx, described, { latest, at })
+  const skill = { ...described, ...judgement.columns }
   const holder = await claimShortName(trx, before, skill, mayHold ?? skill.origin_kind !== 'mirror')
   const happening = { before, skill, versions, contents, deed, holder }
   const entries = relay ? toRelayed(happening, relay) : await toOwnEntries(trx, happening)
@@ -83,7 +85,7 @@ export async function refreshSkill(
   const row = { ...skill, updated_at: deed.type === 'judgement' ? stored.updated_at : at, revision }
   const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...columns } = row
   await updateSkill(trx, columns, skillId)
-  const document = toDocument(row, latest, versions)
+  const document = toDocument(row, latest && { ...latest, scan: judgement.scan }, versions)
   await putDocument(trx, { skill_id: row.id, revision, updated_at: row.updated_at, document })
   await indexText(trx, dialect, before, row)
   await changeStanding(trx, before, row, at)
@@ -156,10 +158,16 @@ function applyLatest(stored: SkillRow, row: ListedVersion, metadata: VersionMeta
   }
 }
 
-/** What the scan of its latest version and the standing of its owner say of a skill. */
-async function judge(trx: WriteTransaction, { owner_id }: SkillRow, scan: StoredScan | undefined) {
-  const verified = scan?.verdict === 'safe' && (await isVerifiedAuthor(trx, owner_id))
-  return { security_score: scan?.score ?? null, verified: Number(verified) }
+/** What the scan of its latest version, that of its metadata, and the standing of its owner say of a skill. */
+async function judge(
+  trx: WriteTransaction,
+  skill: SkillRow,
+  { latest, at }: { latest: Awaited<ReturnType<typeof readLatest>> | undefined; at: number },
+) {
+  const metadata_scan = latest ? await scanMetadata(skill.metadata_scan, skill, { ...latest.row, at }) : ''
+  const scan = latest?.scan && joinStored(latest.scan, metadata_scan)
+  const verified = scan?.verdict === 'safe' && (await isVerifiedAuthor(trx, skill.owner_id))
+  return { scan, columns: { security_score: scan?.score ?? null, metadata_scan, verified: Number(verified) } }
 }
 
 /** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */

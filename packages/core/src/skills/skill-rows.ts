@@ -81,6 +81,7 @@ export async function insertSkill(
     stars: 0,
     forks: 0,
     security_score: null,
+    metadata_scan: '',
     verified: 0,
     forked_from: forkedFrom?.fullName ?? null,
     forked_from_version: forkedFrom?.version ?? null,

@@ -131,6 +131,8 @@ export interface SkillRow {
   stars: number
   forks: number
   security_score: number | null
+  /** What the scan found in the metadata, apart from that of the content: JSON; empty where there is no version. */
+  metadata_scan: string
   verified: number
   forked_from: string | null
   forked_from_version: string | null

@@ -14,6 +14,7 @@ import {
   limit,
   page,
   pageFields,
+  prose,
   text,
   wholeNumber,
 } from '../schemas/fields.ts'
@@ -81,7 +82,7 @@ export const accountEndpoints = {
     tag: 'Account',
     summary: 'Change how you are shown',
     input: v.strictObject({
-      displayName: v.optional(text(limits.displayNameCharactersMax)),
+      displayName: v.optional(prose(limits.displayNameCharactersMax)),
       avatar: v.optional(v.nullable(Avatar)),
     }),
     output: Me,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { Agent, AgentActivity, AgentKey, HeartbeatResult, PlatformId } from '../schemas/agent.ts'
-import { SkillRef, Term, boundedArray, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { SkillRef, Term, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
 
 /** Agents and the heartbeat (specification 4.3). */
 export const agentEndpoints = {
@@ -27,7 +27,7 @@ export const agentEndpoints = {
     status: [201, 200],
     tag: 'Agents',
     summary: 'Register an agent; its token is shown the first time only',
-    input: v.strictObject({ agentKey: AgentKey, displayName: text(200), platformId: PlatformId }),
+    input: v.strictObject({ agentKey: AgentKey, displayName: prose(200), platformId: PlatformId }),
     output: v.object({ ...Agent.entries, agentToken: v.optional(v.string()) }),
   },
   getAgent: {

@@ -12,6 +12,7 @@ import {
   limit,
   page,
   pageFields,
+  prose,
   text,
   wholeNumber,
 } from '../schemas/fields.ts'
@@ -57,9 +58,9 @@ export const externalEndpoints = {
     summary: 'Index a skill of another registry by its address, and scan it',
     input: v.strictObject({
       url: text(2000),
-      name: v.optional(text(128)),
-      description: v.optional(text(limits.descriptionCharactersMax, 0)),
-      author: v.optional(text(128)),
+      name: v.optional(prose(128)),
+      description: v.optional(prose(limits.descriptionCharactersMax, 0)),
+      author: v.optional(prose(128)),
       installs: v.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     }),
     output: ExternalSkill,

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { NoContent, SkillName, Term, boundedArray, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { NoContent, SkillName, Term, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
 import { Pack, PackMember } from '../schemas/pack.ts'
-import { Visibility } from '../schemas/skill.ts'
+import { Visibility, textWarnings } from '../schemas/skill.ts'
 
 const slug = { slug: Term }
 const skills = boundedArray(PackMember, limits.packSkillsMax)
@@ -37,13 +37,13 @@ export const packEndpoints = {
     tag: 'Packs',
     summary: 'Make a pack',
     input: v.strictObject({
-      name: text(100),
+      name: prose(100),
       slug: v.optional(SkillName),
-      description: text(2000, 0),
+      description: prose(2000, 0),
       skills,
       visibility: v.optional(Visibility, 'public'),
     }),
-    output: Pack,
+    output: v.object({ ...Pack.entries, ...textWarnings }),
   },
   updatePack: {
     method: 'PATCH',
@@ -54,12 +54,12 @@ export const packEndpoints = {
     summary: 'Change a pack',
     input: v.strictObject({
       ...slug,
-      name: v.optional(text(100)),
-      description: v.optional(text(2000, 0)),
+      name: v.optional(prose(100)),
+      description: v.optional(prose(2000, 0)),
       skills: v.optional(skills),
       visibility: v.optional(Visibility),
     }),
-    output: Pack,
+    output: v.object({ ...Pack.entries, ...textWarnings }),
   },
   deletePack: {
     method: 'DELETE',

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
-import { SkillRef, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { SkillRef, Term, limit, page, pageFields, prose } from '../schemas/fields.ts'
 import { SkillRequest, requestStatuses } from '../schemas/review.ts'
+import { textWarnings } from '../schemas/skill.ts'
 
 /** Requests for skills that people miss (specification 4.4). */
 export const requestEndpoints = {
@@ -27,8 +28,8 @@ export const requestEndpoints = {
     status: 201,
     tag: 'Requests',
     summary: 'Ask for a skill',
-    input: v.strictObject({ title: text(200), description: text(10_000, 0) }),
-    output: SkillRequest,
+    input: v.strictObject({ title: prose(200), description: prose(10_000, 0) }),
+    output: v.object({ ...SkillRequest.entries, ...textWarnings }),
   },
   getRequest: {
     method: 'GET',

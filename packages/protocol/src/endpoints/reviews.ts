@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { AgentKey, AgentReview } from '../schemas/agent.ts'
-import { SkillRef, Term, limit, page, pageFields, text, wholeNumber } from '../schemas/fields.ts'
+import { SkillRef, Term, limit, page, pageFields, prose, wholeNumber } from '../schemas/fields.ts'
 import { Issue, Review, issueTypes } from '../schemas/review.ts'
+import { textWarnings } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 
@@ -33,9 +34,9 @@ export const reviewEndpoints = {
       ...name,
       agentKey: AgentKey,
       rating: v.pipe(v.number(), v.minValue(1), v.maxValue(5), v.multipleOf(0.5)),
-      content: text(4000),
+      content: prose(4000),
     }),
-    output: v.object({ ...AgentReview.entries, agentToken: v.optional(v.string()) }),
+    output: v.object({ ...AgentReview.entries, agentToken: v.optional(v.string()), ...textWarnings }),
   },
   markAgentReviewHelpful: {
     method: 'POST',
@@ -63,8 +64,8 @@ export const reviewEndpoints = {
     status: [201, 200],
     tag: 'Reviews',
     summary: 'Review a skill, or change your review of it',
-    input: v.strictObject({ ...name, rating: wholeNumber(1, 5), title: text(200), body: text(10_000, 0) }),
-    output: Review,
+    input: v.strictObject({ ...name, rating: wholeNumber(1, 5), title: prose(200), body: prose(10_000, 0) }),
+    output: v.object({ ...Review.entries, ...textWarnings }),
   },
   listIssues: {
     method: 'GET',
@@ -83,7 +84,7 @@ export const reviewEndpoints = {
     status: 201,
     tag: 'Reviews',
     summary: 'Open an issue on a skill',
-    input: v.strictObject({ ...name, type: v.picklist(issueTypes), title: text(200), body: text(10_000, 0) }),
+    input: v.strictObject({ ...name, type: v.picklist(issueTypes), title: prose(200), body: prose(10_000, 0) }),
     output: Issue,
   },
 } as const satisfies Endpoints

@@ -16,6 +16,7 @@ import {
   limit,
   page,
   pageFields,
+  prose,
   text,
   wholeNumber,
 } from '../schemas/fields.ts'
@@ -46,14 +47,14 @@ const PublishFile = v.strictObject({
 })
 
 const metadataFields = {
-  description: v.optional(text(limits.descriptionCharactersMax)),
-  displayName: v.optional(text(limits.displayNameCharactersMax)),
-  category: v.optional(text(64, 0)),
-  license: v.optional(text(128, 0)),
+  description: v.optional(prose(limits.descriptionCharactersMax)),
+  displayName: v.optional(prose(limits.displayNameCharactersMax)),
+  category: v.optional(prose(64, 0)),
+  license: v.optional(prose(128, 0)),
   keywords: v.optional(commaList(limits.keywordsMax)),
   visibility: v.optional(Visibility),
   deprecated: v.optional(Flag),
-  deprecationMessage: v.optional(text(1000, 0)),
+  deprecationMessage: v.optional(prose(1000, 0)),
   repository: v.optional(
     v.union([
       v.literal(''),
@@ -72,7 +73,7 @@ const PublishInput = v.strictObject({
   ),
   version: v.optional(Version),
   ...metadataFields,
-  changelog: v.optional(text(limits.changelogCharactersMax, 0)),
+  changelog: v.optional(prose(limits.changelogCharactersMax, 0)),
   files: v.optional(boundedArray(PublishFile, limits.publishFilesMax)),
   dryRun: v.optional(Flag, false),
   /** The bytes of an uploaded archive; not part of a JSON body. */

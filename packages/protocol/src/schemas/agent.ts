@@ -64,7 +64,10 @@ export const HeartbeatResult = v.object({
       /** Empty where there is none to install. */
       latestVersion: v.string(),
       reason: v.picklist(updateReasons),
+      /** Written by the registry alone: it holds names, versions and numbers, and no text of an author. */
       message: v.string(),
+      /** What the author says of a deprecated skill, as it is; else empty. */
+      deprecationMessage: v.string(),
       /** The full name of a skill to take instead. */
       replacement: v.nullable(v.string()),
       /** What the latest version uses that the installed one does not; null where that is nothing, or not known. */
@@ -75,7 +78,14 @@ export const HeartbeatResult = v.object({
   unknown: v.array(v.string()),
   /** Best first; a score is from 0 to 1. */
   recommendations: v.array(
-    v.object({ skill: Skill, score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)), reason: v.string() }),
+    v.object({
+      skill: Skill,
+      score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+      /** Written by the registry alone, as `message` is. */
+      reason: v.string(),
+      /** The pack that holds it together with an installed skill, where that is the reason. */
+      pack: v.nullable(v.object({ slug: v.string(), name: v.string() })),
+    }),
   ),
   serverTime: Timestamp,
   nextHeartbeatSeconds: Count,

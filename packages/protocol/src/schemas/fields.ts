@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { limits } from '../limits.ts'
 import { namePattern } from '../names.ts'
 import { isVersion } from '../versions.ts'
+import { toVisibleText } from '../visible-text.ts'
 
 /** ISO 8601 in UTC with milliseconds, as in `2026-01-31T12:00:00.000Z`. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp())
@@ -39,6 +40,15 @@ export function text(charactersMax: number, charactersMin = 1) {
     v.maxLength(charactersMax),
     v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
     v.check((value) => !value.includes('\0'), 'must not hold NUL characters'),
+  )
+}
+
+/** Text that people and agents read: as {@link text}, and what it holds of invisible characters is removed. */
+export function prose(charactersMax: number, charactersMin = 1) {
+  return v.pipe(
+    text(charactersMax, charactersMin),
+    v.transform(toVisibleText),
+    v.check((value) => value.length >= charactersMin, 'must hold visible characters'),
   )
 }
 

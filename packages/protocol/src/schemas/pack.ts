@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Count, Term, Timestamp, text } from './fields.ts'
+import { Count, Term, Timestamp, prose } from './fields.ts'
 import { Skill, Visibility } from './skill.ts'
 
 const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
@@ -24,6 +24,6 @@ export const PackMember = v.union([
   v.strictObject({
     name: Term,
     version: v.optional(Term),
-    note: v.optional(text(1000, 0)),
+    note: v.optional(prose(1000, 0)),
   }),
 ])

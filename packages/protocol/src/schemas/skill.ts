@@ -135,3 +135,6 @@ export const Warning = v.object({
   line: v.optional(v.pipe(v.number(), v.integer())),
 })
 export type Warning = v.InferOutput<typeof Warning>
+
+/** In the answer to a write of text that is no file: what its scan found, where it found something. */
+export const textWarnings = { warnings: v.optional(v.array(Warning)) }

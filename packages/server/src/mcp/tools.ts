@@ -1,4 +1,5 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import { areDangerous, toPackTexts } from '@skillstead/core'
 import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
@@ -39,7 +40,10 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
     reads: true,
     async call(api, input) {
       const { packs, total, page, totalPages } = await api.listPacks(input)
-      return { packs: packs.map(toListedPack), total, page, totalPages }
+      const shown = await Promise.all(
+        packs.map(async (pack) => ((await areDangerous(toPackTexts(pack))) ? [] : [pack])),
+      )
+      return { packs: shown.flat().map(toListedPack), total, page, totalPages }
     },
   },
   report_review: {

@@ -1,0 +1,107 @@
+import type { ScanFinding, Security, Warning } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { toDigest } from '../digest.ts'
+import { rulesVersion } from '../scan/rules-version.ts'
+import { toRisk, toScore, toVerdict, worstRisk, worstVerdict } from '../scan/score.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toStoredScan, type StoredScan } from './stored-scans.ts'
+import { findInTexts, judgeFindings, toField } from './text-scan.ts'
+
+/** The columns of a skill that hold text for readers. */
+type Described = Pick<
+  SkillRow,
+  'name' | 'display_name' | 'description' | 'category' | 'license' | 'keywords' | 'deprecation_message'
+>
+
+/** As `skills.metadata_scan` stores it: what was found, and the digest of the texts and of the rules. */
+interface MetadataScan {
+  readonly of: string
+  readonly findings: readonly ScanFinding[]
+}
+
+/**
+ * Scans the effective metadata of a skill, with the changelog of its latest version. Returns the stored form: the one
+ * given, where neither the texts nor the rules changed since.
+ */
+export async function scanMetadata(
+  stored: string,
+  skill: Described,
+  { changelog, at }: { changelog: string; at: number },
+): Promise<string> {
+  const texts = toTexts(skill, changelog)
+  const of = toDigest(Buffer.from(JSON.stringify([rulesVersion, texts])))
+  if (stored !== '' && parse(stored).of === of) return stored
+  return JSON.stringify({ of, findings: await findInTexts(texts, at) } satisfies MetadataScan)
+}
+
+/** The scan of a version's content together with that of the metadata: what the skill as a whole is judged by. */
+export function joinScans(content: Security, metadataScan: string): Security {
+  const found = metadataScan === '' ? [] : parse(metadataScan).findings
+  const added = found.filter((finding) => !content.findings.some((other) => isSame(other, finding)))
+  if (added.length === 0) return content
+  const findings = [...content.findings, ...added]
+  return {
+    ...content,
+    score: Math.min(content.score, toScore(findings)),
+    verdict: worstVerdict(content.verdict, toVerdict(findings)),
+    risk: worstRisk(content.risk, toRisk(findings)),
+    findings,
+  }
+}
+
+/** As {@link joinScans} of a scan in its stored form. */
+export function joinStored(content: StoredScan, metadataScan: string): StoredScan {
+  if (metadataScan === '' || parse(metadataScan).findings.length === 0) return content
+  const security = JSON.parse(content.report) as Security
+  const joined = joinScans(security, metadataScan)
+  return joined === security ? content : toStoredScan(joined)
+}
+
+/**
+ * The warnings about texts of a skill that an update changed. Throws `invalid_skill` with the findings where the policy
+ * would quarantine or refuse a version with them.
+ */
+export async function requireMetadata(
+  { scanPolicy }: Pick<Context, 'scanPolicy'>,
+  trx: WriteTransaction,
+  { before, after }: { before: SkillRow; after: SkillRow },
+): Promise<Warning[]> {
+  const [was, is] = [toTexts(before, ''), toTexts(after, '')]
+  const changed = Object.keys(is).filter((field) => is[field] !== was[field])
+  const found = parse(after.metadata_scan).findings.filter(({ path }) => changed.includes(toField(path)))
+  if (found.length === 0) return []
+  const content = await trx
+    .selectFrom('scans')
+    .innerJoin('versions', 'versions.id', 'scans.version_id')
+    .select('report')
+    .where('versions.skill_id', '=', after.id)
+    .where('versions.version', '=', after.latest_version)
+    .executeTakeFirst()
+  const joined = content && joinScans(JSON.parse(content.report) as Security, after.metadata_scan)
+  return judgeFindings({ scanPolicy }, found, joined?.verdict)
+}
+
+function toTexts(skill: Described, changelog: string): Record<string, string> {
+  return {
+    description: skill.description,
+    displayName: skill.display_name === skill.name ? '' : skill.display_name,
+    category: skill.category,
+    license: skill.license,
+    keywords: (JSON.parse(skill.keywords) as string[]).join('\n'),
+    deprecationMessage: skill.deprecation_message,
+    changelog,
+  }
+}
+
+/** Whether SKILL.md holds what was found in the metadata that was read from it: the same at the same words. */
+function isSame(inContent: ScanFinding, inMetadata: ScanFinding): boolean {
+  if (inContent.path !== 'SKILL.md' || inContent.suppressed) return false
+  if (inContent.ruleId !== inMetadata.ruleId || inContent.signal !== inMetadata.signal) return false
+  const [a, b] = [inContent.excerpt, inMetadata.excerpt]
+  return a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a))
+}
+
+function parse(stored: string): MetadataScan {
+  return JSON.parse(stored) as MetadataScan
+}

@@ -1,0 +1,20 @@
+/** Joiners, variation selectors, tags, marks of direction, fillers and controls. */
+const unseen = String.raw`[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]|[\p{Cc}--[\t\n\r]]`
+/** Letters and marks of the scripts in which a joiner changes what is seen (Persian, Hindi and others). */
+const joined = String.raw`[[\p{L}\p{M}]--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hang}\p{sc=Han}\p{sc=Zinh}\p{DI}]]`
+
+const unseenPattern = new RegExp(unseen, 'v')
+const partsPattern = new RegExp(
+  String.raw`(?<seen>\p{RGI_Emoji}|(?<=${joined})[\u200c\u200d](?=${joined}))|${unseen}`,
+  'gv',
+)
+
+/**
+ * A text without invisible characters, which could carry instructions that an agent reads and its user does not see.
+ * Keeps emoji, joiners where a script needs them, tabs and line breaks.
+ *
+ * @example toVisibleText('Ig\u200bnore') // 'Ignore'
+ */
+export function toVisibleText(text: string): string {
+  return unseenPattern.test(text) ? text.replace(partsPattern, '$<seen>') : text
+}
