@@ -59,6 +59,8 @@ export interface Context {
   readonly defaultPlan: PlanName
   /** What is done with versions that a scan has something against. */
   readonly scanPolicy: ScanPolicy
+  /** How much each user on the free plan may store; 0 for any amount. */
+  readonly storageQuotaBytes: number
   /** When the registry is copied by itself; undefined for never. */
   readonly backupPlan: BackupPlan | undefined
   /** The registries that are followed, once a mirror is attached. */

@@ -31,6 +31,7 @@ import { createSharedLimits } from './shared-limits.ts'
 import type { ScanPolicy } from './security/policy.ts'
 import { createPublicNames } from './skills/public-names.ts'
 import { openDatabase, type Database, type DatabaseLocation } from './storage/database.ts'
+import { storageQuotaBytesDefault } from './skills/storage-quota.ts'
 import { createSeenDownloads } from './telemetry/seen-downloads.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 import { ensureSigningKey } from './transparency/keys.ts'
@@ -69,6 +70,8 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly defaultPlan?: PlanName
   /** What is done with versions that a scan has something against: they are published with warnings unless it is said. */
   readonly scanPolicy?: ScanPolicy
+  /** How much each user on the free plan may store, in bytes; 0 for any amount. Default: 1 GiB. */
+  readonly storageQuotaBytes?: number
   /** Copies the SQLite file into `backups` beside it by itself; never unless it is said. */
   readonly backups?: BackupPlan
   /** 32 bytes that API keys for upstreams are sealed with; without them none can be stored. */
@@ -161,6 +164,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     webhooks: options.webhooks ?? {},
     defaultPlan: options.defaultPlan ?? 'free',
     scanPolicy: options.scanPolicy ?? {},
+    storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
     backupPlan: options.backups,
     upstreams: createUpstreams(),
     node: createServingNode(),

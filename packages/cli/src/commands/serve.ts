@@ -16,6 +16,7 @@ import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { toSecretKey } from '../secret-key.ts'
+import { storageQuotaOption, toStorageQuota } from '../storage-quota.ts'
 import { limitYoungMemory } from '../young-memory.ts'
 import { toPlan } from './users.ts'
 
@@ -40,6 +41,7 @@ export const serveOptions: Record<string, Option> = {
     help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
   },
   ...scanPolicyOption,
+  ...storageQuotaOption,
   ...backupOptions,
   private: { help: 'nothing without a key' },
   'json-logs': { help: 'one line of JSON a request, on standard output' },
@@ -74,13 +76,19 @@ export const serve: Command<undefined> = {
 /** How the registry of a node is called and does its work outside; throws {@link UsageError} for what cannot be read. */
 export async function toWorkOptions(
   given: Arguments,
-): Promise<Pick<RegistryOptions, 'origin' | 'outgoing' | 'webhooks' | 'defaultPlan' | 'scanPolicy' | 'backups'>> {
+): Promise<
+  Pick<
+    RegistryOptions,
+    'origin' | 'outgoing' | 'webhooks' | 'defaultPlan' | 'scanPolicy' | 'storageQuotaBytes' | 'backups'
+  >
+> {
   return {
     origin: toOrigin(given),
     outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
     webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
     defaultPlan: toPlan(text(given, 'default-plan')),
     scanPolicy: toScanPolicy(given),
+    storageQuotaBytes: toStorageQuota(given),
     backups: toBackupPlan(given),
   }
 }

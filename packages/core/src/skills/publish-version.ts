@@ -16,6 +16,7 @@ import { recordInspection, type Inspection } from './inspect.ts'
 import { withoutNul, type PackageFields } from './package-fields.ts'
 import { refreshSkill, type SkillChange } from './refresh-skill.ts'
 import { findTarget, insertSkill } from './skill-rows.ts'
+import { requireStorage } from './storage-quota.ts'
 import { applySettings, type SkillSettings } from './settings.ts'
 import type { ListedVersion } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
@@ -99,6 +100,8 @@ export async function publishVersion(
     const told = changed ? await requireMetadata(context, trx, { before, after: skill }) : []
     return { skill, version: choice.existing, created: false, warnings: [...known, ...told] }
   }
+  const { imported, released, owner } = publication
+  if (!imported && !released) await requireStorage(context, trx, owner, publication.content.size)
   if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
   if (before?.stub)
     await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
@@ -114,11 +117,11 @@ export async function publishVersion(
   const judged = isLatest ? joinScans(scan, stored.skill.metadata_scan) : scan
   const told = [...warnings, ...toScanWarnings(judged)]
   const published = { ...stored, created: true, warnings: told, scan, judged }
-  const action = publication.released ? 'warn' : toAction(context.scanPolicy, judged)
+  const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
   if (action === 'hold') throw new Withheld(published)
   await announceVersion(context, trx, stored, { publication: inspected, caller })
-  const { imported, publisher, forkedFrom } = publication
+  const { publisher, forkedFrom } = publication
   if (!imported) await queuePublish(trx, context, { ...stored, userId: publisher.id, settings, forkedFrom })
   return published
 }

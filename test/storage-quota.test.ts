@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { refusalOf, skillMd } from './answers.ts'
+import { describeDatabases, type TestUser } from './harness.ts'
+import { sampleOf } from './security-samples.ts'
+
+const kibibyte = 1024
+const file = (bytes: number) => ({
+  path: 'data.bin',
+  content: randomBytes(bytes).toString('base64'),
+  encoding: 'base64' as const,
+})
+
+describeDatabases('The storage quota', (open) => {
+  const publish = ({ api }: TestUser, name: string, bytes: number) =>
+    api.publishSkill({ skillMd: skillMd(name), files: [file(bytes)] })
+
+  it('refuses what a user of the free plan stores over it, and says what to do', async () => {
+    const test = await open({ storageQuotaBytes: 100 * kibibyte, scanPolicy: { dangerous: 'hold' } })
+    const alice = await test.makeUser('alice')
+    const bob = await test.makeUser('bob')
+    const paying = await test.makeUser('paying', { plan: 'pro' })
+    await publish(alice, 'first', 60 * kibibyte)
+    const refusal = await refusalOf(publish(alice, 'second', 60 * kibibyte))
+    expect(refusal).toMatchObject({ code: 'payload_too_large', status: 413 })
+    expect(refusal.message).toMatch(/^alice stores 60\.\d KiB of 100 KiB, and this version takes 60\.\d KiB\. Delete /)
+    // Of the owner and not the publisher; forks count as well.
+    await bob.api.forkSkill({ name: 'alice/first' })
+    expect((await refusalOf(publish(bob, 'second', 60 * kibibyte))).code).toBe('payload_too_large')
+    await publish(paying, 'large', 200 * kibibyte)
+    // What is there already takes nothing, and what is deleted takes nothing any more.
+    await alice.api.publishSkill({ name: 'first', description: 'Other.' })
+    await alice.api.deleteSkill({ name: 'first' })
+    await publish(alice, 'second', 60 * kibibyte)
+    const held = { skillMd: sampleOf('dangerous', 'bad'), files: [file(30 * kibibyte)] }
+    await alice.api.publishSkill(held)
+    expect((await refusalOf(publish(alice, 'third', 30 * kibibyte))).code).toBe('payload_too_large')
+  })
+
+  it('is none where it is 0', async () => {
+    const test = await open({ storageQuotaBytes: 0 })
+    await publish(await test.makeUser('alice'), 'first', 60 * kibibyte)
+  })
+})
