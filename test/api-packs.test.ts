@@ -136,6 +136,28 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'ours-only' }))).toBe('not_found')
   })
 
+  it('that are private take their slug from nobody else, who cannot find out that they exist', async () => {
+    const make = (user: TestUser, visibility: 'private' | 'public') =>
+      user.api.createPack({ name: 'Covert', slug: 'covert', description: user.username, skills: [], visibility })
+    expect(await make(alice, 'private')).toMatchObject({ slug: 'covert' })
+    expect(await codeOf(make(alice, 'private'))).toBe('name_taken')
+    expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
+    expect(await codeOf(bob.api.updatePack({ slug: 'covert', name: 'X' }))).toBe('not_found')
+    expect(await codeOf(bob.api.deletePack({ slug: 'covert' }))).toBe('not_found')
+    expect(await make(bob, 'public')).toMatchObject({ slug: 'covert' })
+    expect((await test.api().getPack({ slug: 'covert' })).description).toBe('bob')
+    expect((await alice.api.getPack({ slug: 'covert' })).description).toBe('alice')
+    expect((await alice.api.listPacks({ q: 'covert' })).packs.map(({ slug }) => slug)).toEqual(['covert', 'covert'])
+    expect(await codeOf(alice.api.updatePack({ slug: 'covert', visibility: 'public' }))).toBe('name_taken')
+    // Once it was shown, everyone knows that it was there.
+    await bob.api.updatePack({ slug: 'covert', visibility: 'private' })
+    expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
+    expect(await codeOf(make(await test.makeUser(), 'public'))).toBe('name_taken')
+    await alice.api.createPack({ name: 'Later', description: '', skills: [], visibility: 'private' })
+    expect(await alice.api.updatePack({ slug: 'later', visibility: 'internal' })).toMatchObject({ slug: 'later' })
+    expect((await bob.api.getPack({ slug: 'later' })).visibility).toBe('internal')
+  })
+
   it('are made by signed-in callers', async () => {
     expect(await codeOf(test.api().createPack({ name: 'Guest', description: '', skills: [] }))).toBe('unauthorized')
   })

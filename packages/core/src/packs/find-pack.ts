@@ -2,10 +2,16 @@ import { RegistryError } from '@skillstead/protocol'
 import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { PackRow } from '../storage/tables.ts'
+import { toStoredSlugs } from './slugs.ts'
 
 /** The pack of a slug, as far as the caller may see it; throws `not_found`. */
 export async function getPack(context: Context, slug: string, caller: Caller): Promise<PackRow> {
-  const pack = await context.database.read.selectFrom('packs').selectAll().where('slug', '=', slug).executeTakeFirst()
+  const rows = await context.database.read
+    .selectFrom('packs')
+    .selectAll()
+    .where('slug', 'in', toStoredSlugs(slug, callerId(caller)))
+    .execute()
+  const pack = rows.find((row) => row.slug !== slug && row.state === 'live') ?? rows.find((row) => row.slug === slug)
   if (!pack || !canSeePack(pack, caller))
     throw new RegistryError('not_found', `There is no pack '${slug}' that you may see.`)
   return pack

@@ -2,6 +2,7 @@ import { callerId, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
 import { showPack } from './pack-form.ts'
+import { toShownSlug } from './slugs.ts'
 
 /** GET /packs: those the caller may see whose name, slug or description holds every word of `q`, newest first. */
 export async function listPacks(
@@ -25,7 +26,7 @@ export async function listPacks(
   // The databases fold the case of scripts differently, one of them that of ASCII alone; so words are compared here.
   const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
   const matching = briefs.filter(({ name, slug, description }) => {
-    const text = fold(`${name} ${slug} ${description}`)
+    const text = fold(`${name} ${toShownSlug(slug)} ${description}`)
     return words.every((word) => text.includes(word))
   })
   const offset = toOffset(input.page, input.limit)

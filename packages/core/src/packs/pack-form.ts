@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { itemColumns, toSkill } from '../skills/skill-document.ts'
 import { canSee } from '../skills/visibility.ts'
 import type { PackRow } from '../storage/tables.ts'
+import { toShownSlug } from './slugs.ts'
 
 /** GET /packs/<slug>: a pack with those of its skills that the caller may see. */
 export async function showPack(context: Context, pack: PackRow, caller: Caller): Promise<Pack> {
@@ -27,7 +28,7 @@ export async function showPack(context: Context, pack: PackRow, caller: Caller):
   }
   const listingCharacters = measureListing(skills)
   return {
-    slug: pack.slug,
+    slug: toShownSlug(pack.slug),
     name: pack.name,
     description: pack.description,
     curator: { username: pack.curator },

@@ -12,6 +12,7 @@ import { getPack } from './find-pack.ts'
 import { resolveMembers, type Member, type MemberInput } from './members.ts'
 import { showPack } from './pack-form.ts'
 import { toPackEntries } from './pack-log.ts'
+import { requireFreeSlug, toShownSlug, toStoredSlug } from './slugs.ts'
 
 /** A pack that was written, with what the scan of its texts found. */
 type PackAnswer = Pack & { warnings?: Warning[] }
@@ -34,7 +35,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
   const now = context.clock.now()
   const pack: PackRow = {
     id: newId(),
-    slug,
+    slug: toStoredSlug(slug, { curator_id: user.userId, visibility: input.visibility }),
     name: input.name,
     description: input.description,
     curator_id: user.userId,
@@ -46,8 +47,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
     updated_at: now,
   }
   await context.database.writer.write(async (trx) => {
-    const taken = await trx.selectFrom('packs').select('id').where('slug', '=', slug).executeTakeFirst()
-    if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
+    await requireFreeSlug(trx, slug, pack)
     await trx.insertInto('packs').values(pack).execute()
     await replaceMembers(trx, pack.id, members)
     await finish(trx, { caller, action: 'pack.create', before: undefined, pack })
@@ -55,7 +55,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
   return { ...(await showPack(context, pack, caller)), ...found }
 }
 
-/** PATCH /packs/<slug>, by the curator. */
+/** PATCH /packs/<slug>, by the curator. Throws `name_taken` for a private one that is to be shown under a slug of another. */
 export async function updatePack(
   context: Context,
   input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
@@ -66,10 +66,15 @@ export async function updatePack(
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const pack = await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id)
+    const visibility = input.visibility ?? before.visibility
+    const isShown = before.visibility === 'private' && visibility !== 'private'
+    const slug = isShown ? toShownSlug(before.slug) : before.slug
+    if (isShown) await requireFreeSlug(trx, slug, before)
     const changed = {
+      slug,
       name: input.name ?? before.name,
       description: input.description ?? before.description,
-      visibility: input.visibility ?? before.visibility,
+      visibility,
       updated_at: context.clock.now(),
     }
     await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
@@ -96,7 +101,7 @@ export async function deletePack(context: Context, input: { slug: string }, call
 async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   if (pack.state === 'live') return pack
-  throw new RegistryError('not_found', `There is no pack '${pack.slug}' that you may see.`)
+  throw new RegistryError('not_found', `There is no pack '${toShownSlug(pack.slug)}' that you may see.`)
 }
 
 async function getOwnPack(context: Context, slug: string, caller: Caller): Promise<PackRow> {
@@ -155,7 +160,7 @@ async function finish(
   const members = await readMembers(trx, pack.id)
   const at = pack.updated_at
   await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })
-  await recordAudit(trx, { caller, action, subject: pack.slug, at })
+  await recordAudit(trx, { caller, action, subject: toShownSlug(pack.slug), at })
 }
 
 function noSlug(name: string): RegistryError {

@@ -194,6 +194,7 @@ export interface VersionRow {
 
 export interface PackRow {
   id: string
+  /** As it is stored; see packs/slugs.ts. */
   slug: string
   name: string
   description: string
