@@ -115,6 +115,9 @@ describeApi('the verification of authors', (open) => {
       await until(user, { status: 'verified', note: '', checkedAt: '2026-01-02T12:00:00.000Z' })
       expect(await verifiedOf(user)).toEqual(['domain'])
       expect((await user.api.getMe()).verified).toEqual(['domain'])
+      const verifications = [{ method: 'domain', subject: domain }]
+      expect(await test.api().getUser({ username: user.username })).toMatchObject({ verifications })
+      expect(await user.api.getMe()).toMatchObject({ verifications })
       expect((await test.api().getReputation({ username: user.username })).verified).toEqual(['domain'])
     })
 

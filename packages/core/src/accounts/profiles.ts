@@ -5,10 +5,10 @@ import { guest, requireAccount, systemCaller, type Caller } from '../caller.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toDigest } from '../digest.ts'
-import { readVerifiedMethods } from '../reputation/verified-methods.ts'
 import { searchSkills } from '../skills/search.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { readVerifications } from '../verification/verified-author.ts'
 import { countWebhooks } from '../webhooks/read-webhooks.ts'
 import { getUserByName } from './find-user.ts'
 
@@ -23,8 +23,8 @@ export async function showMe(context: Context, caller: Caller): Promise<Me> {
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
   const webhooks = await countWebhooks(context.database.read, user.id)
-  const verified = await readVerified(context, user)
-  return { ...toPublicFields(user), plan: user.plan, role: user.role, verified, counts: { ...counts, webhooks } }
+  const proved = await readProved(context, user)
+  return { ...toPublicFields(user), plan: user.plan, role: user.role, ...proved, counts: { ...counts, webhooks } }
 }
 
 /** GET /session: who asks, or nobody; a page may ask before it knows, and nothing is refused. */
@@ -73,7 +73,7 @@ export async function showUser(
     limit,
   } as const
   const { filters: _filters, ...skills } = await searchSkills(context, published, guest)
-  return { ...toPublicFields(user), verified: await readVerified(context, user), counts, ...skills }
+  return { ...toPublicFields(user), ...(await readProved(context, user)), counts, ...skills }
 }
 
 /** GET /users/<username>/avatar: the picture, or one drawn from the name. */
@@ -144,8 +144,9 @@ function toPublicFields(user: UserRow) {
   }
 }
 
-async function readVerified({ database }: Context, { id }: UserRow): Promise<Me['verified']> {
-  return (await readVerifiedMethods(database.read, [id])).get(id) ?? []
+async function readProved({ database }: Context, { id }: UserRow): Promise<Pick<Me, 'verified' | 'verifications'>> {
+  const verifications = await readVerifications(database.read, id)
+  return { verified: [...new Set(verifications.map(({ method }) => method))], verifications }
 }
 
 async function countOf(context: Context, user: UserRow, { all }: { all: boolean }) {

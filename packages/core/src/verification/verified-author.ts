@@ -1,5 +1,7 @@
+import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { keepCompiled } from '../storage/compiled-query.ts'
+import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /** Whether a user holds a verified method. */
@@ -10,3 +12,24 @@ export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Prom
 const selectVerified = keepCompiled((db) =>
   db.selectFrom('verifications').select('id').where('user_id', '=', '').where('status', '=', 'verified').limit(1),
 )
+
+/** How a user proved who they are, in the order of the alphabet. */
+export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
+  const rows = await db
+    .selectFrom('verifications')
+    .select(['method', 'proof'])
+    .distinct()
+    .where('user_id', '=', userId)
+    .where('status', '=', 'verified')
+    .execute()
+  const proved = new Map(rows.map((row) => [`${row.method} ${toSubject(row)}`, row]))
+  return [...proved]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, row]) => ({ method: row.method, subject: toSubject(row) }))
+}
+
+/** The account of GitHub or the domain; what an administrator decided about is not for everyone to read. */
+function toSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
+  if (method === 'manual') return null
+  return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
+}

@@ -35,12 +35,16 @@ const userFields = {
 
 export const VerificationMethod = v.picklist(['github', 'domain', 'manual'])
 
+/** How users proved who they are: by which account or domain. Null where an administrator decided. */
+const Verifications = v.array(v.object({ method: VerificationMethod, subject: v.nullable(v.string()) }))
+
 /** The caller himself, as `GET /users/me` shows him. */
 export const Me = v.object({
   ...userFields,
   plan: Plan,
   role: Role,
   verified: v.array(VerificationMethod),
+  verifications: Verifications,
   counts: v.object({ skills: Count, packs: Count, webhooks: Count, followers: Count, following: Count }),
 })
 export type Me = v.InferOutput<typeof Me>
@@ -53,6 +57,7 @@ export type User = v.InferOutput<typeof User>
 export const Profile = v.object({
   ...userFields,
   verified: v.array(VerificationMethod),
+  verifications: Verifications,
   counts: v.object({ skills: Count, packs: Count, followers: Count, following: Count }),
   /** A page of the public ones, the latest published first. */
   skills: v.array(Skill),
