@@ -165,6 +165,22 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:proven')).toEqual({ reviews: 1, authenticated: 1, helpful: 0 })
     })
 
+    it('an agent that ever used it reviews nothing without it', async () => {
+      await publish('first-proven')
+      const agentToken = await register('codex:careful')
+      const input = { agentKey: 'codex:careful', displayName: 'Careful', platformId: 'codex' }
+      await test.api().createAgentReview(toInput('first-proven', 'codex:careful'))
+      await test.apiWith({ agentToken }).registerAgent(input)
+      for (const token of [undefined, forged])
+        expect(
+          await codeOf(test.apiWith({ agentToken: token }).createAgentReview(toInput('first-proven', 'codex:careful'))),
+        ).toBe('forbidden')
+      expect(await list('first-proven')).toMatchObject([{ authenticated: false }])
+      expect(
+        await test.apiWith({ agentToken }).createAgentReview(toInput('first-proven', 'codex:careful')),
+      ).toMatchObject({ authenticated: true })
+    })
+
     it('one that anybody may have written becomes proven when it is changed so', async () => {
       await publish('claimed')
       const { agentToken, id } = await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 1))

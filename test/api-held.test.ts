@@ -319,6 +319,28 @@ describeApi('versions that are held', (open) => {
     expect(await codeOf(test.api().getSkill({ name: `alone-${users}/only` }))).toBe('not_found')
   })
 
+  it('are for administrators to read and decide with the scope `manage` alone', async () => {
+    const held = await hold(alice, 'scoped')
+    const keyOf = async (user: TestUser, ...scopes: ('read' | 'publish' | 'manage')[]) =>
+      test.apiWithKey((await user.api.createApiKey({ name: scopes.join(), scopes })).key)
+    const reader = await keyOf(test.admin, 'read', 'publish')
+    expect((await reader.listHeld({ limit: 100 })).held).toEqual([])
+    expect(await codeOf(reader.getHeld({ id: held.id }))).toBe('forbidden')
+    expect(await codeOf(reader.getHeldFile({ id: held.id, path: 'SKILL.md' }))).toBe('forbidden')
+    expect(await codeOf(reader.deleteHeld({ id: held.id }))).toBe('forbidden')
+    expect(await codeOf(reader.releaseHeld({ id: held.id }))).toBe('forbidden')
+    const author = await keyOf(alice, 'read')
+    expect((await author.getHeld({ id: held.id })).id).toBe(held.id)
+    expect(await codeOf(author.deleteHeld({ id: held.id }))).toBe('forbidden')
+    const manager = await keyOf(test.admin, 'read', 'manage')
+    expect((await manager.listHeld({ limit: 100 })).held.map(({ id }) => id)).toContain(held.id)
+    expect((await manager.getHeld({ id: held.id })).id).toBe(held.id)
+    await manager.deleteHeld({ id: held.id, note: 'No.' })
+    const own = await hold(alice, 'scoped')
+    await (await keyOf(alice, 'publish')).deleteHeld({ id: own.id })
+    expect(await heldOf(alice)).toEqual([])
+  })
+
   it('come from imports as refusals where the policy refuses', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }

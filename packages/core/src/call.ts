@@ -9,7 +9,7 @@ import {
   type SuccessStatus,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { requireUser, type Caller } from './caller.ts'
+import { requireScope, requireUser, type Caller } from './caller.ts'
 import type { CallOptions, Context } from './context.ts'
 import type { EncodedJson } from './encoded-json.ts'
 import { toFieldErrors } from './field-errors.ts'
@@ -40,7 +40,7 @@ export async function localCall(
   const parsed = v.safeParse(endpoint.input, input)
   if (!parsed.success) throw toInvalidRequest(parsed.issues)
   try {
-    const seeing = options?.shareToken === undefined ? caller : await withShare(context, caller, options.shareToken)
+    const seeing = await withLink(context, endpoint, caller, options?.shareToken)
     const operation = operations[name] as AnyOperation
     const { port } = context.upstreams
     const result =
@@ -64,10 +64,8 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   // What guests may do, a key does in the name of its user, as far as it may.
   if (endpoint.auth === 'none' && (caller.kind === 'guest' || endpoint.scope === undefined)) return
   const user = requireUser(caller)
-  const scope = endpoint.scope ?? 'read'
-  if (!user.scopes.includes(scope)) {
-    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use one that has it.`)
-  }
+  // What is no row of the table's, as that an owner needs another scope than an administrator, its operation asks for.
+  if (endpoint.scope !== 'any') requireScope(user, endpoint.scope ?? 'read')
   if (endpoint.auth === 'admin' && user.role !== 'admin') {
     throw new RegistryError('forbidden', 'Only administrators may do this.')
   }
@@ -85,4 +83,12 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
     .map(({ path, message }) => (path === '' ? `The body ${message}.` : `${path} ${message}.`))
     .join(' ')
   return new RegistryError('invalid_request', detail, { errors })
+}
+
+/** The caller with the link that came along. Throws `forbidden` where it comes with a request to change something. */
+async function withLink(context: Context, { method }: Endpoint, caller: Caller, token: string | undefined) {
+  if (token === undefined) return caller
+  if (method !== 'GET')
+    throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')
+  return withShare(context, caller, token)
 }

@@ -45,6 +45,12 @@ export function requireUser(caller: Caller): UserCaller {
   return caller
 }
 
+/** Throws `forbidden` where the key in use does not have a scope. */
+export function requireScope({ scopes }: UserCaller, scope: Scope): void {
+  if (!scopes.includes(scope))
+    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use one that has it.`)
+}
+
 /** The account that the caller acts from, by its id; null for a guest and for the operator, who have none. */
 export function accountId(caller: Caller): string | null {
   return isOperator(caller) ? null : callerId(caller)

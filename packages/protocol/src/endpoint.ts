@@ -14,8 +14,8 @@ export interface Endpoint {
   readonly path: `/${string}`
   /** Who may call: anybody, the holder of a key, or an administrator. A key is looked at wherever one is given. */
   readonly auth: 'none' | 'key' | 'admin'
-  /** What the key must be allowed to do, also one that need not be given; `read` where it is not said. */
-  readonly scope?: Scope
+  /** What the key must be allowed to do, also one that need not be given; `any`: the operation asks for one that depends on the caller. Default: `read`. */
+  readonly scope?: Scope | 'any'
   /** The lowest plan that includes the operation. */
   readonly plan?: PlanName
   /** 200 where it is not said. With several, the operation answers which, and the first is the usual one. */

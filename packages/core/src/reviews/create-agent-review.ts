@@ -22,8 +22,8 @@ interface AgentReviewInput {
 
 /**
  * POST /skills/<name>/agent-reviews: 201, or 200 where the agent changes its review. The first review of an unknown
- * agent registers it, and answers its token. Throws `forbidden` for a wrong token, and without one for a review that
- * was made with it.
+ * agent registers it, and answers its token. Throws `forbidden` for a wrong token, and without one for an agent that
+ * ever used it.
  */
 export async function createAgentReview(
   context: Context,
@@ -38,6 +38,7 @@ export async function createAgentReview(
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
     const { agent: known, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
+    if (known?.authenticated && !authenticated) throw needsToken(input.agentKey)
     const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
     const agent = known ?? made!.agent
     const before = await findReview(trx, skill, agent)
@@ -49,6 +50,14 @@ export async function createAgentReview(
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
     return { status: before ? 200 : 201, body }
   })
+}
+
+/** Once an agent has proved who it is, nobody else speaks in its name. */
+function needsToken(agentKey: string): RegistryError {
+  return new RegistryError(
+    'forbidden',
+    `${agentKey} has used its token. Send it in X-Agent-Token to review as this agent.`,
+  )
 }
 
 function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
@@ -88,12 +97,6 @@ async function putReview(
   if (!before) {
     await trx.insertInto('agent_reviews').values(review).execute()
     return review
-  }
-  if (before.authenticated > review.authenticated) {
-    throw new RegistryError(
-      'forbidden',
-      'This review was made with the token of the agent. Send the token in X-Agent-Token to change it.',
-    )
   }
   const { id, created_at, helpful_count } = before
   const after = { ...review, id, created_at, helpful_count }

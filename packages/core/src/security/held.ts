@@ -2,7 +2,7 @@ import { RegistryError, compareFiles, type Content, type HeldDetails } from '@sk
 import type { Kysely } from 'kysely'
 import { recordAudit } from '../audit.ts'
 import { unpackBlob } from '../blobs.ts'
-import { requireUser, type Caller } from '../caller.ts'
+import { requireScope, requireUser, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
 import { toContentType } from '../skills/media-types.ts'
@@ -16,7 +16,7 @@ export async function listHeld(context: Context, { page, limit }: { page: number
   const { userId } = requireUser(caller)
   const shown = context.database.read
     .selectFrom('held_versions')
-    .$if(!isAdministrator(caller), (select) => select.where('owner_id', '=', userId))
+    .$if(!mayDecide(caller), (select) => select.where('owner_id', '=', userId))
   const { count } = await shown.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await shown
     .innerJoin('users', 'users.id', 'held_versions.publisher_id')
@@ -75,6 +75,7 @@ export async function deleteHeld(
 ): Promise<undefined> {
   await context.database.writer.write(async (trx) => {
     const row = await getHeld(trx, id, caller)
+    if (isOwner(row, caller)) requireScope(requireUser(caller), 'publish')
     await trx.deleteFrom('held_versions').where('id', '=', id).execute()
     await recordAudit(trx, {
       caller,
@@ -87,10 +88,19 @@ export async function deleteHeld(
   return undefined
 }
 
-/** A version that waits, as its owner or an administrator may see it; throws `not_found` for everybody else. */
+/** Whether the caller reads and decides about the quarantined versions of others. */
+function mayDecide(caller: Caller): boolean {
+  return isAdministrator(caller) && requireUser(caller).scopes.includes('manage')
+}
+
+/**
+ * A version that waits, as its owner or an administrator may see it; throws `not_found` for everybody else, `forbidden`
+ * for the key of an administrator without the scope `manage`.
+ */
 export async function getHeld(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersionRow> {
   const row = await db.selectFrom('held_versions').selectAll().where('id', '=', id).executeTakeFirst()
   if (!row || !(isOwner(row, caller) || isAdministrator(caller)))
     throw new RegistryError('not_found', 'There is no version that waits under this id.')
+  if (!isOwner(row, caller)) requireScope(requireUser(caller), 'manage')
   return row
 }
