@@ -10,7 +10,12 @@ afterEach(endMirrors)
 describeDatabases('how fresh an answer is', (open) => {
   async function openServed(...given: [add: AddOptions, options?: MirrorOptions]) {
     const pair = await openPair(open, ...given)
-    const node = await listenNode(pair.test.registry, { port: 0, rates: 'off', graceMs: 1000 })
+    const node = await listenNode(pair.test.registry, {
+      port: 0,
+      rates: 'off',
+      graceMs: 1000,
+      corsOrigins: ['https://elsewhere.example'],
+    })
     onTestFinished(() => node.close())
     return { ...pair, url: node.url }
   }

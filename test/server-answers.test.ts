@@ -71,8 +71,8 @@ describe('answers of a node', () => {
     expect(await response.json()).toMatchObject({ code: 'method_not_allowed' })
   })
 
-  it('let browsers call from anywhere without credentials', async () => {
-    const { get } = await startNode()
+  it('let browsers call from anywhere without credentials, where the node has a public address', async () => {
+    const { get } = await startNode({ publicUrl: 'https://skills.example' })
     const preflight = await get('/skills', { method: 'OPTIONS', headers: { origin: 'https://elsewhere.example' } })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, HEAD, PUT, OPTIONS')

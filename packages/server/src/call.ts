@@ -25,8 +25,10 @@ export class Call {
   /** Whether the answer may hold what is for this caller alone. */
   personal = false
   quota: Quota | undefined = undefined
-  /** Whether pages from elsewhere may read the answer. */
+  /** Whether pages from elsewhere may read the answer, where their origin is allowed. */
   crossOrigin = true
+  /** Whose pages these are: `*` for all. */
+  allowedOrigin: string | undefined = undefined
   /** The path and query as h3 routed them. */
   url: URL | undefined = undefined
   /** Set by h3: the segments of the path by name, still percent-encoded. */

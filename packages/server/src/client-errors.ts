@@ -35,7 +35,7 @@ export type Refuse = (socket: Duplex, refusal: Refusal) => Promise<void>
  * Refuses with the same headers and the same form as everything else. Nothing is known of the caller then, so the
  * allowance is the whole one of a guest.
  */
-export function createRefuse(rates: NodeOptions['rates']): Refuse {
+export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | 'publicUrl'>): Refuse {
   const quotas = createQuotas({ rates })
   return async function refuse(socket, { code, status, detail }) {
     const requestId = toRequestId(undefined)
@@ -56,7 +56,7 @@ export function createRefuse(rates: NodeOptions['rates']): Refuse {
         `ratelimit: ${left}`,
         ...(status === 429 || status === 503 ? ['retry-after: 5'] : []),
         'cache-control: private, no-store',
-        'access-control-allow-origin: *',
+        ...(publicUrl === undefined ? [] : ['access-control-allow-origin: *']),
         'x-content-type-options: nosniff',
         'connection: close',
         '',

@@ -2,6 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { toLimitKey, type Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
+import { foreignPage, judgeOrigin } from './cross-origin.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
@@ -15,6 +16,8 @@ export interface NodeParts {
   readonly addresses: Addresses
   /** The origin of the node's own pages, where the operator says it. */
   readonly publicOrigin: string | undefined
+  /** Other sites whose pages may call without a key. */
+  readonly corsOrigins: ReadonlySet<string>
   readonly quotas: Quotas
   /** The bodies of requests that are being received and worked at. */
   readonly bodies: InFlight
@@ -57,8 +60,10 @@ export async function handle(
     if (node.draining && admission !== 'open') {
       throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
     }
-    const waiting = admit(node, call, admission)
+    const needsKey = admission !== 'open' && judgeOrigin(node, call)
+    const waiting = admit(node, call, admission, needsKey)
     if (waiting) await waiting
+    if (needsKey && call.caller.kind === 'guest') throw foreignPage()
     response = await work(call)
   } catch (thrown) {
     const error = toRegistryError(thrown)
@@ -72,8 +77,8 @@ export async function handle(
 }
 
 /** Nothing to wait for where there is no key to look up and nothing is limited. */
-function admit(node: NodeParts, call: Call, admission: Admission): Promise<void> | undefined {
-  const looksAtKeys = isSpending(admission) || (admission === 'page' && node.requireKey)
+function admit(node: NodeParts, call: Call, admission: Admission, needsKey: boolean): Promise<void> | undefined {
+  const looksAtKeys = isSpending(admission) || (admission === 'page' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
   if (authorization !== null) return admitWithKey(node, call, admission, authorization)
   const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined

@@ -42,7 +42,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const { host = '127.0.0.1', port = 7545, graceMs = 10_000 } = options
   const limits = toConnectionLimits(options.connections)
   const node = createNode(registry, options)
-  const refuse = createRefuse(options.rates)
+  const refuse = createRefuse(options)
   const handle = withWholeHead(toListener(node.fetch), limits, refuse)
   const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
     node.close()

@@ -4,6 +4,7 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { createAddresses } from './addresses.ts'
 import { Call, callOf } from './call.ts'
+import { isOrigin } from './cross-origin.ts'
 import type { ReplyPage } from './dashboard.ts'
 import { mountDiscovery } from './discovery/mount-discovery.ts'
 import { mountEndpoints } from './engine.ts'
@@ -53,6 +54,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     registry,
     addresses: createAddresses(options.trustedProxies ?? []),
     publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
+    corsOrigins: toCorsOrigins(options.corsOrigins),
     quotas: createQuotas(options, registry.sharedLimits),
     bodies: createInFlight(bodyLimits),
     metrics: createMetrics(),
@@ -76,6 +78,13 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     },
     close: () => node.metrics.close(),
   }
+}
+
+function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
+  for (const origin of origins)
+    if (!isOrigin(origin))
+      throw new TypeError(`\`${origin}\` is not an origin; write it as in https://app.example.com.`)
+  return new Set(origins)
 }
 
 /** Two hops to the operation: this and the route's handler. */

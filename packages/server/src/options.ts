@@ -17,6 +17,8 @@ export interface NodeOptions {
   readonly trustedProxies?: readonly string[]
   /** The address that the outside knows the node by, as in `https://skills.example.com`. */
   readonly publicUrl?: string
+  /** Sites whose pages may call without a key, as in `https://app.example.com`. Default: none. */
+  readonly corsOrigins?: readonly string[]
   /** Nothing but `/healthz` and `/readyz` without a key. */
   readonly requireKey?: boolean
   /** The slug of the pack that installers find at the root of the node. None where it is not said. */

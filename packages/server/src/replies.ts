@@ -33,8 +33,6 @@ export class WholeResponse extends FastResponse {
   }
 }
 
-/** Browsers may call from any page, since no answer depends on what a browser adds by itself. */
-const anyOrigin: Header = ['access-control-allow-origin', '*']
 /** Only browsers that ask across origins read this, and they say so by `Origin`. */
 const exposed: Header = [
   'access-control-expose-headers',
@@ -42,6 +40,7 @@ const exposed: Header = [
     'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-request-id, x-skillstead-stale',
 ]
 const vary: Header = ['vary', 'Authorization, Cookie']
+const varyByOrigin: Header = ['vary', 'Authorization, Cookie, Origin']
 const noSniff: Header = ['x-content-type-options', 'nosniff']
 const preflight: readonly Header[] = [
   [
@@ -136,11 +135,11 @@ function commonHeaders(call: Call): Header[] {
     ['x-ratelimit-reset', reset],
     ['ratelimit-policy', policy],
     ['ratelimit', left],
-    vary,
+    call.allowedOrigin !== '*' && call.header('origin') !== null ? varyByOrigin : vary,
     noSniff,
   ]
-  if (call.crossOrigin) {
-    headers.push(anyOrigin)
+  if (call.crossOrigin && call.allowedOrigin !== undefined) {
+    headers.push(['access-control-allow-origin', call.allowedOrigin])
     if (call.header('origin') !== null) headers.push(exposed)
   }
   return headers

@@ -31,6 +31,10 @@ export const serveOptions: Record<string, Option> = {
   'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
   ...originOption,
   'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
+  'cors-origins': {
+    value: 'ORIGIN,...',
+    help: 'sites whose pages may call without a key, as https://app.example.com. Default: none',
+  },
   'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root: none unless it is said' },
   'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
   ...outgoingOptions,
@@ -150,6 +154,7 @@ function toListenOptions(given: Arguments): ListenOptions {
     connections: toConnections(given),
     trustedProxies: text(given, 'trusted-proxies')?.split(','),
     publicUrl: text(given, 'public-url'),
+    corsOrigins: text(given, 'cors-origins')?.split(','),
     discoveryPack: toPack(text(given, 'discovery-pack')),
     metricsToken: text(given, 'metrics-token'),
     requireKey: flag(given, 'private'),

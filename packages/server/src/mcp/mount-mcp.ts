@@ -3,11 +3,11 @@ import { localApi } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { toLimitKey } from '../addresses.ts'
 import { callOf, type Call } from '../call.ts'
+import { requireOwnOrigin } from '../cross-origin.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
 import { handle, limitKeyOf, type NodeParts } from '../gate.ts'
 import { createInFlight, createTurns, type CallInFlight, type InFlight, type InFlightLimits } from '../in-flight.ts'
 import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
-import { requireOwnOrigin } from './own-origin.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024

@@ -1,0 +1,66 @@
+import { isIP } from 'node:net'
+import { RegistryError } from '@skillstead/protocol'
+import type { Call } from './call.ts'
+import type { NodeParts } from './gate.ts'
+
+/**
+ * Decides whether pages of the request's `Origin` may read the answer, and tells whether the caller has to prove who he
+ * is: browsers reach nodes that nothing else outside the network reaches, so a page of another site needs a key there.
+ * With a public address everyone can read the node anyway, so reading is open to every page. Throws `forbidden` for the
+ * preflight of a request that would be refused.
+ */
+export function judgeOrigin(node: NodeParts, call: Call): boolean {
+  const isPublic = node.publicOrigin !== undefined
+  if (isPublic) call.allowedOrigin = '*'
+  const origin = call.header('origin')
+  if (origin === null || isOwnOrigin(node, call, origin)) return false
+  const isPreflight = call.method === 'OPTIONS'
+  const method = isPreflight ? (call.header('access-control-request-method') ?? 'GET') : call.method
+  const isOpen = node.corsOrigins.has(origin) || (isPublic && (method === 'GET' || method === 'HEAD'))
+  const isKeyed = isPreflight ? announcesKey(call) : call.header('authorization') !== null
+  if (isOpen || isKeyed) call.allowedOrigin ??= origin
+  else if (isPreflight) throw foreignPage()
+  return !isOpen && !isPreflight
+}
+
+/** Throws `forbidden` for a page of another origin (MCP, Transports: servers must validate `Origin`). */
+export function requireOwnOrigin(node: NodeParts, call: Call): void {
+  const origin = call.header('origin')
+  if (origin !== null && !isOwnOrigin(node, call, origin)) throw foreignPage()
+}
+
+export function foreignPage(): RegistryError {
+  return new RegistryError(
+    'forbidden',
+    'Pages of other sites need an API key here. If the page is of this node, start it with --public-url; if it is of a ' +
+      'site that you trust, name the site in --cors-origins.',
+  )
+}
+
+/**
+ * Whether a page is of this node. A page of the host that was asked is not enough: any site can give its name the address
+ * of a machine behind a firewall. So the host has to be an address, or `localhost`, or the one that the operator or a
+ * trusted proxy reports.
+ */
+function isOwnOrigin(node: NodeParts, call: Call, origin: string): boolean {
+  if (!URL.canParse(origin)) return false
+  if (node.publicOrigin !== undefined) return origin === node.publicOrigin
+  const told = node.addresses.originOf(call.request)
+  if (told !== undefined) return origin === told
+  return new URL(origin).host === call.header('host') && isPlainHost(new URL(origin).hostname)
+}
+
+/** Whether no name server decides where a host is: an address, or `localhost`. */
+export function isPlainHost(hostname: string): boolean {
+  return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
+}
+
+/** Whether a text is an origin as browsers write it. */
+export function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+function announcesKey(call: Call): boolean {
+  const announced = call.header('access-control-request-headers')?.toLowerCase().split(',') ?? []
+  return announced.some((name) => name.trim() === 'authorization')
+}
