@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
 import { folder, serve } from './discovery-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from './harness.ts'
+import { sendRaw } from './server-harness.ts'
 
 const bounds = { filesMax: 10, fileBytesMax: 10_000, versionBytesMax: 10_000 }
 const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
@@ -233,12 +234,21 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await refused.json()).toMatchObject({ status: 400, errors: [{ path: 'limit' }] })
   })
 
-  it('name the address that the caller reached, whatever he says of it', async () => {
+  it('name the address that the caller asked, and neither a host that he made up nor the address of the socket', async () => {
     const installer = await serve(test)
-    const response = await installer.get('/api/search?q=tables', {
-      headers: { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
-    })
-    const { skills } = (await response.json()) as { skills: { source: string }[] }
-    expect(skills[0]!.source).toBe(`${installer.url}/bob/tables`)
+    const port = Number(new URL(installer.url).port)
+    const sourceFor = async (host: string) => {
+      const forwarded = 'X-Forwarded-Host: evil.example~Forwarded: host=evil.example'
+      const answer = await sendRaw(
+        port,
+        `GET /api/search?q=tables HTTP/1.1~Host: ${host}~${forwarded}~Connection: close~~`,
+      )
+      expect(answer).not.toContain('evil.example')
+      return /"source":"([^"]*)"/.exec(answer)?.[1]
+    }
+    expect(await sourceFor(`127.0.0.1:${port}`)).toBe(`${installer.url}/bob/tables`)
+    expect(await sourceFor('localhost:8080')).toBe('http://localhost:8080/bob/tables')
+    expect(await sourceFor('evil.example')).toBe('/bob/tables')
+    expect(await sourceFor('127.0.0.1.evil.example')).toBe('/bob/tables')
   })
 })

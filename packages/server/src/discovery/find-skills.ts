@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net'
 import { localCall } from '@skillstead/core'
 import type { SearchResult } from '@skillstead/protocol'
 import type { Call } from '../call.ts'
+import { isPlainHost } from '../cross-origin.ts'
 import type { NodeParts } from '../gate.ts'
 import { toInput } from '../input.ts'
 import { reply } from '../replies.ts'
@@ -29,14 +29,13 @@ export async function findSkills(node: NodeParts, call: Call, publicUrl: string 
 }
 
 /**
- * Where this node is, for installers to go to: as the operator says, or a proxy that is trusted; else the socket that the
- * caller reached, for what a request says of its host may be anything.
+ * Where this node is, for installers to go to: as the operator says, a trusted proxy reports, or the caller asked for by
+ * an address or `localhost`. A host name may be anything, and the socket's own address is no one's to know; without one
+ * of these the sources are paths, which name no other place.
  */
 function toAddress(node: NodeParts, call: Call, publicUrl: string | undefined): string {
   const known = publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request)
   if (known !== undefined) return known
-  const { localAddress, localPort } = call.request.runtime?.node?.req.socket ?? {}
-  if (localAddress === undefined) return new URL(call.request.url).origin
-  const address = localAddress.replace(/^::ffff:/, '')
-  return `http://${isIPv6(address) ? `[${address}]` : address}:${localPort}`
+  const origin = `http://${call.header('host')}`
+  return URL.canParse(origin) && isPlainHost(new URL(origin).hostname) ? new URL(origin).origin : ''
 }
