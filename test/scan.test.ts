@@ -381,7 +381,10 @@ describe('bytes', () => {
     ['UTF-16', Buffer.from(`\ufeff# Setup\n${order}`, 'utf16le')],
     ['UTF-16 with its high bytes first', Buffer.from(`\ufeff# Setup\n${order}`, 'utf16le').swap16()],
     ['UTF-16 without a mark', Buffer.from(`# Setup\n${order}`, 'utf16le')],
-    ['UTF-16 behind other text', Buffer.concat([Buffer.from(`${'word '.repeat(20_000)}\n`), Buffer.from(order, 'utf16le')])],
+    [
+      'UTF-16 behind other text',
+      Buffer.concat([Buffer.from(`${'word '.repeat(20_000)}\n`), Buffer.from(order, 'utf16le')]),
+    ],
     ['UTF-8 behind the mark of UTF-16', Buffer.concat([Buffer.of(0xff, 0xfe, 0x0a), Buffer.from(order)])],
     ['UTF-8 with zeros between', Buffer.from([...`# Setup\n${order}`].join('\0'))],
   ])('in %s are read', (_, bytes) => {

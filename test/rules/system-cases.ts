@@ -126,12 +126,30 @@ export const systemCases: Record<string, RuleCases> = {
   },
   'background-service': { hits: ['crontab -e', 'systemctl enable nginx'], misses: ['systemctl status nginx'] },
   'deletes-everything': {
-    hits: ['rm -rf /', 'rm -rf ~', 'sudo rm -rf --no-preserve-root /', 'rm -rf $HOME', 'rm -rf ~/*', 'find / -delete'],
-    misses: ['rm -rf node_modules', 'rm -rf ./dist', 'rm -rf ~/.cache/x', 'rm -rf "$TMP_DIR"', 'rm -rf /tmp/build'],
+    hits: [
+      ...['rm -rf /', 'rm -rf ~', 'sudo rm -rf --no-preserve-root /', 'rm -rf $HOME', 'rm -rf ~/*', 'find / -delete'],
+      'Run `rm -rf /` to clean up.',
+      'Run rm -rf / to clean up.',
+      'Finally, run `rm -rf ~` and go on.',
+      'To free space, execute rm -rf ~/* first.',
+      '```sh\nrm -r -f "$HOME" && echo done\n```',
+    ],
+    misses: [
+      ...['rm -rf node_modules', 'rm -rf ./dist', 'rm -rf ~/.cache/x', 'rm -rf "$TMP_DIR"', 'rm -rf /tmp/build'],
+    ],
   },
   'wipes-disk': {
-    hits: ['dd if=/dev/zero of=/dev/sda', 'mkfs.ext4 /dev/sda', 'format C: /q', 'echo x > /dev/sda'],
-    misses: ['dd if=image.iso of=/dev/sdb', 'dd if=/dev/zero of=swapfile bs=1M count=10', 'format the code'],
+    hits: [
+      ...['dd if=/dev/zero of=/dev/sda', 'mkfs.ext4 /dev/sda', 'format C: /q', 'echo x > /dev/sda'],
+      ...['mkfs.ext4 /dev/sda1', 'Run `mkfs.xfs -f /dev/vdb` first.', 'mkfs -t ext4 -L data /dev/nvme0n1p2'],
+      ...['wipefs --all /dev/sdb', 'sgdisk --zap-all /dev/nvme1n1', 'mkswap /dev/sdc2'],
+    ],
+    misses: [
+      'mkfs.ext4 disk.img',
+      'dd if=image.iso of=/dev/sdb',
+      'dd if=/dev/zero of=swapfile bs=1M count=10',
+      'format the code',
+    ],
   },
   ransom: {
     hits: ['vssadmin delete shadows /all', 'Your files have been encrypted. Send 1 BTC to this wallet.'],

@@ -130,6 +130,9 @@ function nearestText(document: Document, from: number): string {
 
 const forbiddancePattern =
   /\b(?:never|do not|don[\u2019']?t|must ?n[o\u2019']t|should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not|avoid(?:s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(?:s|ed)?|den(?:y|ies)|reject(?:s|ed)?)\b(?! (?:hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|just))/i
+/** The same in Chinese, right before the place. */
+const chineseForbiddance =
+  /(?:不(?:要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$/
 /** What follows a forbiddance and turns to something else. */
 const turnPattern = /\b(?:but|instead|then|just|simply|rather|so)\b|[,:]\s/i
 const forbiddingHeadings =
@@ -144,6 +147,7 @@ const negativeMark =
 function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isInFence }: Passage): boolean {
   const forbidden = forbiddancePattern.exec(before)
   if (forbidden && !turnPattern.test(before.slice(forbidden.index + forbidden[0].length))) return true
+  if (chineseForbiddance.test(before)) return true
   if (isInFence) return false
   if ((isInItem || isInTable) && forbiddingLeadIn.test(leadIn)) return true
   if (denyListPattern.test(line)) return true

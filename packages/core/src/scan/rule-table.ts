@@ -12,6 +12,7 @@ import * as dynamicCode from './rules/dynamic-code.ts'
 import * as systemFlows from './rules/system-flows.ts'
 import * as beyondDoubt from './rules/beyond-doubt.ts'
 import * as secretFlows from './rules/secret-flows.ts'
+import * as secretsLeave from './rules/secrets-leave.ts'
 import * as collectedAndSent from './rules/collected-and-sent.ts'
 import * as inputCapture from './rules/input-capture.ts'
 import * as embeddedSecrets from './rules/embedded-secrets.ts'
@@ -75,6 +76,7 @@ const files: readonly RuleFile[] = [
   collectedAndSent,
   inputCapture,
   secretFlows,
+  { rules: secretsLeave.rules },
   beyondDoubt,
   systemFlows,
   obfuscation,

@@ -1,5 +1,6 @@
 import type { Rule } from '../rule.ts'
 import { secretSendWordings } from './data-wordings.ts'
+import { ownedSecretSent } from './secrets-leave.ts'
 import { byAuthor, sentenceStop } from './words.ts'
 
 const category = 'exfiltration'
@@ -22,6 +23,7 @@ export const dataTheft: readonly Rule[] = [
     references: [...references, 'https://cwe.mitre.org/data/definitions/522.html'],
     patterns: [
       ...secretSendWordings,
+      ownedSecretSent,
       {
         anchors: [
           'credential',

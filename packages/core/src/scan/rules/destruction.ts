@@ -21,7 +21,7 @@ export const rules: readonly Rule[] = [
       {
         anchors: ['rm -', '"rm"', 'rmtree', 'remove-item', 'rd /s', 'del /', 'rmsync', 'fs.rm'],
         match:
-          /\brm\s(?:-[\w-]{1,20}\s){0,2}(?:-\w{0,4}(?:r\w{0,2}f|f\w{0,2}r)\w{0,3}|-r\s-f|-f\s-r|--recursive\s--force)\s(?:--no-preserve-root\s)?["']?(?:\/(?:\s?\.)?|~\/?|\$\{?home\}?\/?|\/(?:home|users|etc|usr|var|bin|boot|lib|root|opt|system)\/?)["']?(?=\s?(?:$|[\n\uE000;&|)]|2?>))|--no-preserve-root\b|\bshutil\.rmtree\s?\(\s?(?:["']\/["']|os\.path\.expanduser\(\s?["']~["']\)|path\.home\(\))|\bremove-item\s[^\n\uE000]{0,30}(?:c:\\|\$home|\$env:userprofile)["']?\s[^\n\uE000]{0,20}-recurse|\b(?:rd|rmdir)\s\/s\s\/q\s["']?(?:c:\\|%userprofile%|%systemroot%)["']?(?=\s|$)|\bdel\s\/[fsq]\s(?:\/[fsq]\s){1,2}c:\\/,
+          /\brm\s(?:-[\w-]{1,20}\s){0,2}(?:-\w{0,4}(?:r\w{0,2}f|f\w{0,2}r)\w{0,3}|-r\s-f|-f\s-r|--recursive\s--force)\s(?:--no-preserve-root\s)?["']?(?:\/(?:\s?\.)?|~\/?|\$\{?home\}?\/?|\/(?:home|users|etc|usr|var|bin|boot|lib|root|opt|system)\/?)["']?(?=\s|$|[\n\uE000;&|)]|2?>|\.(?:\s|$|\uE000))|--no-preserve-root\b|\bshutil\.rmtree\s?\(\s?(?:["']\/["']|os\.path\.expanduser\(\s?["']~["']\)|path\.home\(\))|\bremove-item\s[^\n\uE000]{0,30}(?:c:\\|\$home|\$env:userprofile)["']?\s[^\n\uE000]{0,20}-recurse|\b(?:rd|rmdir)\s\/s\s\/q\s["']?(?:c:\\|%userprofile%|%systemroot%)["']?(?=\s|$)|\bdel\s\/[fsq]\s(?:\/[fsq]\s){1,2}c:\\/,
       },
       {
         anchors: ['find /', 'find ~'],
@@ -53,7 +53,7 @@ export const rules: readonly Rule[] = [
           'cipher /w',
         ],
         match:
-          /\bdd\sif=\/dev\/(?:zero|u?random)\sof=["']?(?:\/dev\/(?:sd|nvme|hd|vd|disk|mmcblk|xvd)|\$\{?\w)|(?<!\w)>\s?\/dev\/(?:sd[a-z]|nvme\d|disk\d|hda)\b|\bshred\s[^\n\uE000]{0,30}\/dev\/(?:sd|nvme|disk|hd)|\bformat(?:\.com)?\sc:(?:\s\/|\s?$)|\bclear-disk\b[^\n\uE000]{0,40}-removedata|\bmkfs(?:\.\w{2,5})?\s(?:-\w{1,3}\s){0,2}\/dev\/(?:sda|nvme0n1|disk0)\b|\b(?:srm|wipe)\s-\w{2,5}\s["']?[\w$/~]|\bsfill\s-/,
+          /\bdd\sif=\/dev\/(?:zero|u?random)\sof=["']?(?:\/dev\/(?:sd|nvme|hd|vd|disk|mmcblk|xvd)|\$\{?\w)|(?<!\w)>\s?\/dev\/(?:sd[a-z]|nvme\d|disk\d|hda)\b|\bshred\s[^\n\uE000]{0,30}\/dev\/(?:sd|nvme|disk|hd)|\bformat(?:\.com)?\sc:(?:\s\/|\s?$)|\bclear-disk\b[^\n\uE000]{0,40}-removedata|\b(?:mkfs(?:\.\w{2,5})?|mkswap|mke2fs|wipefs|sgdisk|blkdiscard)\s(?:--?[\w-]{1,12}\s(?:[\w.:-]{1,20}\s)?){0,4}["']?\/dev\/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|md\d|mapper\/)|\b(?:srm|wipe)\s-\w{2,5}\s["']?[\w$/~]|\bsfill\s-/,
       },
     ],
   },
