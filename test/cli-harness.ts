@@ -127,7 +127,7 @@ export interface Running {
 }
 
 /** Starts `serve` in this process, and waits until it listens. The end of the test file stops it. */
-export function startServer(args: readonly string[]): Promise<Running> {
+export function startServer(args: readonly string[], { env }: Pick<RunOptions, 'env'> = {}): Promise<Running> {
   const interruption = new AbortController()
   return new Promise((resolve, reject) => {
     const listen = (text: string) => {
@@ -135,7 +135,7 @@ export function startServer(args: readonly string[]): Promise<Running> {
       if (url) resolve(running(url))
     }
     const [stdout, stderr] = [createSink(listen), createSink(listen)]
-    const io = { env: toEnv({}), stdin: Readable.from([]), stdout, stderr, interruption: () => interruption.signal }
+    const io = { env: toEnv(env), stdin: Readable.from([]), stdout, stderr, interruption: () => interruption.signal }
     const ended = run(args, io)
     const said = () => stdout.text() + stderr.text()
     void ended.then((code) => reject(new Error(`It ended with ${code}: ${said()}`)))

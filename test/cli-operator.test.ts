@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import SqliteDatabase from 'better-sqlite3'
@@ -35,6 +35,32 @@ describe('the first user of a node', () => {
 })
 
 describe('serve', () => {
+  it('takes the metrics token from the environment or a file, and limits of downloads', async () => {
+    const folder = await makeFolder()
+    const [data, file] = [join(folder, 'data'), join(folder, 'token')]
+    await writeFile(file, 'of-the-file\n')
+    const serve = ['serve', '--port', '0', '--data', data, '--rate-limits', 'files=7']
+    const env = { SKILLSTEAD_METRICS_TOKEN: 'of-the-environment' }
+    // A request that a proxy hands on is not one of this machine.
+    const statusWith = async (url: string, token: string) => {
+      const headers = { 'x-forwarded-for': '192.0.2.1', authorization: `Bearer ${token}` }
+      return (await fetch(`${url}/metrics`, { headers })).status
+    }
+    const first = await startServer(serve, { env })
+    expect([await statusWith(first.url, 'of-the-environment'), await statusWith(first.url, 'other')]).toEqual([
+      200, 404,
+    ])
+    const artifact = await fetch(`${first.url}/ada/.well-known/agent-skills/none-1.0.0.md`)
+    expect(artifact.headers.get('ratelimit-policy')).toBe('"files";q=7;w=60')
+    await first.stop()
+    const second = await startServer([...serve, '--metrics-token-file', file], { env })
+    expect([await statusWith(second.url, 'of-the-file'), await statusWith(second.url, 'other')]).toEqual([200, 404])
+    await second.stop()
+    await writeFile(file, '\n')
+    const refused = await skillstead([...serve, '--metrics-token-file', file])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('holds no metrics token')])
+  })
+
   it('warns when other users can open the database file', async () => {
     const data = join(await makeFolder(), 'data')
     await mkdir(data, { mode: 0o755 })

@@ -9,6 +9,7 @@ import { findAccessWarning } from '../file-access.ts'
 import { toLogStream, untilInterrupted, type Io } from '../io.ts'
 import { createErrorLog, toOneLine, type Output } from '../output.ts'
 import { findDashboard } from '../dashboard-files.ts'
+import { metricsTokenOptions, toMetricsToken } from '../metrics-token.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { createNodeMirror } from '../node-mirror.ts'
 import { originOption, toOrigin } from '../origin-option.ts'
@@ -36,7 +37,7 @@ export const serveOptions: Record<string, Option> = {
     help: 'sites whose pages may call without a key, as https://app.example.com. Default: none',
   },
   'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root: none unless it is said' },
-  'metrics-token': { value: 'TOKEN', help: 'opens /metrics beyond this machine' },
+  ...metricsTokenOptions,
   ...outgoingOptions,
   ...networkOptions,
   'default-plan': { value: 'PLAN', help: `the plan of new users: ${planNames.join(', ')}. Default: free` },
@@ -156,7 +157,7 @@ function toListenOptions(given: Arguments): ListenOptions {
     publicUrl: text(given, 'public-url'),
     corsOrigins: text(given, 'cors-origins')?.split(','),
     discoveryPack: toPack(text(given, 'discovery-pack')),
-    metricsToken: text(given, 'metrics-token'),
+    metricsToken: toMetricsToken(given),
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined,
     dashboard: findDashboard(),
