@@ -172,10 +172,7 @@ describeApi('recommendations', (open) => {
       Array.from({ length: count }, (_, i) => `alice/${names[10 - i]}: Popular in its category.`)
     expect(brief(await ask(['plant-11']))).toEqual(popular(10))
     await alice.api.createPack({ name: 'Plants', description: '', skills: ['plant-11', 'plant-00'] })
-    expect(brief(await ask(['plant-11']))).toEqual([
-      'alice/plant-00: In a pack with alice/plant-11.',
-      ...popular(9),
-    ])
+    expect(brief(await ask(['plant-11']))).toEqual(['alice/plant-00: In a pack with alice/plant-11.', ...popular(9)])
     const { recommendations } = await ask(['plant-11'])
     for (const { score } of recommendations) expect(score).toBeGreaterThan(0)
   })

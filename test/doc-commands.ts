@@ -64,7 +64,10 @@ export function toWords(line: string): string[] | undefined {
 
 /** Whether an output is the one that a document shows: what `...` stands for, ids, times, digests and spaces may differ. */
 export function isOutput(shown: string, actual: string): boolean {
-  const pattern = toStable(shown).split('...').map((part) => part.replaceAll(/\W/g, String.raw`\$&`)).join('.*')
+  const pattern = toStable(shown)
+    .split('...')
+    .map((part) => part.replaceAll(/\W/g, String.raw`\$&`))
+    .join('.*')
   return new RegExp(`^${pattern}$`, 's').test(toStable(actual))
 }
 

@@ -79,7 +79,10 @@ function toApplied(before: SkillRow | undefined, skill: SkillRow): MirrorOutcome
 /** A node keeps nothing of others that it would not take from its own users; nobody here could answer for it. */
 export function refuseScan(context: Context, { scan }: PreparedVersion['inspection'], subject: string) {
   if (toAction(context.scanPolicy, scan) === 'warn') return undefined
-  return refuse('policy', `The scan calls ${subject} ${toPolicyVerdict(scan)}, which this node's policy does not let in.`)
+  return refuse(
+    'policy',
+    `The scan calls ${subject} ${toPolicyVerdict(scan)}, which this node's policy does not let in.`,
+  )
 }
 
 type Version = Pick<VersionEntry, 'data' | 'entry'>

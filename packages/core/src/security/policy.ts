@@ -28,7 +28,8 @@ export function toAction(policy: ScanPolicy, scan: Judged): PolicyAction {
  * grants them by releasing the version.
  */
 export function toPolicyVerdict({ verdict, findings = [] }: Judged): Security['verdict'] {
-  const isLifted = verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
+  const isLifted =
+    verdict === 'safe' && findings.some(({ signal, suppressed }) => signal === 'suspicious' && suppressed)
   return isLifted ? 'caution' : verdict
 }
 
