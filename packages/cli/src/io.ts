@@ -18,6 +18,8 @@ export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
+  /** Keeps the memory of the process small, for commands that run long. */
+  limitMemory?(): void
   /** Aborted by the first interruption from the call on. Without a call an interruption ends the process. */
   interruption(): AbortSignal
 }

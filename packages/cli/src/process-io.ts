@@ -1,4 +1,5 @@
 import type { Io } from './io.ts'
+import { limitYoungMemory } from './young-memory.ts'
 
 /** The environment and the streams of this process, each opened when it is first used. */
 export const processIo: Io = {
@@ -12,6 +13,7 @@ export const processIo: Io = {
   get stderr() {
     return process.stderr
   },
+  limitMemory: limitYoungMemory,
   /** A second interruption ends the process at once. */
   interruption() {
     const controller = new AbortController()

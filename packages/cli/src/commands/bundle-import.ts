@@ -9,7 +9,6 @@ import { originOption, toOrigin } from '../origin-option.ts'
 import { storeOptions, withRegistry } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
-import { limitYoungMemory } from '../young-memory.ts'
 
 /** `skillstead bundle import FILE`. */
 export const importFile: Command<ImportedBundle> = {
@@ -34,7 +33,7 @@ export const importFile: Command<ImportedBundle> = {
     ...storeOptions,
   },
   async run(given, output) {
-    limitYoungMemory()
+    given.io.limitMemory?.()
     const [file] = given.words as [string]
     const key = text(given, 'key')
     const options = {

@@ -9,7 +9,6 @@ import { withMirror } from '../mirror/with-mirror.ts'
 import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
-import { limitYoungMemory } from '../young-memory.ts'
 
 const newKeyOption: Record<string, Option> = {
   key: {
@@ -63,7 +62,7 @@ async function sync(
   output: Output,
   choose: (mirror: Mirror) => Promise<SyncOptions>,
 ): Promise<SyncReport> {
-  limitYoungMemory()
+  given.io.limitMemory?.()
   const [name] = given.words as [string]
   const signal = given.io.interruption()
   const line = createProgressLine(output)

@@ -10,7 +10,6 @@ import { toOneLine, type Output } from '../output.ts'
 import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
-import { limitYoungMemory } from '../young-memory.ts'
 
 const pageMax = 1000
 const waitSeconds = 30
@@ -24,7 +23,7 @@ export const watchUpstreams: Command<undefined> = {
   options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
   printsItself: true,
   async run(given, output) {
-    limitYoungMemory()
+    given.io.limitMemory?.()
     const signal = given.io.interruption()
     const { onBegin, ...told } = createTold(output)
     await withMirror(

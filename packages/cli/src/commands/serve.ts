@@ -18,7 +18,6 @@ import { storeOptions, toLocation } from '../place.ts'
 import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 import { toSecretKey } from '../secret-key.ts'
 import { storageQuotaOption, toStorageQuota } from '../storage-quota.ts'
-import { limitYoungMemory } from '../young-memory.ts'
 import { toPlan } from './users.ts'
 
 export const serveOptions: Record<string, Option> = {
@@ -58,7 +57,7 @@ export const serve: Command<undefined> = {
   words: [],
   options: { ...serveOptions, ...storeOptions },
   async run(given, output) {
-    limitYoungMemory()
+    given.io.limitMemory?.()
     const work = await toWorkOptions(given)
     const registry = await openRegistry({
       ...toLocation(given, { make: true }),

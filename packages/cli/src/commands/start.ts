@@ -6,7 +6,6 @@ import { toLocation } from '../place.ts'
 import { publishExamples } from '../example-skills.ts'
 import { toSecretKey } from '../secret-key.ts'
 import { listen, serveOptions, tellAddress, toWorkOptions, untilStopped } from './serve.ts'
-import { limitYoungMemory } from '../young-memory.ts'
 
 const folder = '.skillstead'
 const keyFile = `${folder}/admin-key`
@@ -18,7 +17,7 @@ export const start: Command<undefined> = {
   words: [],
   options: serveOptions,
   async run(given, output) {
-    limitYoungMemory()
+    given.io.limitMemory?.()
     const here = { ...given, options: { ...given.options, data: folder } }
     const work = await toWorkOptions(here)
     const registry = await openRegistry({
