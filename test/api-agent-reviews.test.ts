@@ -1,5 +1,6 @@
 import { guest, localApi } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -276,7 +277,7 @@ describeApi('reviews of agents', (open) => {
     expect(seen).not.toContain('secret')
     const agent = test.apiWith({ agentToken })
     expect(await codeOf(agent.createAgentReview(toInput('alice/secret', 'codex:inside', 1)))).toBe('not_found')
-    await alice.api.putCollaborator({ name: 'alice/secret', username: 'bob', role: 'read' })
+    await addCollaborator(test, alice, { name: 'alice/secret', username: 'bob', role: 'read' })
     expect(await list('alice/secret', bob)).toHaveLength(1)
     await bob.api.createAgentReview(toInput('alice/secret', 'codex:second', 5))
     expect(await list('alice/secret', alice)).toHaveLength(2)

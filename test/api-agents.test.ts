@@ -5,6 +5,7 @@ import { recordDeeds } from '../packages/core/src/agents/agent-deeds.ts'
 import { findAgent } from '../packages/core/src/agents/find-agent.ts'
 import { toTrustScore, trustTable, type TrustCounters } from '../packages/core/src/agents/trust.ts'
 import type { AgentRow } from '../packages/core/src/storage/rows-community.ts'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, refusalOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -360,7 +361,7 @@ describeApi('agents', (open, { transport }) => {
       for (const visibility of ['public', 'internal', 'private'] as const)
         await agent.publishSkill({ skillMd: skillMd(`seen-${visibility}`), visibility })
       const carol = await test.makeUser('carol')
-      await alice.api.putCollaborator({ name: 'alice/seen-private', username: 'carol', role: 'read' })
+      await addCollaborator(test, alice, { name: 'alice/seen-private', username: 'carol', role: 'read' })
       const seen = async (user?: TestUser) => {
         const { activity } = await (user?.api ?? test.api()).getAgent({ agentKey: 'seen:one' })
         return activity.map(({ skill, type }) => skill ?? type)

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createCopyIndex } from '../packages/core/src/copies/copy-index.ts'
 import { toSketch } from '../packages/core/src/copies/sketch.ts'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, skillMd } from './answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -166,7 +167,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await namesOf('shown', bob)).toEqual(['bob/secret', 'bob/inside'])
     expect(await codeOf(carol.api.getSimilarity({ name: 'bob/secret' }))).toBe('not_found')
     expect(await codeOf(test.api().getSimilarity({ name: 'bob/inside' }))).toBe('not_found')
-    await bob.api.putCollaborator({ name: 'bob/secret', username: 'carol', role: 'read' })
+    await addCollaborator(test, bob, { name: 'bob/secret', username: 'carol', role: 'read' })
     expect(await namesOf('shown', carol)).toEqual(['bob/secret', 'bob/inside'])
   })
 

@@ -2,6 +2,7 @@ import { localApi } from '@skillstead/core'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DmcaCase, RegistryApi, RegistryError } from '@skillstead/protocol'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, refusalOf, skillMd } from './answers.ts'
 import {
   counterNotice,
@@ -143,7 +144,7 @@ describeApi('takedown cases', (open, { transport }) => {
           expect(await codeOf(api.submitDmca({ skillName, ...notice }))).toBe('not_found')
       }
       expect((await test.admin.api.listDmca()).total).toBe(before)
-      await alice.api.putCollaborator({ name: 'unseen', username: 'bob', role: 'read' })
+      await addCollaborator(test, alice, { name: 'unseen', username: 'bob', role: 'read' })
       expect((await bob.api.submitDmca({ skillName: 'alice/unseen', ...notice })).skill).toEqual({
         fullName: 'alice/unseen',
       })

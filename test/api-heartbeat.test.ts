@@ -1,5 +1,6 @@
 import { limits } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { makeCase } from './dmca-cases.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
@@ -177,7 +178,7 @@ describeApi('a heartbeat', (open) => {
         found: ['alice/secret', 'alice/inner', 'bob/away', 'alice/shut'],
         unknown: nobody,
       })
-      await alice.api.putCollaborator({ name: 'alice/secret', username: 'carol', role: 'read' })
+      await addCollaborator(test, alice, { name: 'alice/secret', username: 'carol', role: 'read' })
       expect((await seen(carol)).found).toEqual(['alice/secret', 'alice/inner', 'bob/away'])
     })
 

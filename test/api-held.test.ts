@@ -1,6 +1,7 @@
 import { importVersions, systemCaller } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, refusalOf, textOf } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 import { sampleOf } from './security-samples.ts'
@@ -149,7 +150,7 @@ describeApi('versions that are held', (open) => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'shared') })
       const bob = await test.makeUser()
       const name = `${alice.username}/shared`
-      await alice.api.putCollaborator({ name, username: bob.username, role: 'write' })
+      await addCollaborator(test, alice, { name, username: bob.username, role: 'write' })
       const { held } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'shared') })
       expect(held).toMatchObject({ fullName: name, publisher: { username: bob.username } })
       expect(await heldOf(bob)).toEqual([])
@@ -225,7 +226,7 @@ describeApi('versions that are held', (open) => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'closed') })
       const bob = await test.makeUser()
       const name = `${alice.username}/closed`
-      await alice.api.putCollaborator({ name, username: bob.username, role: 'write' })
+      await addCollaborator(test, alice, { name, username: bob.username, role: 'write' })
       const { held } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'closed') })
       await alice.api.deleteCollaborator({ name, username: bob.username })
       expect(await codeOf(test.admin.api.releaseHeld({ id: held!.id }))).toBe('forbidden')

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, refusalOf, skillMd, textOf } from './answers.ts'
 import { describeMatrix, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -101,7 +102,7 @@ describeMatrix('at the same moment', (open) => {
     const name = 'alice/roles'
     await alice.api.publishSkill({ skillMd: skillMd('roles') })
     for (const change of [{ skillMd: skillMd('roles', { body: 'Bad.' }) }, { description: 'Bad.' }]) {
-      await alice.api.putCollaborator({ name, username: 'bob', role: 'write' })
+      await addCollaborator(test, alice, { name, username: 'bob', role: 'write' })
       const { head } = await test.api().getFeed()
       const ends = await endsOf(
         alice.api.deleteCollaborator({ name, username: 'bob' }),
@@ -216,10 +217,10 @@ describeMatrix('the source of a fork', (open) => {
 
   it('is not told to those who may read the fork alone', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
-    await alice.api.putCollaborator({ name: 'alice/secret', username: 'bob', role: 'read' })
+    await addCollaborator(test, alice, { name: 'alice/secret', username: 'bob', role: 'read' })
     const fork = await bob.api.forkSkill({ name: 'alice/secret', newName: 'secret-fork' })
     expect(fork.forkedFrom?.fullName).toBe('alice/secret')
-    await bob.api.putCollaborator({ name: 'bob/secret-fork', username: 'carol', role: 'read' })
+    await addCollaborator(test, bob, { name: 'bob/secret-fork', username: 'carol', role: 'read' })
     const read = await carol.api.getSkill({ name: 'bob/secret-fork' })
     expect(JSON.stringify(read)).not.toContain('alice/secret')
     await bob.api.publishSkill({ name: 'bob/secret-fork', visibility: 'public' })

@@ -1,6 +1,7 @@
 import { createStub, systemCaller } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Input, endpoints } from '@skillstead/protocol'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 import { download, makeAgent, readSkill, reviewAsAgent, takeDown, verify } from './reputation-acts.ts'
@@ -163,7 +164,7 @@ describeApi('reputation', (open) => {
       test.clock.advance(1000)
       for (const visibility of ['private', 'internal'] as const) {
         const { id, fullName } = await publish(author, `${visibility}-one`, { ...described, visibility })
-        await author.api.putCollaborator({ name: fullName, username: 'fan', role: 'read' })
+        await addCollaborator(test, author, { name: fullName, username: 'fan', role: 'read' })
         await fan.api.starSkill({ name: fullName })
         await download(test, id, 5000)
         await moderate(fullName, 'flagged')
@@ -181,7 +182,7 @@ describeApi('reputation', (open) => {
     it('what others did for a skill before it was public, until it is', async () => {
       const author = await test.makeUser('patient')
       const { fullName } = await publish(author, 'waiting', { visibility: 'private' })
-      await author.api.putCollaborator({ name: fullName, username: 'fan', role: 'read' })
+      await addCollaborator(test, author, { name: fullName, username: 'fan', role: 'read' })
       await fan.api.starSkill({ name: fullName })
       expect((await reputationOf(author)).score).toBe(0)
       await publish(author, 'waiting', { visibility: 'public' })

@@ -1,5 +1,6 @@
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, refusalOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -249,7 +250,7 @@ describeApi('requests', (open, { transport }) => {
       await carol.api.publishSkill({ name: 'moving-faxes', visibility: 'internal' })
       expect(await seen()).toEqual([null, name, name, name, name, name])
       await carol.api.publishSkill({ name: 'moving-faxes', visibility: 'private' })
-      await carol.api.putCollaborator({ name: 'moving-faxes', username: 'dave', role: 'read' })
+      await addCollaborator(test, carol, { name: 'moving-faxes', username: 'dave', role: 'read' })
       expect(await seen()).toEqual([null, null, null, name, name, null])
       await admin.api.moderateSkill({ name, state: 'hidden', reason: '' })
       expect(await seen()).toEqual([null, null, null, name, null, name])

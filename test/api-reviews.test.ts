@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -183,7 +184,7 @@ describeApi('what users say of a skill', (open) => {
       await publish('shared', 'private')
       await publish('ours', 'internal')
       for (const name of ['deleted', 'covered', 'removed']) await publish(name)
-      await alice.api.putCollaborator({ name: 'alice/shared', username: 'bob', role: 'read' })
+      await addCollaborator(test, alice, { name: 'alice/shared', username: 'bob', role: 'read' })
       await alice.api.deleteSkill({ name: 'alice/deleted' })
       for (const [name, state] of [
         ['covered', 'hidden'],

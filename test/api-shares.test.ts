@@ -43,6 +43,19 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(bob.api.getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })
 
+  it('serve nothing while their owner is disabled', async () => {
+    const carol = await test.makeUser('carol')
+    await carol.api.publishSkill({ skillMd: skillMd('closed'), visibility: 'private' })
+    const { token } = await carol.api.createShare({ name: 'carol/closed' })
+    const holder = test.apiWith({ shareToken: token })
+    expect(await holder.getSkill({ name: 'carol/closed' })).toMatchObject({ name: 'closed' })
+    await test.admin.api.updateUser({ username: 'carol', disabled: true })
+    expect(await codeOf(holder.getSkill({ name: 'carol/closed' }))).toBe('not_found')
+    expect(await codeOf(holder.getSkillMd({ name: 'carol/closed' }))).toBe('not_found')
+    await test.admin.api.updateUser({ username: 'carol', disabled: false })
+    expect(await holder.getSkill({ name: 'carol/closed' })).toMatchObject({ name: 'closed' })
+  })
+
   it('end when they expire and when they are deleted', async () => {
     const short = await share(1)
     const long = await share(30)

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RegistryApi } from '@skillstead/protocol'
+import { addCollaborator } from './collaboration.ts'
 import { bytesOf, codeOf, skillMd, textOf } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -140,9 +141,11 @@ describeApi('what callers may see', (open) => {
   })
 
   describe('collaborators', () => {
+    const person = (username: string) => ({ username, status: 'accepted' })
+
     it('with the role read may read, and not write', async () => {
       await publishPrivate('readable', 'Readable okapi.')
-      await alice.api.putCollaborator({ name: 'readable', username: 'bob', role: 'read' })
+      await addCollaborator(test, alice, { name: 'readable', username: 'bob', role: 'read' })
       for (const [, read] of reads) await read(bob.api, 'alice/readable')
       expect((await bob.api.searchSkills({ q: 'okapi' })).total).toBe(1)
       expect(await codeOf(bob.api.publishSkill({ name: 'alice/readable', category: 'x' }))).toBe('forbidden')
@@ -159,7 +162,7 @@ describeApi('what callers may see', (open) => {
 
     it('with the role write may publish under the owner’s name, and not decide about the skill', async () => {
       await publishPrivate('writable')
-      await alice.api.putCollaborator({ name: 'writable', username: 'bob', role: 'write' })
+      await addCollaborator(test, alice, { name: 'writable', username: 'bob', role: 'write' })
       const text = skillMd('writable', { body: 'By bob.' })
       const { skill, version } = await bob.api.publishSkill({ name: 'alice/writable', skillMd: text })
       expect({ fullName: skill.fullName, number: version.version }).toEqual({
@@ -178,12 +181,72 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(test.api().getSkill({ name: 'alice/writable' }))).toBe('not_found')
     })
 
+    it('are invited, and see and write nothing before they accept', async () => {
+      await publishPrivate('inviting', 'Inviting quagga.')
+      const input = { name: 'inviting', username: 'bob', role: 'write' } as const
+      expect(await alice.api.putCollaborator(input)).toEqual({ username: 'bob', role: 'write', status: 'invited' })
+      expect((await alice.api.listCollaborators({ name: 'inviting' })).collaborators).toEqual([
+        { username: 'bob', role: 'write', status: 'invited' },
+      ])
+      const { invitations } = await bob.api.listInvitations()
+      expect(invitations.filter(({ fullName }) => fullName === 'alice/inviting')).toEqual([
+        { fullName: 'alice/inviting', owner: 'alice', role: 'write', createdAt: expect.any(String) },
+      ])
+      const text = skillMd('inviting', { description: 'Inviting quagga.', body: 'By bob.' })
+      const publishing = { name: 'alice/inviting', skillMd: text }
+      const isListed = async () => ({
+        found: (await bob.api.searchSkills({ q: 'quagga' })).total,
+        own: (await bob.api.listOwnSkills({ limit: 100 })).skills.some(({ fullName }) => fullName === 'alice/inviting'),
+      })
+      expect(await codeOf(bob.api.getSkill({ name: 'alice/inviting' }))).toBe('not_found')
+      expect(await codeOf(bob.api.publishSkill(publishing))).toBe('forbidden')
+      expect(await isListed()).toEqual({ found: 0, own: false })
+      // Nobody else can accept in bob's place, and he can accept once.
+      const carol = await test.makeUser()
+      for (const { api } of [carol, alice])
+        expect(await codeOf(api.acceptCollaboration({ name: 'alice/inviting' }))).toBe('not_found')
+      expect(await codeOf(test.api().acceptCollaboration({ name: 'alice/inviting' }))).toBe('unauthorized')
+      expect(await bob.api.acceptCollaboration({ name: 'inviting' })).toEqual({ ...person('bob'), role: 'write' })
+      expect(await codeOf(bob.api.acceptCollaboration({ name: 'alice/inviting' }))).toBe('not_found')
+      expect((await bob.api.publishSkill(publishing)).version.version).toBe('1.0.1')
+      expect((await isListed()).found).toBe(1)
+      // A collaborator's role changes without another invitation.
+      expect(await alice.api.putCollaborator({ ...input, role: 'read' })).toEqual({ ...person('bob'), role: 'read' })
+    })
+
+    it('decline an invitation, or have it withdrawn, and cannot accept it then', async () => {
+      await publishPrivate('declined')
+      for (const ends of [alice, bob]) {
+        await alice.api.putCollaborator({ name: 'declined', username: 'bob', role: 'read' })
+        await ends.api.deleteCollaborator({ name: 'alice/declined', username: 'bob' })
+        expect((await alice.api.listCollaborators({ name: 'declined' })).total).toBe(0)
+        expect(await codeOf(bob.api.acceptCollaboration({ name: 'alice/declined' }))).toBe('not_found')
+        expect(await codeOf(bob.api.deleteCollaborator({ name: 'alice/declined', username: 'bob' }))).toBe('not_found')
+      }
+    })
+
+    it('of the former owner lose their access when a transfer is accepted', async () => {
+      await publishPrivate('moved-on', 'Moved thylacine.')
+      const [carol, dora] = [await test.makeUser(), await test.makeUser()]
+      await addCollaborator(test, alice, { name: 'moved-on', username: 'bob', role: 'write' })
+      await alice.api.putCollaborator({ name: 'moved-on', username: dora.username, role: 'write' })
+      await alice.api.transferSkill({ name: 'moved-on', newOwner: carol.username })
+      await carol.api.acceptTransfer({ name: 'alice/moved-on' })
+      const name = `${carol.username}/moved-on`
+      expect((await carol.api.listCollaborators({ name })).total).toBe(0)
+      expect(await codeOf(bob.api.getSkill({ name }))).toBe('not_found')
+      expect((await bob.api.searchSkills({ q: 'thylacine' })).total).toBe(0)
+      const text = skillMd('moved-on', { body: 'By bob.' })
+      expect(await codeOf(bob.api.publishSkill({ name, skillMd: text }))).toBe('forbidden')
+      expect(await codeOf(dora.api.acceptCollaboration({ name }))).toBe('not_found')
+    })
+
     it('see nothing any more once the collaboration ends, by the owner or by themselves', async () => {
       await publishPrivate('ended', 'Ended dodo.')
       for (const ends of [alice, bob]) {
-        await alice.api.putCollaborator({ name: 'ended', username: 'bob', role: 'read' })
+        await addCollaborator(test, alice, { name: 'ended', username: 'bob', role: 'read' })
         expect(await alice.api.listCollaborators({ name: 'ended' })).toEqual({
-          collaborators: [{ username: 'bob', role: 'read' }],
+          collaborators: [{ username: 'bob', role: 'read', status: 'accepted' }],
           total: 1,
         })
         await ends.api.deleteCollaborator({ name: 'alice/ended', username: 'bob' })
@@ -195,14 +258,14 @@ describeApi('what callers may see', (open) => {
     it('are nobody’s matter: naming one leaves no trace in the feed', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('co-public') })
       const { head } = await test.api().getFeed()
-      await alice.api.putCollaborator({ name: 'co-public', username: 'bob', role: 'write' })
+      await addCollaborator(test, alice, { name: 'co-public', username: 'bob', role: 'write' })
       await alice.api.deleteCollaborator({ name: 'co-public', username: 'bob' })
       expect((await test.api().getFeed()).head).toBe(head)
     })
 
     it('who fork and then publish their fork do not tell its source', async () => {
       const { id } = await publishPrivate('source')
-      await alice.api.putCollaborator({ name: 'source', username: 'bob', role: 'read' })
+      await addCollaborator(test, alice, { name: 'source', username: 'bob', role: 'read' })
       const fork = await bob.api.forkSkill({ name: 'alice/source', newName: 'forked-source' })
       expect(fork.visibility).toBe('private')
       await bob.api.publishSkill({ name: 'forked-source', visibility: 'public' })

@@ -1,6 +1,7 @@
 import { createStub, systemCaller } from '@skillstead/core'
 import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { bytesOf, codeOf, skillMd, textOf } from './answers.ts'
 import { counterNotice, makeCase, notice, publish, runOut, type Submitted } from './dmca-cases.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
@@ -314,7 +315,7 @@ describeApi('a takedown', (open) => {
 
   it('of a private skill is known to those who may see it alone, and makes no entry', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('diary'), visibility: 'private' })
-    await alice.api.putCollaborator({ name: 'diary', username: 'bob', role: 'read' })
+    await addCollaborator(test, alice, { name: 'diary', username: 'bob', role: 'read' })
     const since = await readHead()
     const { id } = await bob.api.submitDmca({ skillName: 'alice/diary', ...notice })
     await test.admin.api.updateDmca({ id, status: 'removed' })

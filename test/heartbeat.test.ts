@@ -8,6 +8,7 @@ import { toReason } from '../packages/core/src/heartbeat/updates.ts'
 import { findMovedSkill } from '../packages/core/src/skills/find-skill.ts'
 import { newId } from '../packages/core/src/ids.ts'
 import { insertSkill } from '../packages/core/src/skills/skill-rows.ts'
+import { addCollaborator } from './collaboration.ts'
 import { skillMd } from './answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from './harness.ts'
 
@@ -86,7 +87,7 @@ describeDatabases('heartbeats', (open) => {
     await alice.api.publishSkill({ name: 'inner', visibility: 'internal' })
     for (const name of ['closed', 'shared', 'closed-taken'])
       await alice.api.publishSkill({ name, visibility: 'private' })
-    await alice.api.putCollaborator({ name: 'alice/shared', username: 'bob', role: 'read' })
+    await addCollaborator(test, alice, { name: 'alice/shared', username: 'bob', role: 'read' })
     const carol = await test.makeUser('carol')
     await alice.api.transferSkill({ name: 'alice/moved', newOwner: 'carol' })
     await carol.api.acceptTransfer({ name: 'alice/moved' })

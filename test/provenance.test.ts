@@ -2,6 +2,7 @@ import { verifyProvenance } from '@skillstead/client/verify'
 import { rotateKey } from '@skillstead/core'
 import type { RegistryError } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { codeOf, skillMd } from './answers.ts'
 import { makeCase } from './dmca-cases.ts'
 import { describeApi, startMs, type TestRegistry, type TestUser } from './harness.ts'
@@ -74,7 +75,7 @@ describeApi('provenance', (open, { transport }) => {
     it('names who published it, not who owns it, and the methods by which the owner is verified', async () => {
       const carol = await test.makeUser('carol')
       await publish(alice, 'joint')
-      await alice.api.putCollaborator({ name: 'joint', username: 'carol', role: 'write' })
+      await addCollaborator(test, alice, { name: 'joint', username: 'carol', role: 'write' })
       await carol.api.publishSkill({ skillMd: skillMd('joint', { body: 'Two.' }), name: 'alice/joint' })
       const { id } = await alice.api.verifyAuthor({ username: 'alice', method: 'manual', proof: 'It is me.' })
       expect((await read('joint')).authorVerified).toEqual([])

@@ -116,6 +116,7 @@ async function fillFoundation({ registry, as, keys }: Rich): Promise<void> {
   await carol.starSkill({ name: 'alice/tool' })
   await alice.createShare({ name: 'alice/private-tool' })
   await alice.putCollaborator({ name: 'alice/private-tool', username: 'bob', role: 'read' })
+  await bob.acceptCollaboration({ name: 'alice/private-tool' })
   await alice.createPack({ name: 'Pack', description: 'Things.', skills: ['alice/tool', 'bob/tool'] })
   await bob.followUser({ username: 'alice' })
   await bob.updateMe({

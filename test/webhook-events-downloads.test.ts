@@ -2,6 +2,7 @@ import { guest, localApi } from '@skillstead/core'
 import type { EventData, RegistryApi } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { skillMd } from './answers.ts'
 import { describeApi, describeDatabases, type TestRegistry, type TestUser } from './harness.ts'
 import { reviewAsAgent, makeAgent } from './reputation-acts.ts'
@@ -129,7 +130,7 @@ describeApi('events of downloads', (open, { transport }) => {
     const { owner } = watched
     const name = `${owner.username}/closed`
     await owner.api.publishSkill({ skillMd: skillMd('closed'), visibility: 'private' })
-    await owner.api.putCollaborator({ name, username: 'bob', role: 'read' })
+    await addCollaborator(test, owner, { name, username: 'bob', role: 'read' })
     await bob.api.track({ skillName: name })
     expect((await downloadsOf(watched.hook)).map(({ skill }) => skill.fullName)).toEqual([name])
   })

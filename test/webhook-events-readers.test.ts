@@ -1,5 +1,6 @@
 import { includesPlan } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { addCollaborator } from './collaboration.ts'
 import { skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 import { actAll, actOthers, hookUp, makeWorld, openSilent, type Hook, type World } from './webhook-emitted.ts'
@@ -46,8 +47,8 @@ describeApi('events go to', (open) => {
     const hooks = { owner: world.hook, reader: reader.hook, writer: writer.hook, stranger: stranger.hook }
     const name = world.full('seen')
     await world.publish('seen', undefined, visibility)
-    await world.owner.api.putCollaborator({ name, username: reader.username, role: 'read' })
-    await world.owner.api.putCollaborator({ name, username: writer.username, role: 'write' })
+    await addCollaborator(test, world.owner, { name, username: reader.username, role: 'read' })
+    await addCollaborator(test, world.owner, { name, username: writer.username, role: 'write' })
     await moderate(test, name, state)
     const all = Object.entries({ ...hooks, admin: admin.hook })
     for (const [, hook] of all) await hook.take()
@@ -61,7 +62,7 @@ describeApi('events go to', (open) => {
     const reader = await makeReader(test)
     await world.publish('left', '1.0.0', 'private')
     const input = { name: world.full('left'), username: reader.username }
-    await world.owner.api.putCollaborator({ ...input, role: 'read' })
+    await addCollaborator(test, world.owner, { ...input, role: 'read' })
     await world.publish('left', '2.0.0', 'private')
     expect(await reader.hook.take()).toHaveLength(1)
     await world.owner.api.deleteCollaborator(input)
@@ -73,7 +74,7 @@ describeApi('events go to', (open) => {
     const [reader, stranger] = [await makeReader(test), await makeReader(test)]
     const name = world.full('secret')
     await world.publish('secret', undefined, 'private')
-    await world.owner.api.putCollaborator({ name, username: reader.username, role: 'read' })
+    await addCollaborator(test, world.owner, { name, username: reader.username, role: 'read' })
     await world.hook.take()
     await reader.api.forkSkill({ name })
     expect(await reader.hook.take()).toHaveLength(1)
@@ -84,7 +85,7 @@ describeApi('events go to', (open) => {
   it('nobody but the owner where they are about what others do', async () => {
     const other = await test.makeUser(undefined, { plan: 'team' })
     const hooks = [await hookUp(test, other), await hookUp(test, test.admin)]
-    await world.owner.api.putCollaborator({ name: world.full('main'), username: other.username, role: 'write' })
+    await addCollaborator(test, world.owner, { name: world.full('main'), username: other.username, role: 'write' })
     await actOthers(world)
     const told = (await world.hook.take()).map(({ event }) => event)
     // A download is told of when it is counted, which may be before or after what comes next.

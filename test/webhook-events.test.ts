@@ -2,6 +2,7 @@ import { createStub, importVersion, systemCaller } from '@skillstead/core'
 import type { EventData } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { writeZip } from '../packages/core/src/archives/write-archive.ts'
+import { addCollaborator } from './collaboration.ts'
 import { bytesOf, codeOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 import { makeAgent, reviewAsAgent } from './reputation-acts.ts'
@@ -59,7 +60,7 @@ describeApi('events', (open, { transport }) => {
 
     it('name the collaborator who published', async () => {
       const name = world.full('main')
-      await world.owner.api.putCollaborator({ name, username: world.bob.username, role: 'write' })
+      await addCollaborator(test, world.owner, { name, username: world.bob.username, role: 'write' })
       await world.bob.api.publishSkill({ name, skillMd: skillMd('main', { version: '1.1.0' }) })
       expect(await world.hook.take()).toEqual([await toPublished(world.owner, 'main', '1.1.0', world.bob)])
     })

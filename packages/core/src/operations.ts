@@ -63,6 +63,7 @@ import { deleteHeld, listHeld, readHeldFile, showHeld } from './security/held.ts
 import { releaseHeld } from './security/release-held.ts'
 import { startRescan } from './security/rescan.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './skills/collaborators.ts'
+import { acceptCollaboration, listInvitations } from './skills/invitations.ts'
 import { forkSkill } from './skills/fork.ts'
 import { listForks } from './skills/forks.ts'
 import { listStars, showStar } from './skills/list-stars.ts'
@@ -123,6 +124,8 @@ export const operations = {
   listCollaborators,
   putCollaborator,
   deleteCollaborator,
+  acceptCollaboration,
+  listInvitations: (context, _input, caller) => listInvitations(context, caller),
   createShare,
   listShares,
   deleteShare,

@@ -42,6 +42,8 @@ export const wire = {
   listCollaborators: 'GET /skills/:name/collaborators',
   putCollaborator: 'PUT /skills/:name/collaborators/:username',
   deleteCollaborator: 'DELETE /skills/:name/collaborators/:username',
+  acceptCollaboration: 'POST /skills/:name/collaborators/accept',
+  listInvitations: 'GET /invitations',
   transferSkill: 'POST /skills/:name/transfer',
   acceptTransfer: 'POST /skills/:name/transfer/accept',
   cancelTransfer: 'DELETE /skills/:name/transfer',

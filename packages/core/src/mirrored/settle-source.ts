@@ -1,5 +1,6 @@
 import { recountCredit } from '../reputation/credit.ts'
 import type { Texts } from '../security/text-scan.ts'
+import { removeCollaborators } from '../skills/collaborators.ts'
 import { toColumns, type SkillSettings } from '../skills/settings.ts'
 import { findState } from '../skills/skill-state.ts'
 import type { SkillRow, UserRow } from '../storage/tables.ts'
@@ -94,7 +95,7 @@ async function move(
     .values({ full_name: before.full_name, skill_id: before.id, created_at: at })
     .onConflict((conflict) => conflict.column('full_name').doNothing())
     .execute()
-  await trx.deleteFrom('collaborators').where('skill_id', '=', before.id).where('user_id', '=', owner.id).execute()
+  await removeCollaborators(trx, before.id)
   await trx.deleteFrom('shares').where('skill_id', '=', before.id).execute()
   await recountCredit(trx, before.id)
 }

@@ -83,8 +83,12 @@ export async function deleteShare(
 export async function withShare(context: Context, caller: Caller, token: string): Promise<Caller> {
   const share = await context.database.read
     .selectFrom('shares')
-    .select(['skill_id', 'expires_at'])
+    .innerJoin('skills', 'skills.id', 'shares.skill_id')
+    .innerJoin('users', 'users.id', 'skills.owner_id')
+    .select(['shares.skill_id', 'shares.expires_at'])
     .where('token_hash', '=', hashToken(token))
+    // Nothing that a disabled user shared is served; the links work again when an administrator enables the user.
+    .where('users.disabled', '=', 0)
     .executeTakeFirst()
   if (!share || share.expires_at <= context.clock.now())
     throw new RegistryError('not_found', 'This link has ended, or never was one.')

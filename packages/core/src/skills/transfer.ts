@@ -8,6 +8,7 @@ import { recountCredit } from '../reputation/credit.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { changeSkill, refuseChanged } from './change-skill.ts'
+import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from './find-skill.ts'
 import { showDetails } from './show-details.ts'
 import { requireOwner } from './visibility.ts'
@@ -64,11 +65,7 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
         .insertInto('aliases')
         .values({ full_name: before.full_name, skill_id: skill.id, created_at: context.clock.now() })
         .execute()
-      await trx
-        .deleteFrom('collaborators')
-        .where('skill_id', '=', skill.id)
-        .where('user_id', '=', user.userId)
-        .execute()
+      await removeCollaborators(trx, skill.id)
       // Links are their owner's word, and the new one was not asked; whoever made them may have kept one.
       await trx.deleteFrom('shares').where('skill_id', '=', skill.id).execute()
       await recountCredit(trx, skill.id)

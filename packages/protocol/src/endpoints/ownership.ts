@@ -21,7 +21,9 @@ const nameInput = v.strictObject(name)
 
 const Transfer = v.object({ fullName: v.string(), newOwner: v.string(), createdAt: Timestamp })
 const Share = v.object({ id: Id, createdAt: Timestamp, expiresAt: Timestamp })
-const Collaborator = v.object({ username: v.string(), role: v.picklist(['read', 'write']) })
+const Role = v.picklist(['read', 'write'])
+const Collaborator = v.object({ username: v.string(), role: Role, status: v.picklist(['invited', 'accepted']) })
+const Invitation = v.object({ fullName: v.string(), owner: v.string(), role: Role, createdAt: Timestamp })
 
 /** What owners and their friends do with a skill: yanking, forks, stars, collaborators, transfers, shares. */
 export const ownershipEndpoints = {
@@ -110,7 +112,7 @@ export const ownershipEndpoints = {
     path: '/skills/:name/collaborators',
     auth: 'key',
     tag: 'Skills',
-    summary: 'List who may read or write a skill besides its owner',
+    summary: 'List the collaborators of a skill, and the users invited',
     input: v.object(name),
     output: v.object({ collaborators: v.array(Collaborator), total: Count }),
   },
@@ -120,8 +122,8 @@ export const ownershipEndpoints = {
     auth: 'key',
     scope: 'manage',
     tag: 'Skills',
-    summary: 'Let a user read a private skill, or publish to it',
-    input: v.strictObject({ ...name, username: Username, role: v.picklist(['read', 'write']) }),
+    summary: 'Invite a user to read a private skill, or to publish to it; change the role of a collaborator',
+    input: v.strictObject({ ...name, username: Username, role: Role }),
     output: Collaborator,
   },
   deleteCollaborator: {
@@ -131,9 +133,28 @@ export const ownershipEndpoints = {
     scope: 'manage',
     status: 204,
     tag: 'Skills',
-    summary: 'End a collaboration',
+    summary: 'End a collaboration, withdraw an invitation or decline one',
     input: v.strictObject({ ...name, username: Username }),
     output: NoContent,
+  },
+  acceptCollaboration: {
+    method: 'POST',
+    path: '/skills/:name/collaborators/accept',
+    auth: 'key',
+    scope: 'manage',
+    tag: 'Skills',
+    summary: 'Accept an invitation to collaborate on a skill',
+    input: nameInput,
+    output: Collaborator,
+  },
+  listInvitations: {
+    method: 'GET',
+    path: '/invitations',
+    auth: 'key',
+    tag: 'Skills',
+    summary: 'List the skills that you are invited to collaborate on',
+    input: v.object({}),
+    output: v.object({ invitations: v.array(Invitation), total: Count }),
   },
   transferSkill: {
     method: 'POST',

@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.tsx'
 import { Pager, toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Count, Empty, SecurityBadge, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
+import { Invitations } from './invitations.tsx'
 import { Transfers } from './transfers.tsx'
 
 const states = {
@@ -28,6 +29,7 @@ export function OwnSkillsPage() {
         </a>
       }
     >
+      <Invitations />
       <Transfers />
       <Shown of={own}>
         {({ skills, totalPages }) => (

@@ -26,17 +26,20 @@ export function HandOver({ name }: { name: string }) {
         <Shown of={people}>
           {({ collaborators }) => (
             <ul class="plain">
-              {collaborators.map(({ username, role }) => (
+              {collaborators.map(({ username, role, status }) => (
                 <li key={username} class="row">
                   <bdi>{username}</bdi>
-                  <span class="faint">{roles.find(([value]) => value === role)?.[1]}</span>
+                  <span class="faint">
+                    {roles.find(([value]) => value === role)?.[1]}
+                    {status === 'invited' && ', invited'}
+                  </span>
                   <Leave name={name} username={username} />
                 </li>
               ))}
             </ul>
           )}
         </Shown>
-        <Form action={add} submit="Add">
+        <Form action={add} submit="Invite" done="Invited. The user sees the skill after accepting.">
           <Field label="User" name="username" required />
           <Select label="Who" name="role" options={roles} />
         </Form>
