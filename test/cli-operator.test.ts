@@ -79,6 +79,32 @@ describe('serve', () => {
   })
 })
 
+describe('serve on a folder that cannot be used', () => {
+  it('fails at once with the reason', async () => {
+    const folder = await makeFolder()
+    await writeFile(join(folder, 'file'), '')
+    await mkdir(join(folder, 'taken', 'skillstead.db'), { recursive: true })
+    const isLinux = process.platform === 'linux'
+    const cases: [string, string][] = [
+      [join(folder, 'file'), 'there is a file of this name'],
+      [join(folder, 'file', 'inner'), `${join(folder, 'file')} cannot be made: there is a file of this name`],
+      [join(folder, 'taken'), 'The registry cannot be opened'],
+      // The recursive mkdir of Node does not end there.
+      ...(isLinux ? ([['/proc/skillstead/data', 'the file system takes no folders']] as [string, string][]) : []),
+      ...(isLinux ? ([['/proc', 'no file can be made in that folder']] as [string, string][]) : []),
+    ]
+    for (const [data, reason] of cases) {
+      const { code, stdout, stderr } = await skillstead(['serve', '--port', '0', '--data', data])
+      expect([data, code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+        data,
+        1,
+        '',
+        [expect.stringContaining(reason)],
+      ])
+    }
+  })
+})
+
 describe('backup', () => {
   it('copies a registry to a file that opens like the first, also while a node serves it', async () => {
     const folder = await makeFolder()

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
@@ -27,8 +27,11 @@ export const placeOptions: Record<string, Option> = {
 /** What a short command needs of a registry that it opens: no search in memory, no work from the outbox. */
 const shortLived = { works: false, memorySkillsMax: 0 }
 
-/** The database that the options name. `make` says whether a folder that is not there is made. */
-export function toLocation(given: Arguments, { make = false } = {}): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
+/** The database that the options name. `make` makes a folder that is not there. */
+export function toLocation(
+  given: Arguments,
+  { make }: { make?: (folder: string) => void } = {},
+): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
   const data = text(given, 'data')
   const databaseUrl = text(given, 'database-url') ?? (given.io.env['DATABASE_URL'] || undefined)
   if (data === undefined) {
@@ -37,11 +40,7 @@ export function toLocation(given: Arguments, { make = false } = {}): Pick<Regist
   }
   const path = join(data, 'skillstead.db')
   if (!make && !existsSync(path)) throw new Error(`There is no registry in ${data}.`)
-  if (make && !existsSync(data)) {
-    mkdirSync(data, { recursive: true })
-    // Keys' hashes and private skills lie there.
-    chmodSync(data, 0o700)
-  }
+  make?.(data)
   return { path }
 }
 
@@ -59,13 +58,9 @@ export async function withRegistry<T>(
   work: (registry: Registry) => Promise<T>,
   { make, ...parts }: OpenOptions = {},
 ): Promise<T> {
-  const { openRegistry } = await import('@skillstead/core')
-  const registry = await openRegistry({
-    ...toLocation(given, { make }),
-    ...shortLived,
-    onError: createErrorLog(given.io),
-    ...parts,
-  })
+  const { makePrivateFolder, openRegistry } = await import('@skillstead/core')
+  const location = toLocation(given, make ? { make: makePrivateFolder } : {})
+  const registry = await openRegistry({ ...location, ...shortLived, onError: createErrorLog(given.io), ...parts })
   try {
     return await work(registry)
   } finally {

@@ -96,6 +96,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full. Make room, and run this again.',
   EFBIG: 'the disk takes no more. Make room, and run this again.',
   EDQUOT: 'the disk is full. Make room, and run this again.',
+  ENOENT: 'no file can be made in that folder. Give another one with --data.',
   ENOTDIR: 'that is no folder. Give one with --data.',
 }
 

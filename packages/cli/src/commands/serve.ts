@@ -1,4 +1,4 @@
-import { guest, localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { guest, localApi, makePrivateFolder, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
@@ -60,7 +60,7 @@ export const serve: Command<undefined> = {
     given.io.limitMemory?.()
     const work = await toWorkOptions(given)
     const registry = await openRegistry({
-      ...toLocation(given, { make: true }),
+      ...toLocation(given, { make: makePrivateFolder }),
       ...work,
       secretKey: toSecretKey(given),
       onError: createErrorLog(given.io),

@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { guest, localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { guest, localApi, makePrivateFolder, openRegistry, systemCaller, type Registry } from '@skillstead/core'
 import type { Command } from '../command.ts'
 import { createErrorLog } from '../output.ts'
 import { toLocation } from '../place.ts'
@@ -21,7 +21,7 @@ export const start: Command<undefined> = {
     const here = { ...given, options: { ...given.options, data: folder } }
     const work = await toWorkOptions(here)
     const registry = await openRegistry({
-      ...toLocation(here, { make: true }),
+      ...toLocation(here, { make: makePrivateFolder }),
       ...work,
       secretKey: toSecretKey(here),
       onError: createErrorLog(given.io),

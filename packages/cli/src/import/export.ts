@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { importRegistry, isExport, type ImportSummary } from '@skillstead/core'
+import { importRegistry, isExport, makePrivateFolder, type ImportSummary } from '@skillstead/core'
 import { UsageError, text, type Arguments } from '../command.ts'
 import type { Output } from '../output.ts'
 import { toLocation } from '../place.ts'
@@ -26,7 +26,7 @@ export async function importExport(path: string, given: Arguments, output: Outpu
   const startedMs = performance.now()
   const bar = startRowBar(output)
   try {
-    const summary = await importRegistry(path, toLocation(given, { make: true }), {
+    const summary = await importRegistry(path, toLocation(given, { make: makePrivateFolder }), {
       signal: given.io.interruption(),
       secretKey: findSecretKey(given),
       onProgress: bar.update,

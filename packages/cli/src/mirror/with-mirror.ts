@@ -23,7 +23,8 @@ export async function withMirror<T>(
 ): Promise<T> {
   const parts = { ...(await toMirrorOptions(given)), onError: toTell(given), ...options }
   // Where there is no registry, nothing is made beside it.
-  toLocation(given, { make })
+  const { makePrivateFolder } = await import('@skillstead/core')
+  toLocation(given, make ? { make: makePrivateFolder } : {})
   return withRegistry(
     given,
     async (registry) => {

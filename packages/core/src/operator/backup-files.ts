@@ -1,10 +1,11 @@
-import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, lstat, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RegistryError, type Backup } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { findPartialFiles, removePartialFiles } from '../garbage/partial-files.ts'
+import { makePrivateFolder } from '../storage/make-folder.ts'
 import { writeBackup } from '../storage/backup.ts'
 import type { Database } from '../storage/database.ts'
 
@@ -46,8 +47,7 @@ export async function addBackup(
   if (running.has(folder)) throw new RegistryError('conflict', 'A backup is being made already; wait until it is done.')
   running.add(folder)
   try {
-    await mkdir(folder, { recursive: true })
-    // Keys' hashes and private skills lie there.
+    makePrivateFolder(folder)
     await chmod(folder, 0o700)
     // What a process that was killed left behind may be all the room that there is.
     await removePartialFiles(await findPartialFiles(database, clock.now()))

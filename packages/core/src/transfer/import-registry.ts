@@ -51,7 +51,7 @@ export async function importRegistry(
   to: DatabaseLocation,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  if (to.path !== undefined) await preparePlace(to.path)
+  if (to.path !== undefined) preparePlace(to.path)
   const opened = await openExport(from)
   try {
     return await unlessStopped(options.signal, () => fill(opened, to, options))

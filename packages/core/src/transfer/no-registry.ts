@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
+import { makePrivateFolder } from '../storage/make-folder.ts'
 
 /** What SQLite keeps beside a file: it would be taken for that of the new one. */
 const journals = ['-wal', '-shm', '-journal']
@@ -10,7 +10,7 @@ const journals = ['-wal', '-shm', '-journal']
  * Makes the folder for the file of a registry that is to be. Throws `conflict` where there is a registry, also where
  * nothing but a journal is left of it: a node may have it open.
  */
-export async function preparePlace(path: string): Promise<void> {
+export function preparePlace(path: string): void {
   const folder = dirname(resolve(path))
   if (existsSync(path)) {
     throw new RegistryError('conflict', `There is a registry in ${folder} already. Choose a folder without one.`)
@@ -22,8 +22,5 @@ export async function preparePlace(path: string): Promise<void> {
       `There is ${basename(path)}${left} in ${folder}, the journal of a registry. Stop the node that uses it and move it away, or choose another folder.`,
     )
   }
-  if (existsSync(folder)) return
-  await mkdir(folder, { recursive: true })
-  // Keys' hashes and private skills are to lie there.
-  await chmod(folder, 0o700)
+  makePrivateFolder(folder)
 }

@@ -45,7 +45,7 @@ export async function restoreRegistry(
   path: string,
   { signal, clock = systemClock, secretKey }: RestoreOptions = {},
 ): Promise<RestoreSummary> {
-  await preparePlace(path)
+  preparePlace(path)
   let summary: RestoreSummary | undefined
   const finish = async (partial: string) => {
     const database = await openDatabase({ path: partial })
