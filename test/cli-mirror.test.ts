@@ -6,6 +6,7 @@ import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { skillMd } from './answers.ts'
 import { makeFolder, skillstead, skillsteadJson } from './cli-harness.ts'
 import { makeMirror, type Status } from './cli-mirror-acts.ts'
+import { createNoteSigner } from './note-signer.ts'
 import { makePlace } from './places.ts'
 import { startNode } from './server-harness.ts'
 
@@ -72,7 +73,7 @@ describe('skillstead mirror', () => {
       pinned: true,
       filters: { owners: ['alice', 'bob'], licenses: ['MIT'], minSecurityScore: 80, sizeMax: 204_800, verified: true },
     })
-    expect(added).toMatchObject({ kind: 'node', keys: [key!.vkey], state: 'new', alarm: null, problem: null })
+    expect(added).toMatchObject({ kind: 'node', keys: [key!.vkey], state: 'new', alarm: null })
     const other = await run('add', 'main', node.url)
     expect(other).toMatchObject({
       code: 1,
@@ -104,18 +105,33 @@ describe('skillstead mirror', () => {
     )
   })
 
-  it('adds what nobody can look at now as a node, and says so; asks nobody in offline mode', async () => {
+  it('adds nothing whose address is unreachable, and asks no one in offline mode', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     const offline = await json<Status>('add', 'quiet', node.url, '--network', 'offline')
-    expect(offline).toMatchObject({ kind: 'node', keys: [], problem: null })
+    expect(offline).toMatchObject({ kind: 'node', keys: [] })
     const sync = await run('sync', 'quiet', '--network', 'offline', '--json')
     expect(sync).toMatchObject({ code: 1, stdout: '' })
     expect(JSON.parse(sync.stderr)).toMatchObject({ error: { code: 'offline' } })
     await node.close()
-    const away = await run('add', 'away', node.url)
-    expect(away.code).toBe(0)
-    expect(away.stdout).toMatch(/Nobody could look at it, so that it is taken for a node: .*refuses the connection/)
+    const key = createNoteSigner('origin.example').vkey
+    for (const more of [[], ['--kind', 'node', '--key', key], ['--kind', 'git']]) {
+      const away = await run('add', 'away', node.url, ...more)
+      expect(away).toMatchObject({ code: 1, stdout: '' })
+      expect(away.stderr).toMatch(/refuses the connection; is it running\? Nothing was added\. Check the address/)
+    }
+    expect(await json('list')).toMatchObject({ total: 1, upstreams: [{ name: 'quiet' }] })
+  })
+
+  it('adds nothing for an owner whose name is reserved', async () => {
+    const folder = await makeFolder()
+    const { run, json } = await makeMirror()
+    const added = await run('add', 'ours', folder, '--owner', 'admin')
+    expect(added).toMatchObject({ code: 1, stdout: '' })
+    expect(added.stderr).toContain("'admin' is a reserved name, which no owner can have here.")
+    expect((await run('list')).stdout).toBe('Nothing is followed yet.\n')
+    await json('add', 'ours', folder, '--owner', 'team')
+    expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")
   })
 
   it('stands still for an alarm with exit code 1 and a sentence, and goes on when the operator says so', async () => {

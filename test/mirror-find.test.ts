@@ -76,14 +76,38 @@ describe('what stands at an address', () => {
     })
   })
 
-  it('is not asked where it shows by itself: paths, and addresses of git', async () => {
+  it('is not asked where it shows by itself: paths, and addresses that are not of the web', async () => {
     const folder = await makeFolder()
     const fetch = (() => expect.unreachable('Nobody was to be asked')) as unknown as typeof globalThis.fetch
     await mkdir(join(folder, 'plain'))
     await promisify(execFile)('git', ['init', '--quiet', join(folder, 'repository')])
     expect(await findUpstream(join(folder, 'plain'), { fetch })).toEqual({ kind: 'folder', keys: [] })
     expect(await findUpstream(join(folder, 'repository'), { fetch })).toEqual({ kind: 'git', keys: [] })
-    expect(await findUpstream('https://example.com/team/skills.git', { fetch })).toEqual({ kind: 'git', keys: [] })
     expect(await findUpstream('git@example.com:team/skills', { fetch })).toEqual({ kind: 'git', keys: [] })
+  })
+
+  it('is asked whether it is reachable where its kind shows, or is given', async () => {
+    const asked: string[] = []
+    const fetch = (async (input: URL) => {
+      asked.push(input.href)
+      return new Response('Not found', { status: 404 })
+    }) as typeof globalThis.fetch
+    const refused = (async () => {
+      throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } })
+    }) as typeof globalThis.fetch
+    const problem = 'https://example.com refuses the connection; is it running?'
+    for (const [location, kind] of [
+      ['https://ann:secret@example.com/team/skills.git', 'git'],
+      ['https://example.com/skills', 'registry'],
+      ['https://example.com/.well-known/skills/index.json', 'discovery'],
+    ] as const) {
+      expect(await findUpstream(location, { fetch, kind })).toEqual({ kind, keys: [] })
+      expect(await findUpstream(location, { fetch: refused, kind })).toEqual({ kind, keys: [], problem })
+    }
+    expect(asked).toEqual([
+      'https://example.com/team/skills.git/info/refs?service=git-upload-pack',
+      'https://example.com/skills',
+      'https://example.com/.well-known/skills/index.json',
+    ])
   })
 })

@@ -35,6 +35,8 @@ type Look = (
   bytesMax?: number,
 ) => Promise<{ readonly text: string; readonly contentType: string } | undefined>
 
+const gitPath = '/info/refs?service=git-upload-pack'
+
 /** What tells each kind from the others, the one that has most to give first. */
 const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>])[] = [
   ['node', hasCheckpoint],
@@ -54,17 +56,20 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
 export async function findUpstream(location: string, options: FindUpstreamOptions = {}): Promise<FoundUpstream> {
   const guess = options.kind ?? guessKind(location)
   if (options.apiKey !== undefined) requireApiKey(options.apiKey)
-  if (guess !== 'node') {
-    requireThere(guess, location)
-    return { kind: guess, keys: [] }
-  }
-  const base = toLocation('node', location).replace(/\/api\/v1$/, '')
+  if (guess !== 'node') requireThere(guess, location)
+  const isWeb = /^https?:\/\//i.test(location)
+  if (guess !== 'node' && !isWeb) return { kind: guess, keys: [] }
+  // Git takes a name and a password in the address, and `fetch` does not.
+  const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
+  const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
   const { ca, fetch, clock = systemClock } = options
   // Somebody waits for it.
   const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
   const looking = createLook(http, base, options.apiKey)
   try {
-    const kind = options.kind ?? (await probe(looking.look))
+    // Of what is named by the operator any answer will do: it shows that the address is reachable.
+    if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
+    const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
     if (kind === undefined)
       throw refuse(base, looking.wantsKey && (options.apiKey === undefined ? 'a key' : 'another key'))
     return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
@@ -115,7 +120,7 @@ async function hasIndex(look: Look): Promise<boolean> {
 
 /** As `git clone` asks over HTTP. */
 async function hasRepository(look: Look): Promise<boolean> {
-  const answer = await look('/info/refs?service=git-upload-pack')
+  const answer = await look(gitPath)
   return answer?.contentType === 'application/x-git-upload-pack-advertisement'
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
-import { RegistryError, isSkillName } from '@skillstead/protocol'
+import { RegistryError, isSkillName, reservedOwners } from '@skillstead/protocol'
 import type { AddOptions, MirrorMode, UpstreamKind, UpstreamSettings } from './types.ts'
 
 const everySecondsDefault = 15 * 60
@@ -27,6 +27,9 @@ export function toSettings(options: AddOptions): UpstreamSettings {
       throw refuse(`${what} is a number of seconds from 0 to ${secondsMax}.`)
     }
   }
+  const reserved = filters.owners?.find((owner) => reservedOwners.has(owner))
+  if (reserved !== undefined)
+    throw refuse(`'${reserved}' is a reserved name, which no owner can have here. Choose another owner.`)
   if (!Number.isSafeInteger(priority)) throw refuse('priority is a whole number; the higher is synced first.')
   return { mode, filters, everySeconds, priority, maxAgeSeconds, pinned: options.key !== undefined, selected }
 }

@@ -1,4 +1,5 @@
 import { findUpstream, type Mirror } from '@skillstead/mirror'
+import { RegistryError } from '@skillstead/protocol'
 import type { Command } from '../command.ts'
 import { toListLine, toShown, toStatusLines, type ShownUpstream } from '../mirror/lines.ts'
 import {
@@ -14,11 +15,8 @@ import { toMirrorOptions, withMirror } from '../mirror/with-mirror.ts'
 import { originOption } from '../origin-option.ts'
 import { storeOptions } from '../place.ts'
 
-/** What was added, and why nobody could look at it. */
-type Added = ShownUpstream & { readonly problem: string | null }
-
 /** `skillstead mirror add NAME URL`. */
-export const addUpstream: Command<Added> = {
+export const addUpstream: Command<ShownUpstream> = {
   summary: 'Follows another registry: a node, any that speaks the specification, a discovery index, git, or a folder.',
   words: ['NAME', 'URL|PATH'],
   options: { ...upstreamOptions, ...askingOptions, ...originOption, ...storeOptions },
@@ -29,11 +27,11 @@ export const addUpstream: Command<Added> = {
     return withMirror(
       given,
       async (mirror) => {
-        const isLooked = options.kind === undefined || options.key === undefined
-        const asks = !/^https?:/i.test(location) || (mode !== 'offline' && isLooked)
+        const asks = !/^https?:/i.test(location) || mode !== 'offline'
         const found = asks ? await findUpstream(location, { ...options, ca }) : undefined
+        if (found?.problem !== undefined) throw toUnreachable(found.problem)
         const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
-        return { ...toShown(await mirror.add(name, location, added)), problem: found?.problem ?? null }
+        return toShown(await mirror.add(name, location, added))
       },
       { make: true },
     )
@@ -101,6 +99,11 @@ export const removeUpstream: Command<{ removed: string }> = {
   show: ({ removed }) => [`${removed} is followed no more. What came from it stays.`],
 }
 
+function toUnreachable(problem: string): RegistryError {
+  const advice = 'Nothing was added. Check the address; with --network offline it is added without a request.'
+  return new RegistryError('upstream_failed', `${problem} ${advice}`)
+}
+
 /** What is told of one upstream only: who is linked, and what did not come in. */
 async function withDetails(mirror: Mirror, status: ShownUpstream): Promise<ShownUpstream> {
   const { name } = status
@@ -112,9 +115,8 @@ async function withDetails(mirror: Mirror, status: ShownUpstream): Promise<Shown
   }
 }
 
-function showNext({ name, kind, keys, settings, problem }: Added): string[] {
+function showNext({ name, keys, settings }: ShownUpstream): string[] {
   return [
-    ...(problem === null ? [] : [`Nobody could look at it, so that it is taken for a ${kind}: ${problem}`]),
     ...(keys.length > 0 && !settings.pinned
       ? ['Its key was taken as it is. Compare it with the one that its operator publishes, or pin that one with --key.']
       : []),
