@@ -2,6 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
+const make = (user: TestUser, visibility: 'private' | 'public') =>
+  user.api.createPack({ name: 'Covert', slug: 'covert', description: user.username, skills: [], visibility })
+
 describeApi('packs', (open) => {
   let test: TestRegistry
   let alice: TestUser
@@ -137,8 +140,6 @@ describeApi('packs', (open) => {
   })
 
   it('that are private take their slug from nobody else, who cannot find out that they exist', async () => {
-    const make = (user: TestUser, visibility: 'private' | 'public') =>
-      user.api.createPack({ name: 'Covert', slug: 'covert', description: user.username, skills: [], visibility })
     expect(await make(alice, 'private')).toMatchObject({ slug: 'covert' })
     expect(await codeOf(make(alice, 'private'))).toBe('name_taken')
     expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')

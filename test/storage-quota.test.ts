@@ -11,10 +11,10 @@ const file = (bytes: number) => ({
   encoding: 'base64' as const,
 })
 
-describeDatabases('The storage quota', (open) => {
-  const publish = ({ api }: TestUser, name: string, bytes: number) =>
-    api.publishSkill({ skillMd: skillMd(name), files: [file(bytes)] })
+const publish = ({ api }: TestUser, name: string, bytes: number) =>
+  api.publishSkill({ skillMd: skillMd(name), files: [file(bytes)] })
 
+describeDatabases('The storage quota', (open) => {
   it('refuses what a user of the free plan stores over it, and says what to do', async () => {
     const test = await open({ storageQuotaBytes: 100 * kibibyte, scanPolicy: { dangerous: 'hold' } })
     const alice = await test.makeUser('alice')
@@ -39,6 +39,7 @@ describeDatabases('The storage quota', (open) => {
 
   it('is none where it is 0', async () => {
     const test = await open({ storageQuotaBytes: 0 })
-    await publish(await test.makeUser('alice'), 'first', 60 * kibibyte)
+    const { created } = await publish(await test.makeUser('alice'), 'first', 60 * kibibyte)
+    expect(created).toBe(true)
   })
 })

@@ -5,7 +5,7 @@ import type { Clock } from '@skillstead/core'
 import type { Delivery } from '@skillstead/protocol'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { skillMd } from './answers.ts'
+import { codeOf, skillMd } from './answers.ts'
 import { createClock, describeDatabases, type TestClock, type TestRegistry, type TestUser } from './harness.ts'
 import { openOutside, type Outside } from './outside.ts'
 import { dayMs, delaysMs, hourMs, minuteMs, star, toOutgoing, untilDeliveries } from './webhook-acts.ts'
@@ -348,6 +348,30 @@ describeDatabases('a delivery', (open) => {
       })
       expect(received.length).toBe(1)
     })
+  })
+
+  it('is dropped and hidden once its user may no longer read the skill', async () => {
+    const { url, received } = receive({ statuses: [500, 200] })
+    const [owner, reader] = [await test.makeUser(), await test.makeUser(undefined, { plan: 'pro' })]
+    const name = `${owner.username}/closed`
+    await owner.api.publishSkill({ skillMd: skillMd('closed'), visibility: 'private' })
+    await owner.api.putCollaborator({ name, username: reader.username, role: 'read' })
+    const { id } = await reader.api.createWebhook({ events: ['skill.published'], url })
+    await owner.api.publishSkill({ skillMd: skillMd('closed', { version: '2.0.0' }) })
+    await expect.poll(async () => (await newestOf(reader, id)).attempts.length).toBe(1)
+    const { id: deliveryId } = await newestOf(reader, id)
+    await owner.api.deleteCollaborator({ name, username: reader.username })
+    expect((await reader.api.getWebhook({ id })).deliveries).toEqual([])
+    for (const call of [reader.api.getDelivery({ id, deliveryId }), reader.api.retryDelivery({ id, deliveryId })])
+      expect(await codeOf(call)).toBe('not_found')
+    test.clock.advance(minuteMs)
+    await look()
+    const row = test.registry.database.read.selectFrom('outbox').select('state').where('id', '=', deliveryId)
+    await expect.poll(async () => (await row.executeTakeFirstOrThrow()).state).toBe('failed')
+    const ids = received.map(({ headers }) => headers['x-service-delivery'])
+    expect(ids.filter((one) => one === deliveryId)).toHaveLength(1)
+    const run = test.registry.database.read.selectFrom('webhooks').select('failed_run').where('id', '=', id)
+    expect((await run.executeTakeFirstOrThrow()).failed_run, 'of the receiver').toBe(0)
   })
 
   it('keeps the schedule by a clock of its own accord', async () => {

@@ -68,8 +68,8 @@ export async function requireMetadata(
   { before, after }: { before: SkillRow; after: SkillRow },
 ): Promise<Warning[]> {
   const [was, is] = [toTexts(before, ''), toTexts(after, '')]
-  const changed = Object.keys(is).filter((field) => is[field] !== was[field])
-  const found = parse(after.metadata_scan).findings.filter(({ path }) => changed.includes(toField(path)))
+  const changed = new Set(Object.keys(is).filter((field) => is[field] !== was[field]))
+  const found = parse(after.metadata_scan).findings.filter(({ path }) => changed.has(toField(path)))
   if (found.length === 0) return []
   const content = await trx
     .selectFrom('scans')

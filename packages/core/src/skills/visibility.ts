@@ -68,6 +68,41 @@ export async function keepReaders<T extends Reader>(
   })
 }
 
+/**
+ * Whether users may read skills by their visibility, also those that were deleted or taken down since: the owner and the
+ * collaborators a private one, and administrators one that they hid. A skill that is not there is readable by no one.
+ */
+export async function findReadable(
+  db: Kysely<Tables>,
+  pairs: readonly { readonly skillId: string; readonly userId: string }[],
+): Promise<(skillId: string, userId: string) => boolean> {
+  const ids = [...new Set(pairs.map(({ skillId }) => skillId))]
+  if (ids.length === 0) return () => false
+  const rows = await db
+    .selectFrom('skills')
+    .select(['id', 'owner_id', 'visibility', 'state'])
+    .where('id', 'in', ids)
+    .execute()
+  const skills = new Map(rows.map((row) => [row.id, row]))
+  const closed = rows.filter(({ visibility }) => visibility === 'private').map(({ id }) => id)
+  const roles =
+    closed.length === 0
+      ? []
+      : await db.selectFrom('collaborators').select(['skill_id', 'user_id']).where('skill_id', 'in', closed).execute()
+  const userIds = [...new Set(pairs.map(({ userId }) => userId))]
+  const isAnyHidden = rows.some(({ state }) => state === 'hidden')
+  const administrators = isAnyHidden
+    ? await db.selectFrom('users').select('id').where('id', 'in', userIds).where('role', '=', 'admin').execute()
+    : []
+  const readers = new Set(roles.map(({ skill_id, user_id }) => `${skill_id} ${user_id}`))
+  return (skillId, userId) => {
+    const skill = skills.get(skillId)
+    if (!skill) return false
+    if (skill.state === 'hidden' && administrators.some(({ id }) => id === userId)) return true
+    return skill.visibility !== 'private' || skill.owner_id === userId || readers.has(`${skillId} ${userId}`)
+  }
+}
+
 async function findReaders(db: Kysely<Tables>, skillId: string): Promise<Set<string>> {
   const roles = await db.selectFrom('collaborators').select('user_id').where('skill_id', '=', skillId).execute()
   return new Set(roles.map(({ user_id }) => user_id))

@@ -7,6 +7,7 @@ import { isInList } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { deliveryTopic, pingTopic, type DeliveryPayload } from './events.ts'
 import { recordRuns } from './runs.ts'
+import { keepReadable, type AddressedDelivery } from './delivery-readers.ts'
 import { signService, signStandard } from './sign.ts'
 
 const minuteMs = 60_000
@@ -18,14 +19,28 @@ const deadlineMs = 5000
 /** Takes deliveries from the outbox. */
 export function handleDeliveries(context: Context): void {
   const webhooks = createWebhookLoader(context)
+  const readable = createReadableLoader(context)
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
     const delivery = payload as DeliveryPayload
     const target = await webhooks.load(delivery.webhookId).catch(hide)
+    if (target && !(await readable.load({ userId: target.user_id, delivery }).catch(hide)))
+      throw refuse('The owner of the webhook may no longer read the skill.')
     return deliver(context, id, delivery, target)
   }
   const afterwards = (trx: WriteTransaction, ended: readonly EndedJob[]) => recordRuns(context, trx, ended)
   context.outbox.handle(deliveryTopic, { retryDelaysMs, handle, afterwards })
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
+}
+
+/** Whether the users of the deliveries that begin together may still read them, with two queries for all of them. */
+function createReadableLoader({ database }: Context) {
+  return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
+    async (deliveries) => {
+      const kept = new Set(await keepReadable(database.read, deliveries))
+      return deliveries.map((delivery) => kept.has(delivery))
+    },
+    { cache: false },
+  )
 }
 
 type Target = Awaited<ReturnType<typeof readTargets>>[number]
@@ -46,7 +61,17 @@ async function readTargets({ database }: Context, ids: readonly string[]) {
   return database.read
     .selectFrom('webhooks as w')
     .innerJoin('users as u', 'u.id', 'w.user_id')
-    .select(['w.id', 'w.url', 'w.secret', 'w.previous_secret', 'w.previous_until', 'w.active', 'u.plan', 'u.disabled'])
+    .select([
+      'w.id',
+      'w.url',
+      'w.secret',
+      'w.previous_secret',
+      'w.previous_until',
+      'w.active',
+      'w.user_id',
+      'u.plan',
+      'u.disabled',
+    ])
     .where(isInList(database.dialect, 'w.id', ids))
     .execute()
 }

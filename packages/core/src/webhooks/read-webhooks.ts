@@ -6,6 +6,8 @@ import { readNewestRows } from '../outbox/newest-rows.ts'
 import { toOffset, toPage } from '../paging.ts'
 import type { Tables } from '../storage/tables.ts'
 import { getOwnWebhook } from './find-webhook.ts'
+import { keepReadable } from './delivery-readers.ts'
+import type { DeliveryPayload } from './events.ts'
 import { toDelivery, toWebhook } from './webhook-form.ts'
 
 /** GET /webhooks: the caller's, newest first. */
@@ -31,7 +33,9 @@ export async function listWebhooks(context: Context, input: { page: number; limi
 export async function showWebhook(context: Context, { id }: { id: string }, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
-  return { ...toWebhook(row, jobs[0]), deliveries: jobs.map(toDelivery) }
+  const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))
+  const shown = (await keepReadable(context.database.read, addressed)).map(({ job }) => job)
+  return { ...toWebhook(row, jobs[0]), deliveries: shown.map(toDelivery) }
 }
 
 /** How many webhooks a user has. */

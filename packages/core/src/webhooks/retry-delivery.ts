@@ -2,6 +2,8 @@ import { RegistryError, type Delivery } from '@skillstead/protocol'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { getOwnWebhook } from './find-webhook.ts'
+import { keepReadable } from './delivery-readers.ts'
+import type { DeliveryPayload } from './events.ts'
 import { toDelivery } from './webhook-form.ts'
 
 /**
@@ -16,7 +18,9 @@ export async function retryDelivery(
   return database.writer.write(async (trx) => {
     const webhook = await getOwnWebhook(trx, input.id, caller)
     const job = await outbox.retry(trx, webhook.id, input.deliveryId)
-    if (!job) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
+    const delivery = job && (job.payload as DeliveryPayload)
+    const shown = delivery && (await keepReadable(trx, [{ userId: webhook.user_id, delivery }]))
+    if (!job || shown?.length === 0) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
     if (job.state === 'done') {
       throw new RegistryError('invalid_transition', 'This delivery has arrived; only others can be tried again.')
     }

@@ -7,6 +7,8 @@ import type { Dialect } from '../storage/database.ts'
 import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { announceWebhooks } from './subscribe.ts'
+import { keepReadable } from './delivery-readers.ts'
+import type { DeliveryPayload } from './events.ts'
 import { webhookPlans } from './subscribers.ts'
 
 /** A webhook is switched off when so many of its deliveries failed in a row, unless the operator says otherwise. */
@@ -29,11 +31,26 @@ interface Changed {
  * every delivery that ended, in the transaction that ends it.
  */
 export async function recordRuns(context: Context, trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void> {
-  const changed = await addRuns(context, trx, toRuns(ended))
+  const changed = await addRuns(context, trx, toRuns(await withoutDropped(trx, ended)))
   const { offAfterFailures = offAfterFailuresDefault } = context.webhooks
   if (offAfterFailures === 0) return
   const over = changed.filter(({ failed_run }) => failed_run >= offAfterFailures)
   if (over.length > 0) await switchOff(context, trx, over)
+}
+
+/** Without those that were dropped because their user may no longer read them, which says nothing of the receiver. */
+async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
+  const failed = ended.filter(({ state }) => state === 'failed')
+  if (failed.length === 0) return ended
+  const lanes = [...new Set(failed.map(({ lane }) => lane))]
+  const rows = await trx.selectFrom('webhooks').select(['id', 'user_id']).where('id', 'in', lanes).execute()
+  const users = new Map(rows.map(({ id, user_id }) => [id, user_id]))
+  const addressed = failed.flatMap((job) => {
+    const userId = users.get(job.lane)
+    return userId === undefined ? [] : [{ job, userId, delivery: job.payload as DeliveryPayload }]
+  })
+  const counted = new Set((await keepReadable(trx, addressed)).map(({ job }) => job))
+  return ended.filter((job) => job.state === 'done' || counted.has(job))
 }
 
 function toRuns(ended: readonly EndedJob[]): Map<string, Run> {

@@ -3,6 +3,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { DeliveryPayload } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'
+import { keepReadable } from './delivery-readers.ts'
 import { toDelivery } from './webhook-form.ts'
 
 /** GET /webhooks/<id>/deliveries/<deliveryId>: with the text that was or will be sent, to the byte. */
@@ -13,6 +14,8 @@ export async function showDelivery(
 ): Promise<DeliveryDetails> {
   const webhook = await getOwnWebhook(database.read, input.id, caller)
   const job = await outbox.find(webhook.id, input.deliveryId)
-  if (!job) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
+  const delivery = job && (job.payload as DeliveryPayload)
+  const shown = delivery && (await keepReadable(database.read, [{ userId: webhook.user_id, delivery }]))
+  if (!job || shown?.length === 0) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
   return { ...toDelivery(job), body: (job.payload as DeliveryPayload).body }
 }
