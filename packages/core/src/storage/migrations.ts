@@ -14,7 +14,7 @@ import { mirror } from './migrations/0011-mirror.ts'
 import { dashboard } from './migrations/0012-dashboard.ts'
 import { cluster } from './migrations/0013-cluster.ts'
 import { invitations } from './migrations/0014-invitations.ts'
-import { metadataScans } from './migrations/0017-metadata-scans.ts'
+import { metadataScans } from './migrations/0015-metadata-scans.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, never changed once released. */

@@ -3,7 +3,7 @@ import type { Migration } from '../migrations.ts'
 
 /** What the scan finds in the metadata of skills, and slugs of private packs that nobody else can find out. */
 export const metadataScans: Migration = {
-  name: '0017-metadata-scans',
+  name: '0015-metadata-scans',
   async up(db) {
     await db.schema
       .alterTable('skills')
