@@ -122,6 +122,21 @@ describeDatabases('what comes from elsewhere', (open) => {
     expect(await codeOf(first.api.updateUser({ username: 'real', role: 'user' }))).toBe('conflict')
   })
 
+  it('an imported skill says so, its author is unclaimed, and neither is in the leaderboard', async () => {
+    await imported({ owner: 'stranger', name: 'named-import' })
+    const { origin } = await test.api().getSkill({ name: 'stranger/named-import' })
+    expect(origin).toEqual({ kind: 'import', upstream: null, syncedAt: null })
+    expect(await test.api().getUser({ username: 'stranger' })).toMatchObject({ claimed: false })
+    const writer = await test.makeUser('writer')
+    const { skill } = await writer.api.publishSkill({ skillMd: skillMd('named-local') })
+    expect(skill.origin.kind).toBe('local')
+    expect(await test.api().getUser({ username: 'writer' })).toMatchObject({ claimed: true })
+    await writer.api.starSkill({ name: 'stranger/named-import' })
+    const { entries, total } = await test.api().getLeaderboard({ limit: 100 })
+    expect(entries.map(({ username }) => username)).not.toContain('stranger')
+    expect(total).toBe(entries.length)
+  })
+
   it('a stub is known by name alone, holds no short name, and becomes a skill when its owner publishes', async () => {
     await imported({ name: 'seed' })
     const owner = { id: await authorId(), username: 'author' }
@@ -139,7 +154,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     expect(await codeOf(test.api().getSkillMd({ name: 'author/stubbed' }))).toBe('not_found')
     await imported({ name: 'stubbed' })
     const skill = await test.api().getSkill({ name: 'stubbed' })
-    expect(skill).toMatchObject({ id, stub: false, latestVersion: '1.0.0', origin: { kind: 'local' } })
+    expect(skill).toMatchObject({ id, stub: false, latestVersion: '1.0.0', origin: { kind: 'import' } })
     const { entries } = await test.api().getFeed({ since: head })
     expect(entries.map(({ type }) => type)).toEqual(['version'])
   })

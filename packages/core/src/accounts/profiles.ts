@@ -73,7 +73,8 @@ export async function showUser(
     limit,
   } as const
   const { filters: _filters, ...skills } = await searchSkills(context, published, guest)
-  return { ...toPublicFields(user), ...(await readProved(context, user)), counts, ...skills }
+  const claimed = user.claimed === 1
+  return { ...toPublicFields(user), claimed, ...(await readProved(context, user)), counts, ...skills }
 }
 
 /** GET /users/<username>/avatar: the picture, or one drawn from the name. */

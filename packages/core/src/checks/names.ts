@@ -31,11 +31,11 @@ const rules: readonly { readonly find: Query; readonly tell: (subject: string) =
   },
   {
     find: sql`select holders.name as subject from holders join skills on skills.id = skill_id
-      where holders.name <> skills.name and origin_kind = 'local'`,
+      where holders.name <> skills.name and origin_kind in ('local', 'import')`,
     tell: (name) => `The short name ${name} is held by a skill of another name.`,
   },
   {
-    find: sql`select full_name as subject from skills where origin_kind = 'local' and visibility = 'public'
+    find: sql`select full_name as subject from skills where origin_kind in ('local', 'import') and visibility = 'public'
       and state = 'live' and stub = 0 and not exists (select 1 from holders where holders.name = skills.name)`,
     tell: (skill) => `${skill} is public, and nobody holds its short name.`,
   },

@@ -11,7 +11,7 @@ import { prepareVersions } from './prepare-versions.ts'
 import { cameFromElsewhere, toRelaying, toldOf, type Relaying } from './relay.ts'
 import type { ApplyEntries, EntryOutcome, FeedEntry, MirrorSource } from './types.ts'
 import { writeInOrder } from './write-in-order.ts'
-import { isToldHere } from './written-here.ts'
+import { isToldHere, isWrittenHere } from './written-here.ts'
 
 const unchanged: EntryOutcome = { result: 'unchanged' }
 
@@ -115,7 +115,7 @@ async function findTarget(
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (!refusal) return { before }
   // Its own that came back another way, or one that came in from another upstream that has it from the same place.
-  if (stranger?.id === skill.id && stranger.origin_kind === 'local') return unchanged
+  if (stranger?.id === skill.id && isWrittenHere(stranger)) return unchanged
   // Published here, and there from here.
   if (stranger && (await isToldHere(trx, stranger, one))) return unchanged
   const first = toFirstOrigin(entry, upstream)

@@ -13,7 +13,7 @@ export async function isVersionHere(
   skill: SkillRow,
   { version, digest }: { version: string; digest: string | null },
 ): Promise<boolean> {
-  if (skill.origin_kind !== 'local') return false
+  if (!isWrittenHere(skill)) return false
   const row = await trx
     .selectFrom('versions')
     .select('digest')
@@ -29,8 +29,13 @@ export async function isToldHere(
   skill: SkillRow,
   { type, data, entry }: VersionEntry | SkillEntry,
 ): Promise<boolean> {
-  if (skill.origin_kind !== 'local') return false
+  if (!isWrittenHere(skill)) return false
   if (type === 'version') return isVersionHere(trx, skill, { version: data.version, digest: entry.digest })
   const told = Object.entries(toColumns(toSettings(data)))
   return told.every(([column, value]) => skill[column as keyof SkillRow] === value)
+}
+
+/** Whether a skill's first version was published or imported on this node. */
+export function isWrittenHere({ origin_kind: kind }: Pick<SkillRow, 'origin_kind'>): boolean {
+  return kind === 'local' || kind === 'import'
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
-import { countAuthors, readBadges, selectDisabled, toReputation } from './show-reputation.ts'
+import { countAuthors, readBadges, selectUnlisted, toReputation } from './show-reputation.ts'
 
 /** GET /reputation/leaderboard: everybody of whom anything is known, the highest score first, then by name. */
 export async function listAuthors(context: Context, { page, limit }: { page: number; limit: number }) {
@@ -9,7 +9,7 @@ export async function listAuthors(context: Context, { page, limit }: { page: num
   const rows = await db
     .selectFrom('standings')
     .selectAll()
-    .where('user_id', 'not in', selectDisabled(db))
+    .where('user_id', 'not in', selectUnlisted(db))
     .orderBy('score', 'desc')
     .orderBy('username')
     .limit(limit)

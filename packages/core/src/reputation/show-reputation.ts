@@ -27,15 +27,18 @@ export async function countAuthors(db: Kysely<Tables>, { above }: { above?: numb
     .selectFrom('standings')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .$if(above !== undefined, (query) => query.where('score', '>', above!))
-  // Few are disabled, and one by one they are found faster than everybody is looked at.
-  const disabled = all.where('user_id', 'in', selectDisabled(db))
-  const counts = await db.selectNoFrom([all.as('all'), disabled.as('disabled')]).executeTakeFirstOrThrow()
-  return counts.all! - counts.disabled!
+  // Users that are not listed are found by indexes, faster than all standings are read.
+  const unlisted = all.where('user_id', 'in', selectUnlisted(db))
+  const counts = await db.selectNoFrom([all.as('all'), unlisted.as('unlisted')]).executeTakeFirstOrThrow()
+  return counts.all! - counts.unlisted!
 }
 
-/** The ids of users whose accounts are disabled: they are in no list. */
-export function selectDisabled(db: Kysely<Tables>) {
-  return db.selectFrom('users').select('id').where('disabled', '=', 1)
+/** The ids of users that are in no list: disabled ones, and authors that an import or a mirror named and nobody signs in as. */
+export function selectUnlisted(db: Kysely<Tables>) {
+  return db
+    .selectFrom('users')
+    .select('id')
+    .where((eb) => eb.or([eb('disabled', '=', 1), eb('claimed', '=', 0)]))
 }
 
 /** The badges of users, by their ids, each with its date. */

@@ -104,7 +104,11 @@ export async function publishVersion(
   if (!imported && !released) await requireStorage(context, trx, owner, publication.content.size)
   if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
   if (before?.stub)
-    await trx.updateTable('skills').set({ stub: 0, origin_kind: 'local' }).where('id', '=', skillId).execute()
+    await trx
+      .updateTable('skills')
+      .set({ stub: 0, origin_kind: publication.imported ? 'import' : 'local' })
+      .where('id', '=', skillId)
+      .execute()
   const inspected = { ...publication, inspection }
   const stored = await storeVersion(context, trx, {
     ...change,

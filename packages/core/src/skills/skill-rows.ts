@@ -44,12 +44,14 @@ export async function insertSkill(
     settings,
     forkedFrom,
     mirrored,
+    imported,
   }: {
     owner: Pick<UserRow, 'id' | 'username'>
     fields: { name: string }
     settings?: SkillSettings
     forkedFrom?: { fullName: string; version: string } | undefined
     mirrored?: MirroredFrom
+    imported?: boolean | undefined
   },
   now: number,
 ): Promise<string> {
@@ -85,7 +87,7 @@ export async function insertSkill(
     verified: 0,
     forked_from: forkedFrom?.fullName ?? null,
     forked_from_version: forkedFrom?.version ?? null,
-    origin_kind: mirrored ? 'mirror' : 'local',
+    origin_kind: mirrored ? 'mirror' : imported ? 'import' : 'local',
     origin_upstream: mirrored?.upstream ?? null,
     origin_synced_at: mirrored ? now : null,
     source_state: 'live',

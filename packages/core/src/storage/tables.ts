@@ -136,7 +136,7 @@ export interface SkillRow {
   verified: number
   forked_from: string | null
   forked_from_version: string | null
-  origin_kind: 'local' | 'mirror' | 'external'
+  origin_kind: 'local' | 'import' | 'mirror' | 'external'
   origin_upstream: string | null
   origin_synced_at: number | null
   /** What the upstream that a mirrored skill comes from says of it; what is decided here comes on top. */

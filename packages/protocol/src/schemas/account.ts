@@ -56,6 +56,8 @@ export type User = v.InferOutput<typeof User>
 /** A user as everybody sees him. */
 export const Profile = v.object({
   ...userFields,
+  /** False for an author whom an import or a mirror named, and as whom nobody signs in. */
+  claimed: v.boolean(),
   verified: v.array(VerificationMethod),
   verifications: Verifications,
   counts: v.object({ skills: Count, packs: Count, followers: Count, following: Count }),

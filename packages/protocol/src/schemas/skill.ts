@@ -97,7 +97,7 @@ export const SkillDetails = v.object({
   widens: v.nullable(Widens),
   security: v.nullable(Security),
   origin: v.object({
-    kind: v.picklist(['local', 'mirror', 'external']),
+    kind: v.picklist(['local', 'import', 'mirror', 'external']),
     upstream: v.nullable(v.string()),
     syncedAt: v.nullable(Timestamp),
   }),

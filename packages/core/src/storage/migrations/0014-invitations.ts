@@ -28,6 +28,8 @@ export const invitations: Migration = {
     await db.schema.createIndex('agent_skills_counted').on('agent_skills').columns(['skill_id', 'counted']).execute()
     await db.schema.createIndex('skills_downloads').on('skills').columns(['downloads desc', 'id']).execute()
 
+    await nameImports(db)
+
     if (dialect === 'sqlite') {
       await sql`drop table skill_text`.execute(db)
       await sql`create virtual table skill_text using fts5(
@@ -37,6 +39,15 @@ export const invitations: Migration = {
     }
     await indexTexts(db as WriteTransaction, dialect)
   },
+}
+
+/** Skills of authors whom an import named were local before; whatever else has such an author came from an upstream. */
+async function nameImports(db: Kysely<Tables>): Promise<void> {
+  const imported = sql`origin_kind = 'local' and owner_id in (select id from users where claimed = 0)`
+  await sql`update skill_documents
+    set document = replace(document, '"origin":{"kind":"local"', '"origin":{"kind":"import"')
+    where skill_id in (select id from skills where ${imported})`.execute(db)
+  await sql`update skills set origin_kind = 'import' where ${imported}`.execute(db)
 }
 
 /** Agents without a user counted before. */

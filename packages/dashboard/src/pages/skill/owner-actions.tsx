@@ -23,7 +23,7 @@ type Visibility = (typeof visibilities)[number][0]
 export function OwnerActions({ skill }: { skill: SkillDetails }) {
   const me = useMe()
   const [isOpened, setOpened] = useState(false)
-  const isOwner = me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind === 'local'
+  const isOwner = me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror'
   const isAdmin = me?.role === 'admin'
   if (!isOwner && !isAdmin) return null
   return (
