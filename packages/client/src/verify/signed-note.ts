@@ -23,8 +23,8 @@ interface SignatureLine extends Signer {
 }
 
 const linesMax = 16
-/** All but the line break. */
-const controlCharacter = /[\0-\x09\x0b-\x1f]/
+/** Everything below a space but the line break. */
+const controlCharacter = /(?!\n)[^ -\u{10ffff}]/u
 
 /**
  * Divides a note at its last empty line. Undefined where there is none, and for what no note holds: control characters,

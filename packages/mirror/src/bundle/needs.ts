@@ -1,7 +1,7 @@
 import { limits } from '@skillstead/protocol'
 
 /** An entry of a version, as far as it names content. */
-export interface NamingEntry {
+interface NamingEntry {
   readonly seq: number
   readonly digest: string | null
   readonly data: Readonly<Record<string, unknown>>
@@ -31,10 +31,6 @@ export function createNeeds(): Needs {
   /** Versions whose entry had no room for the list of their files. */
   const lists = new Map<string, number>()
 
-  function name(names: Map<string, number>, digest: string, place: number): void {
-    if (place < (names.get(digest) ?? Infinity)) names.set(digest, place)
-  }
-
   return {
     add({ seq, digest, data }) {
       const place = seq * placesOfEntry
@@ -63,4 +59,8 @@ export function createNeeds(): Needs {
       return place === Infinity ? undefined : place
     },
   }
+}
+
+function name(names: Map<string, number>, digest: string, place: number): void {
+  if (place < (names.get(digest) ?? Infinity)) names.set(digest, place)
 }
