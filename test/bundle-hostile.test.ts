@@ -85,26 +85,6 @@ describe('a bundle of which one byte was changed', () => {
   })
 })
 
-describe('a bundle whose file has more than its Zstandard frame', () => {
-  const skippable = Buffer.concat([Buffer.from('502a4d18', 'hex'), Buffer.from([3, 0, 0, 0]), Buffer.from('tea')])
-
-  it.each<[what: string, before: Buffer, after: Buffer]>([
-    ['a byte', Buffer.alloc(0), Buffer.alloc(1)],
-    ['text', Buffer.alloc(0), Buffer.from('#!/bin/sh\n')],
-    ['a megabyte', Buffer.alloc(0), Buffer.alloc(1024 * 1024, 'x')],
-    ['an empty frame', Buffer.alloc(0), compress(Buffer.alloc(0))],
-    ['a skippable frame', Buffer.alloc(0), skippable],
-    ['a skippable frame before it', skippable, Buffer.alloc(0)],
-    ['an empty frame before it', compress(Buffer.alloc(0)), Buffer.alloc(0)],
-  ])('is refused: %s', async (_, before, after) => {
-    const { file } = await makeBundle()
-    const altered = await makeFile()
-    await writeFile(altered, Buffer.concat([before, await readFile(file), after]))
-    const { message } = await refusalOf(verifyBundle(altered))
-    expect(message).toMatch(/^(?:The bundle is damaged: something comes after its end|This file is no bundle)/)
-  })
-})
-
 describe('what is no bundle', () => {
   it.each<[what: string, bytes: Buffer, sentence: RegExp]>([
     ['an empty file', Buffer.alloc(0), /^This file is no bundle: it is not compressed/],

@@ -54,7 +54,7 @@ describeDatabases('one source for each name of a mirror', (open) => {
     it('gets nothing from an upstream once its namespace was claimed, be the skill from there', async () => {
       await publish(alice, 'tea')
       await follow()
-      const local = await mirror.makeUser('alice')
+      await mirror.makeUser('alice')
       await publish(alice, 'tea', 'Two.')
       await publish(alice, 'milk')
       await alice.api.publishSkill({ name: 'tea', deprecated: true })
@@ -64,13 +64,11 @@ describeDatabases('one source for each name of a mirror', (open) => {
         'skill alice/tea: owned_locally',
       ])
       expect(await show('alice/tea')).toMatchObject({ latestVersion: '1.0.0', deprecated: false })
-      expect((await show('alice/tea')).author.id).toBe((await mirror.registry.getCaller(local.username)).userId)
     })
 
     it('gets no pack from an upstream once the name of its curator was claimed', async () => {
       await publish(alice, 'tea')
-      const pack = { slug: 'breakfast', name: 'Breakfast', description: '', skills: ['alice/tea'] }
-      await alice.api.createPack(pack)
+      await alice.api.createPack({ slug: 'breakfast', name: 'Breakfast', description: '', skills: ['alice/tea'] })
       await follow()
       await mirror.makeUser('alice')
       await alice.api.updatePack({ slug: 'breakfast', name: 'Poison' })
