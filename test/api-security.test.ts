@@ -329,6 +329,37 @@ describeDatabases('a rescan', (open) => {
     expect(await second.registry.database.read.selectFrom('log').select('seq').execute()).toEqual(entries)
   })
 
+  it('quarantines what was stored before paths of git were refused: it is yanked, and its content served to no one', async () => {
+    const first = await open({ works: false })
+    const { api, key } = await first.makeUser('alice')
+    const files = [{ path: 'x/config', content: '[core]\n' }]
+    await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.0.0' }) })
+    await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.1.0' }), files })
+    await first.registry.database.writer.write(async (trx) => {
+      await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
+      await trx.updateTable('scans').set({ rules_version: 'old' }).execute()
+      await trx.updateTable('version_files').set({ path: 'x/.git/config' }).where('path', '=', 'x/config').execute()
+    })
+    const old = { name: 'alice/old', version: '1.1.0' }
+    expect((await refusalOf(first.api().getArchive(old))).message).toContain(
+      'alice/old@1.1.0 is quarantined. x/.git/config',
+    )
+
+    const second = await open({ at: first.location })
+    await expect.poll(() => waiting(second)).toBe(0)
+    expect(await second.api().getSkill({ name: 'alice/old' })).toMatchObject({ latestVersion: '1.0.0' })
+    const { yanked, security } = await second.api().getVersion(old)
+    expect({ yanked, findings: security!.findings.map(({ ruleId }) => ruleId) }).toEqual({
+      yanked: true,
+      findings: ['git-folder'],
+    })
+    const guest = second.api()
+    expect(await codeOf(guest.getArchive(old))).toBe('not_found')
+    expect(await codeOf(guest.getSkillMd(old))).toBe('not_found')
+    expect(await codeOf(guest.getFile({ ...old, path: 'x/.git/config' }))).toBe('not_found')
+    expect(await codeOf(second.apiWithKey(key).unyankVersion(old))).toBe('not_found')
+  })
+
   it('goes on where a process was stopped', async () => {
     const first = await makeStale(open, 40)
     for (let left = 80; left > 0;) {

@@ -329,6 +329,8 @@ const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 const jpeg = Buffer.from('\xff\xd8\xff\xe0\0\x04ab\xff\xda\0\x04cd\x01\xff\0\x02\xff\xd9', 'latin1')
 const woff2 = Buffer.concat([Buffer.from('wOF2\0\x01\0\0\0\0\0\x30', 'latin1'), Buffer.alloc(36, 1)])
 
+const places = (path: string, bytes: Uint8Array) => scanBytes(path, bytes).findings.map((found) => found.path)
+
 /** Puts the local part of one zip before the other, whose directory then begins later. */
 function hideEntry(hidden: Buffer, shown: Buffer): Buffer {
   const local = hidden.subarray(0, hidden.indexOf('PK\x01\x02', 0, 'latin1'))
@@ -404,7 +406,6 @@ describe('bytes', () => {
     const long = `${'deep/'.repeat(30)}run.md`
     const files = ['run.md', long].map((name) => ({ header: { name, size: order.length }, body: order }))
     const tar = await packTar(files)
-    const places = (path: string, bytes: Uint8Array) => scanBytes(path, bytes).findings.map((found) => found.path)
     expect(places('a.gz', gzipSync(order))).toEqual(['a.gz!/a'])
     expect(places('a.tar', tar)).toEqual(['a.tar!/run.md', `a.tar!/${long}`])
     expect(places('a.tgz', gzipSync(tar))).toEqual(['a.tgz!/a!/run.md', `a.tgz!/a!/${long}`])

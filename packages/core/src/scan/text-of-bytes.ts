@@ -29,7 +29,7 @@ function toUtf8(bytes: Uint8Array): string {
 export function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes)
   const text = new TextDecoder(findUtf16(sample)).decode(sample)
-  const odd = text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f\x7f\uFFFD]/g)?.length ?? 0
+  const odd = text.match(/[^\P{Cc}\s]|\uFFFD/gu)?.length ?? 0
   return odd <= text.length * 0.05
 }
 

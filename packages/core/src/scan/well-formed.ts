@@ -99,8 +99,7 @@ function findMarker(buffer: Buffer, from: number): number {
 /** Blocks to the trailer (GIF89a, appendix B). */
 function readGif(buffer: Buffer): string[] | undefined {
   const texts: string[] = []
-  const toTable = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
-  let at = 13 + toTable(buffer.readUInt8(10))
+  let at = 13 + toTableBytes(buffer.readUInt8(10))
   const readBlocks = (): Buffer => {
     const blocks: Buffer[] = []
     for (let size = buffer.readUInt8(at++); size > 0; size = buffer.readUInt8(at++)) {
@@ -113,13 +112,18 @@ function readGif(buffer: Buffer): string[] | undefined {
     const kind = buffer.readUInt8(at++)
     if (kind === 0x3b) return hasNothingFrom(buffer, at) ? texts : undefined
     if (kind === 0x2c) {
-      at += 9 + toTable(buffer.readUInt8(at + 8)) + 1
+      at += 9 + toTableBytes(buffer.readUInt8(at + 8)) + 1
       readBlocks()
     } else if (kind === 0x21) {
       at += 1
       texts.push(toWords(readBlocks()))
     } else return undefined
   }
+}
+
+/** The size of a table of colours. */
+function toTableBytes(flags: number): number {
+  return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0
 }
 
 function readRiff(buffer: Buffer): string[] | undefined {

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { inspectPackage } from '../skills/inspect-packages.ts'
 import { publishVersion } from '../skills/publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer } from '../skills/publish-answer.ts'
-import type { PackedContent } from '../skills/skill-package.ts'
+import { checkPackage, type PackedContent } from '../skills/skill-package.ts'
 import { requireWriter } from '../skills/writers.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { VersionRow } from '../storage/tables.ts'
@@ -26,6 +26,8 @@ export async function releaseHeld(
 ): Promise<Reply<PublishAnswer>> {
   const { digest } = await getHeld(context.database.read, id, caller)
   const content = await readContent(context, id, digest)
+  // It may have been stored by a release that took paths which are refused now.
+  checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(content, context.clock.now())
   const stored = await context.database.writer.write(async (trx) => {
     const row = await getHeld(trx, id, caller)

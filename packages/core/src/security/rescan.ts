@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { recordAudit } from '../audit.ts'
-import type { Caller } from '../caller.ts'
+import { findGitProblems } from '../archives/git-paths.ts'
+import { systemCaller, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { readPackageFiles } from '../skills/files.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
@@ -101,7 +102,10 @@ async function scanSlice(context: Context): Promise<void> {
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
   await context.database.writer.write(async (trx) => {
-    for (const { version, scan } of scans) if (scan) await replaceScan(context, trx, version, scan)
+    for (const { version, scan, isQuarantined } of scans) {
+      if (scan) await replaceScan(context, trx, version, scan)
+      if (isQuarantined) await yank(context, trx, version)
+    }
     // Begun anew meanwhile, it begins at the beginning.
     if (sameWalk(await readWalk(trx), walk)) await putWalk(trx, { ...walk, ...after })
   })
@@ -111,6 +115,8 @@ interface Scanned {
   readonly version: WaitingVersion
   /** Undefined where the content cannot be read, which is doctor's to tell. */
   readonly scan: StoredScan | undefined
+  /** Whether its paths are refused today, since git takes them for its own. */
+  readonly isQuarantined: boolean
 }
 
 /** As many as there is time for. */
@@ -121,7 +127,7 @@ async function scanAll(context: Context, versions: readonly WaitingVersion[]): P
     if (context.closing.aborted || workedMs > sliceMs) break
     const { calls } = context.traffic
     const startedMs = performance.now()
-    scans.push({ version, scan: await scanVersion(context, version.id) })
+    scans.push({ version, ...(await scanVersion(context, version.id)) })
     const spentMs = performance.now() - startedMs
     workedMs += spentMs
     await setImmediate()
@@ -130,13 +136,14 @@ async function scanAll(context: Context, versions: readonly WaitingVersion[]): P
   return scans
 }
 
-async function scanVersion(context: Context, versionId: string): Promise<StoredScan | undefined> {
+async function scanVersion(context: Context, versionId: string): Promise<Omit<Scanned, 'version'>> {
   try {
     const files = await readPackageFiles(context.database.read, versionId)
-    return toStoredScan(await scanInThread(files, context.clock.now()))
+    const isQuarantined = findGitProblems(files.map(({ path }) => path)).length > 0
+    return { scan: toStoredScan(await scanInThread(files, context.clock.now())), isQuarantined }
   } catch (error) {
     if (context.closing.aborted) throw error
-    return undefined
+    return { scan: undefined, isQuarantined: false }
   }
 }
 
@@ -148,6 +155,23 @@ async function replaceScan(context: Context, trx: WriteTransaction, version: Wai
   if (before.latest_version !== number) return
   const { dialect } = context.database
   await refreshSkill(trx, { dialect, skillId, before, deed: { type: 'judgement' }, at: context.clock.now() })
+}
+
+/** No installer gets the version by default, here and where this node is mirrored; its content is served to no one. */
+async function yank(context: Context, trx: WriteTransaction, { id: versionId, skillId, number }: WaitingVersion) {
+  const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  const { numUpdatedRows } = await trx
+    .updateTable('versions')
+    .set({ yanked: 1 })
+    .where('id', '=', versionId)
+    .where('yanked', '=', 0)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  const at = context.clock.now()
+  const { dialect } = context.database
+  await refreshSkill(trx, { dialect, skillId, before, deed: { type: 'yank', versionId }, at })
+  const subject = `${before.full_name}@${number}`
+  await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readFiles, readFilesOfMany, readPackageFiles } from './files.ts'
 import { getSkill } from './find-skill.ts'
 import { toContentType } from './media-types.ts'
+import { refuseQuarantined } from './quarantined.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { toAnswer, type VersionMetadata } from './skill-document.ts'
 import { toVersion } from './version-form.ts'
@@ -140,7 +141,7 @@ export async function getVersion(context: Context, skill: SkillRow, number: stri
   return version
 }
 
-/** A skill and the version that a caller reads: the one asked for, yanked or not, or the latest. */
+/** A skill and the version whose content a caller reads: the one asked for, yanked or not, or the latest. */
 export async function getContent(context: Context, input: { name: string; version?: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
@@ -150,7 +151,9 @@ export async function getContent(context: Context, input: { name: string; versio
       `${skill.full_name} has no version to serve by default; ask for one by its number.`,
     )
   }
-  return { skill, version: await getVersion(context, skill, number) }
+  const version = await getVersion(context, skill, number)
+  await refuseQuarantined(context.database.read, skill, version)
+  return { skill, version }
 }
 
 async function showAtVersion(context: Context, skill: SkillRow, number: string, caller: Caller) {

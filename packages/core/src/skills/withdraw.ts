@@ -2,6 +2,7 @@ import { type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { changeSkill } from './change-skill.ts'
 import { getSkill } from './find-skill.ts'
+import { refuseQuarantined } from './quarantined.ts'
 import { getVersion } from './read.ts'
 import { canWrite, requireOwner } from './visibility.ts'
 
@@ -15,6 +16,7 @@ export async function setYanked(
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const { id, version } = await getVersion(context, skill, input.version)
+  if (!yanked) await refuseQuarantined(context.database.read, skill, { id, version })
   const action = yanked ? 'skill.yank' : 'skill.unyank'
   await changeSkill(
     context,
