@@ -227,6 +227,13 @@ describe('a node with a policy', () => {
   })
 })
 
+it.each(['much', '1.5GiB', '-1'])('a storage quota of %j is refused', async (quota) => {
+  const folder = await makeFolder()
+  const finished = await skillstead(['serve', '--data', join(folder, 'data'), `--storage-quota=${quota}`])
+  expect(finished.code).toBe(2)
+  expect(finished.stderr).toContain('is no size')
+})
+
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
 /** Runs a command line with a text as its standard input. */
