@@ -34,6 +34,12 @@ describe('the first user of a node', () => {
   })
 })
 
+/** A request that a proxy hands on is not one of this machine. */
+async function askMetrics(url: string, token: string): Promise<number> {
+  const headers = { 'x-forwarded-for': '192.0.2.1', authorization: `Bearer ${token}` }
+  return (await fetch(`${url}/metrics`, { headers })).status
+}
+
 describe('serve', () => {
   it('takes the metrics token from the environment or a file, and limits of downloads', async () => {
     const folder = await makeFolder()
@@ -41,20 +47,15 @@ describe('serve', () => {
     await writeFile(file, 'of-the-file\n')
     const serve = ['serve', '--port', '0', '--data', data, '--rate-limits', 'files=7']
     const env = { SKILLSTEAD_METRICS_TOKEN: 'of-the-environment' }
-    // A request that a proxy hands on is not one of this machine.
-    const statusWith = async (url: string, token: string) => {
-      const headers = { 'x-forwarded-for': '192.0.2.1', authorization: `Bearer ${token}` }
-      return (await fetch(`${url}/metrics`, { headers })).status
-    }
     const first = await startServer(serve, { env })
-    expect([await statusWith(first.url, 'of-the-environment'), await statusWith(first.url, 'other')]).toEqual([
+    expect([await askMetrics(first.url, 'of-the-environment'), await askMetrics(first.url, 'other')]).toEqual([
       200, 404,
     ])
     const artifact = await fetch(`${first.url}/ada/.well-known/agent-skills/none-1.0.0.md`)
     expect(artifact.headers.get('ratelimit-policy')).toBe('"files";q=7;w=60')
     await first.stop()
     const second = await startServer([...serve, '--metrics-token-file', file], { env })
-    expect([await statusWith(second.url, 'of-the-file'), await statusWith(second.url, 'other')]).toEqual([200, 404])
+    expect([await askMetrics(second.url, 'of-the-file'), await askMetrics(second.url, 'other')]).toEqual([200, 404])
     await second.stop()
     await writeFile(file, '\n')
     const refused = await skillstead([...serve, '--metrics-token-file', file])

@@ -36,7 +36,7 @@ export function createCounters(
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
   /** Downloads of which other nodes are asked whether they are the first. */
-  const asking = new Set<Promise<void>>()
+  const asking = new Set<Promise<boolean>>()
 
   /** One after the other: whoever asks waits for what the timer began too. */
   function flush(): Promise<void> {
@@ -66,17 +66,19 @@ export function createCounters(
     timer ??= setTimeout(() => void flush(), flushMs)
   }
 
+  async function gatherOnce(key: string, isFirst: Promise<boolean>): Promise<void> {
+    asking.add(isFirst)
+    if (await isFirst) gather(key, 1)
+    asking.delete(isFirst)
+  }
+
   return {
     countDownload(skill, client, address) {
       const key = watchers.toKey(skill, client)
       const isFirst = seen.isFirst(skill.id, address, clock.now())
       if (isFirst === true) return gather(key, 1)
       if (isFirst === false) return
-      const asked = isFirst.then((first) => {
-        asking.delete(asked)
-        if (first) gather(key, 1)
-      })
-      asking.add(asked)
+      void gatherOnce(key, isFirst)
     },
     flush,
     async stop() {
