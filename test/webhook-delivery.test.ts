@@ -6,6 +6,7 @@ import type { Delivery } from '@skillstead/protocol'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from './answers.ts'
+import { addCollaborator } from './collaboration.ts'
 import { createClock, describeDatabases, type TestClock, type TestRegistry, type TestUser } from './harness.ts'
 import { openOutside, type Outside } from './outside.ts'
 import { dayMs, delaysMs, hourMs, minuteMs, star, toOutgoing, untilDeliveries } from './webhook-acts.ts'
@@ -355,7 +356,7 @@ describeDatabases('a delivery', (open) => {
     const [owner, reader] = [await test.makeUser(), await test.makeUser(undefined, { plan: 'pro' })]
     const name = `${owner.username}/closed`
     await owner.api.publishSkill({ skillMd: skillMd('closed'), visibility: 'private' })
-    await owner.api.putCollaborator({ name, username: reader.username, role: 'read' })
+    await addCollaborator(test, owner, { name, username: reader.username, role: 'read' })
     const { id } = await reader.api.createWebhook({ events: ['skill.published'], url })
     await owner.api.publishSkill({ skillMd: skillMd('closed', { version: '2.0.0' }) })
     await expect.poll(async () => (await newestOf(reader, id)).attempts.length).toBe(1)

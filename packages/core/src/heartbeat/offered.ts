@@ -1,5 +1,6 @@
 import { sql, type SqlBool } from 'kysely'
 import type { Context } from '../context.ts'
+import { safeScoreMin } from '../scan/score.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { KnownSkill } from './look-up.ts'
@@ -11,10 +12,12 @@ export function isFlagged(skill: Pick<KnownSkill, 'moderation'>): boolean {
 
 /**
  * Whether a skill may be recommended, or take the place of another: everyone may see it, it is not deprecated or flagged,
- * the scan of its latest version is `safe`, and no version of it is quarantined. Without parameters, for cached queries.
+ * the scan of its latest version and its score, which counts its metadata too, are `safe`, and no version of it is
+ * quarantined. Without parameters, for cached queries.
  */
 export const offered = sql<SqlBool>`skills.state = 'live' and skills.visibility = 'public' and skills.stub = 0
   and skills.deprecated = 0 and skills.moderation <> 'flagged' and skills.latest_version <> ''
+  and skills.security_score >= ${sql.lit(safeScoreMin)}
   and exists (select 1 from versions join scans on scans.version_id = versions.id
     where versions.skill_id = skills.id and versions.version = skills.latest_version and scans.verdict = 'safe')
   and not exists (select 1 from held_versions where held_versions.full_name = skills.full_name)`

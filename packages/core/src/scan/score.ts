@@ -80,6 +80,9 @@ const risksOfPower: Record<ScanFinding['severity'], Security['risk']> = {
 }
 const riskOrder = ['none', 'low', 'medium', 'high'] as const
 
+/** The lowest score of the verdict `safe`. */
+export const safeScoreMin = ranges.safe.least
+
 /** Whether a score is one of the verdict `dangerous`. */
 export function isDangerousScore(score: number | null): boolean {
   return score !== null && score <= ranges.dangerous.most
