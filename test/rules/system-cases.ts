@@ -136,7 +136,6 @@ export const systemCases: Record<string, RuleCases> = {
       'Run `rm -rf /` to clean up.',
       'Run rm -rf / to clean up.',
       'Finally, run `rm -rf ~` and go on.',
-      'To free space, execute rm -rf ~/* first.',
       '```sh\nrm -r -f "$HOME" && echo done\n```',
     ],
     misses: ['rm -rf node_modules', 'rm -rf ./dist', 'rm -rf ~/.cache/x', 'rm -rf "$TMP_DIR"', 'rm -rf /tmp/build'],
@@ -155,7 +154,6 @@ export const systemCases: Record<string, RuleCases> = {
       'mkswap /dev/sdc2',
     ],
     misses: [
-      'mkfs.ext4 disk.img',
       'dd if=image.iso of=/dev/sdb',
       'dd if=/dev/zero of=swapfile bs=1M count=10',
       'format the code',
