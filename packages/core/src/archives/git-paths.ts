@@ -27,7 +27,7 @@ function isAscii(text: string): boolean {
 }
 
 /** Whether some file system takes a name for `.git`, in which git runs programs: `.GIT`, `git~1`, `.git. `, `.g\u200cit`. */
-export function isGitName(name: string): boolean {
+function isGitName(name: string): boolean {
   return /^(?:\.git|git~\d+)$/.test(toFoldedName(name))
 }
 
