@@ -92,8 +92,6 @@ describeApi('agents', (open, { transport }) => {
       'no-colon',
       ':instance',
       'platform:',
-      'Platform:one',
-      'plat form:one',
       'platform:o ne',
       'platform:one:two',
       'platform:one/two',
@@ -104,6 +102,18 @@ describeApi('agents', (open, { transport }) => {
     ])('never under the key %j', async (agentKey) => {
       const input = { agentKey, displayName: 'x', platformId: 'platform' }
       expect(await fieldsOf(test.api().registerAgent(input))).toContain('agentKey')
+    })
+
+    it.each([
+      ['VSCode', 'vscode'],
+      ['Claude Code', 'claude-code'],
+    ])('of a platform in its own spelling: %s', async (platformId, normalised) => {
+      const agentKey = `${normalised}:Own-1`
+      const input = { agentKey: `${platformId}:Own-1`, platformId, displayName: 'Own' }
+      const made = await test.api().registerAgent(input)
+      expect(made).toMatchObject({ agentKey, platformId: normalised })
+      expect((await test.api().registerAgent({ ...input, platformId: normalised })).agentKey).toBe(agentKey)
+      expect((await test.api().getAgent({ agentKey })).platformId).toBe(normalised)
     })
 
     it('under keys of every letter that there may be', async () => {

@@ -130,6 +130,22 @@ describeMatrix('reading', (open, { transport }) => {
     expect(await codeOf(test.api().getSkill({ name: 'dated', version: '3.0.0' }))).toBe('not_found')
   })
 
+  it('takes `latest` for the version that is served without one', async () => {
+    const input = { name: 'alice/latest-one' }
+    await alice.api.publishSkill({ skillMd: skillMd('latest-one', { body: 'One.' }) })
+    await alice.api.publishSkill({ skillMd: skillMd('latest-one', { body: 'Two.' }) })
+    const latest = { ...input, version: 'latest' }
+    expect(await test.api().getSkill(latest)).toEqual(await test.api().getSkill(input))
+    expect(await test.api().getSkillMd(latest)).toEqual(await test.api().getSkillMd(input))
+    expect(await test.api().loadSkill({ ...latest, level: 'summary' })).toEqual(
+      await test.api().loadSkill({ ...input, level: 'summary' }),
+    )
+    expect((await test.api().getFile({ ...latest, path: 'SKILL.md' })).etag).toBe(
+      (await test.api().getFile({ ...input, path: 'SKILL.md' })).etag,
+    )
+    expect(await codeOf(test.api().getSkill({ ...input, version: 'newest' }))).toBe('invalid_request')
+  })
+
   it('lists versions highest first, a page at a time', async () => {
     await publishVersions('paged', '1.0.0', '1.0.10', '1.0.9')
     const { versions, ...rest } = await test.api().listVersions({ name: 'paged', limit: 2 })

@@ -10,6 +10,7 @@ import {
   SkillName,
   SkillRef,
   Term,
+  ReadVersion,
   Version,
   boundedArray,
   commaList,
@@ -38,7 +39,7 @@ import {
 
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
-const versioned = v.object({ ...name, version: v.optional(Version) })
+const versioned = v.object({ ...name, version: ReadVersion })
 
 const PublishFile = v.strictObject({
   path: v.string(),
@@ -198,7 +199,7 @@ export const skillEndpoints = {
     input: v.object({
       ...name,
       path: text(1024),
-      version: v.optional(Version),
+      version: ReadVersion,
     }),
     output: ContentBody,
   },
@@ -229,7 +230,7 @@ export const skillEndpoints = {
     input: v.object({
       ...name,
       level: v.optional(v.picklist(loadLevels), 'full'),
-      version: v.optional(Version),
+      version: ReadVersion,
       maxTokens: v.optional(wholeNumber(1, 10_000_000)),
       priority: v.optional(commaList(100)),
     }),

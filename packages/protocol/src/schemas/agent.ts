@@ -3,17 +3,24 @@ import { Widens } from './access.ts'
 import { Count, Id, Timestamp } from './fields.ts'
 import { Skill } from './skill.ts'
 
+/** Platforms write their own names, such as `VSCode` and `Claude Code`: they are `vscode` and `claude-code` here. */
 export const PlatformId = v.pipe(
   v.string(),
-  v.regex(/^[a-z0-9._-]{1,128}$/, 'must be 1 to 128 lower-case letters, digits, ., _ or -'),
+  v.transform(toPlatformId),
+  v.regex(/^[a-z0-9._-]{1,128}$/, 'must be 1 to 128 letters, digits, spaces, ., _ or -'),
 )
 export const AgentKey = v.pipe(
   v.string(),
+  v.transform((key) => key.replace(/^[^:]*/, toPlatformId)),
   v.regex(
     /^[a-z0-9._-]{1,128}:[A-Za-z0-9._-]{1,128}$/,
     'must be <platformId>:<instanceId>, each of letters, digits, ., _ or -',
   ),
 )
+
+function toPlatformId(name: string): string {
+  return name.toLowerCase().replaceAll(' ', '-')
+}
 
 export const Agent = v.object({
   agentKey: v.string(),

@@ -15,6 +15,19 @@ export const Version = v.pipe(
   v.string(),
   v.check(isVersion, 'must be three dot-separated whole numbers such as 1.4.0, without leading zeros'),
 )
+/** The version that is read. Default: `latest`, which may also be given. */
+export const ReadVersion = v.optional(
+  v.union(
+    [
+      v.pipe(
+        v.literal('latest'),
+        v.transform((): string | undefined => undefined),
+      ),
+      Version,
+    ],
+    'must be `latest`, or three dot-separated whole numbers such as 1.4.0, without leading zeros',
+  ),
+)
 export const SkillName = v.pipe(
   v.string(),
   v.maxLength(limits.skillNameCharactersMax),
