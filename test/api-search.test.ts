@@ -150,7 +150,7 @@ describe.each([
     it.each([undefined, 'downloads', 'recent', 'stars'] as const)(
       'finds what is relevant to the whole query and counts nothing else, with the sort %s',
       async (sort) => {
-        const bison = Array.from({ length: count }, (_, i) => i).filter((i) => i % 5 === words.indexOf('bison'))
+        const bison = Array.from({ length: count }, (_skill, i) => i).filter((i) => i % 5 === words.indexOf('bison'))
         for (const q of ['bison mammal', 'mammal bison xyzzyplugh']) {
           const found = await search({ q, sort, limit: 100 })
           expect(names(found).toSorted()).toEqual(

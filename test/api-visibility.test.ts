@@ -4,6 +4,8 @@ import { addCollaborator } from './collaboration.ts'
 import { bytesOf, codeOf, skillMd, textOf } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 
+const person = (username: string) => ({ username, status: 'accepted' })
+
 describeApi('what callers may see', (open) => {
   let test: TestRegistry
   let alice: TestUser
@@ -141,8 +143,6 @@ describeApi('what callers may see', (open) => {
   })
 
   describe('collaborators', () => {
-    const person = (username: string) => ({ username, status: 'accepted' })
-
     it('with the role read may read, and not write', async () => {
       await publishPrivate('readable', 'Readable okapi.')
       await addCollaborator(test, alice, { name: 'readable', username: 'bob', role: 'read' })

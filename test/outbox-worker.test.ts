@@ -29,6 +29,8 @@ function onOutboxRead({ registry }: TestRegistry, before: () => Promise<void> | 
   })
 }
 
+const poll = () => vi.advanceTimersByTime(1000)
+
 afterEach(() => vi.useRealTimers())
 
 describeDatabases('the worker of the outbox', (open) => {
@@ -81,23 +83,21 @@ describeDatabases('the worker of the outbox', (open) => {
     await expect.poll(() => begun).toEqual([1, 2])
   })
 
+  /** Two processes on one database: rows of the second reach the handler of the first by a poll alone. */
+  async function openPair(options: { onError?: (error: unknown) => void } = {}) {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const works = await open(options)
+    const writes = await open({ at: works.location, clock: works.clock, works: false })
+    const begun: number[] = []
+    works.registry.outbox.handle('shared', {
+      retryDelaysMs: [],
+      handle: async ({ n }) => void begun.push(n as number),
+    })
+    await letLook()
+    return { works, writes, begun }
+  }
+
   describe('with polls that a test triggers', () => {
-    const poll = () => vi.advanceTimersByTime(1000)
-
-    /** Two processes on one database: rows of the second reach the handler of the first by a poll alone. */
-    async function openPair(options: { onError?: (error: unknown) => void } = {}) {
-      vi.useFakeTimers({ toFake: ['setInterval'] })
-      const works = await open(options)
-      const writes = await open({ at: works.location, clock: works.clock, works: false })
-      const begun: number[] = []
-      works.registry.outbox.handle('shared', {
-        retryDelaysMs: [],
-        handle: async ({ n }) => void begun.push(n as number),
-      })
-      await letLook()
-      return { works, writes, begun }
-    }
-
     it('polls again after a poll that found another query for due rows running', async () => {
       const { works, writes, begun } = await openPair()
       const gate = Promise.withResolvers<void>()

@@ -95,7 +95,7 @@ describeApi('events of downloads', (open, { transport }) => {
 
   it('name the platform of the first agent that an install reports, and never its instance', async () => {
     const { name, hook } = watched
-    const reported: [agents: string[], client: string | undefined][] = [
+    const reported: [agents: string[], platform: string | undefined][] = [
       [['claude-code:laptop-of-carol', 'cursor:two'], 'claude-code'],
       [['codex'], 'codex'],
       [[':laptop-of-carol'], undefined],
@@ -103,7 +103,9 @@ describeApi('events of downloads', (open, { transport }) => {
     ]
     for (const [agents] of reported) await bob.api.track({ skillName: name, agents })
     const own = transport === 'HTTP' ? 'node' : 'unknown'
-    expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual(reported.map(([, client]) => client ?? own))
+    expect((await downloadsOf(hook)).map((told) => told.client)).toEqual(
+      reported.map(([, platform]) => platform ?? own),
+    )
   })
 
   it('come to the owner alone, of the skills that a webhook is about', async () => {
