@@ -153,11 +153,7 @@ export const systemCases: Record<string, RuleCases> = {
       'sgdisk --zap-all /dev/nvme1n1',
       'mkswap /dev/sdc2',
     ],
-    misses: [
-      'dd if=image.iso of=/dev/sdb',
-      'dd if=/dev/zero of=swapfile bs=1M count=10',
-      'format the code',
-    ],
+    misses: ['dd if=image.iso of=/dev/sdb', 'dd if=/dev/zero of=swapfile bs=1M count=10', 'format the code'],
   },
   ransom: {
     hits: ['vssadmin delete shadows /all', 'Your files have been encrypted. Send 1 BTC to this wallet.'],
