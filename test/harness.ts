@@ -6,7 +6,7 @@ import { timed } from './phases.ts'
 import { makePlace, type DialectName, type Location, type Place } from './places.ts'
 import { checked, openHttp, openInProcess, type Tokens } from './ways-in.ts'
 
-export type Transport = 'in-process' | 'HTTP'
+type Transport = 'in-process' | 'HTTP'
 /** A clock that stands still until a test moves it. */
 export interface TestClock extends Clock {
   set(epochMs: number): void
@@ -119,7 +119,7 @@ function describeOn(dialect: DialectName, name: string, transport: Transport, de
       for (const test of opened.toReversed()) await test.close()
     })
     define(async (options = {}) => {
-      const test = await openTestRegistry(transport, options.dialect ?? dialect, options)
+      const test = await openTestRegistry(transport, dialect, options)
       opened.push(test)
       return test
     })
@@ -128,8 +128,8 @@ function describeOn(dialect: DialectName, name: string, transport: Transport, de
 
 async function openTestRegistry(
   transport: Transport,
-  dialect: DialectName,
-  { at, empty, dialect: _, clock = createClock(), ...options }: OpenOptions,
+  suiteDialect: DialectName,
+  { at, empty, dialect = suiteDialect, clock = createClock(), ...options }: OpenOptions,
 ): Promise<TestRegistry> {
   const place: Place = at ? { location: at, remove: async () => {} } : await timed('place', () => makePlace(dialect))
   const registry = await timed('open', () => openRegistry({ onError: failAloud, ...options, ...place.location, clock }))

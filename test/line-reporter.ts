@@ -1,8 +1,14 @@
 import { relative } from 'node:path'
-import { DefaultReporter, type TestModule } from 'vitest/node'
+import { DefaultReporter, type TestModule, type Vitest } from 'vitest/node'
+import { seed } from './long.ts'
 
-/** Prints one line per test file, then the failures and the commands that repeat them. */
+/** Prints the seed of the run and one line per test file, then the failures and the commands that repeat them. */
 export default class LineReporter extends DefaultReporter {
+  override onInit(vitest: Vitest): void {
+    super.onInit(vitest)
+    this.log(`Seed ${seed}: with SKILLSTEAD_TEST_SEED=${seed} a run makes the same choices.`)
+  }
+
   protected override printTestCase(): void {}
 
   protected override printTestSuite(): void {}
