@@ -88,7 +88,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
       const whole = await skillstead(['load', 'long@1.0.0', ...at])
       expect(whole, way).toMatchObject({ code: 0, stderr: '' })
       expect(whole.stdout, way).toBe(long.replace('\u001B', '').replace('\u202E', ''))
-      const cut = await skillstead(['load', 'long', '--max-tokens', '300', '--priority', 'Second', ...at])
+      const cut = await skillstead(['load', 'long', '--max-tokens', '30', '--priority', 'Second', ...at])
       expect(cut.stdout, way).toContain('Kept to the end.')
       expect(cut.stdout, way).not.toContain('One two three')
       expect(cut.stderr, way).toMatch(/^Left out: .*First \(\d+ tokens\)/)
@@ -101,11 +101,10 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
       '  inputs      not said\n',
     )
     expect(await skillstead(['load', 'long', '--level', 'most', ...at])).toMatchObject({ code: 2, stdout: '' })
-    const small = await skillstead(['load', 'long', '--max-tokens', '5', ...at])
-    expect(small).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^maxTokens must be at least \d+/),
+    expect(await skillstead(['load', 'long', '--max-tokens', '1', ...at])).toMatchObject({
+      code: 0,
+      stdout: '\n',
+      stderr: expect.stringMatching(/^Left out: /),
     })
   })
 

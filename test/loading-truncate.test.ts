@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { RegistryError } from '@skillstead/protocol'
 import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
 import fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
@@ -8,14 +7,20 @@ import o200k from 'js-tiktoken/ranks/o200k_base'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getTokenCounter, type CountTokens } from '../packages/core/src/loading/count-tokens.ts'
 import { truncateHere, truncateSkill } from '../packages/core/src/loading/truncate-skill.ts'
-import type { TruncateOrder, Truncated } from '../packages/core/src/loading/truncate-skill.ts'
+import type { TruncateOrder } from '../packages/core/src/loading/truncate-skill.ts'
 import { ScanPool } from '../packages/core/src/scan/scan-pool.ts'
 import { anyDocument, loadDocument } from './loading-documents.ts'
 
 const tiktoken = new Tiktoken(o200k)
 /** Counted by another program than the one that truncates. */
 const countIndependently = (text: string) => tiktoken.encode(text, [], []).length
-const tokensOf = (value: unknown) => countIndependently(JSON.stringify(value))
+/** What a budget bounds. */
+const tokensOf = ({ level, contract, summary = '', fullContent = '' }: LoadedSkill) =>
+  level === 'contract' && contract
+    ? countIndependently(JSON.stringify(contract))
+    : countIndependently(summary) + countIndependently(fullContent)
+const withContract =
+  '---\nname: adder\n---\n# Adder\n\nAdds.\n\n## Inputs\n\n- `a`: a number\n\n## Returns\n\n- the sum\n'
 const sample = readFileSync(new URL('fixtures/loading/tables.md', import.meta.url), 'utf8')
 
 let countTokens: CountTokens
@@ -26,25 +31,13 @@ beforeAll(async () => {
 const toBudget = (loaded: LoadedSkill, maxTokens: number, priority?: string[]) =>
   truncate(loaded, { maxTokens, priority, countTokens })
 
-/** The least budget that the skill can be loaded with. */
-function leastOf(loaded: LoadedSkill): number {
-  try {
-    toBudget(loaded, 1)
-  } catch (error) {
-    const [field] = error instanceof RegistryError ? error.errors : []
-    return Number(/at least (\d+)/.exec(field?.message ?? '')?.[1])
-  }
-  throw new Error('A budget of one token was expected to be refused.')
-}
-
 describe('a skill truncated to a budget', () => {
   it('never has more tokens than it, whatever the document, and is whole where that fits', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
-        const whole = countTokens(JSON.stringify(loaded))
-        const least = leastOf(loaded)
-        const maxTokens = Math.round(least + share * (whole + 20 - least))
+        const whole = countTokens(loaded.summary!) + countTokens(loaded.fullContent!)
+        const maxTokens = Math.round(share * (whole + 20))
         const result = toBudget(loaded, maxTokens)
         expect(tokensOf(result)).toBeLessThanOrEqual(maxTokens)
         expect(result.truncated.length > 0, 'it is whole where that fits').toBe(whole > maxTokens)
@@ -58,8 +51,7 @@ describe('a skill truncated to a budget', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
-        const least = leastOf(loaded)
-        const result = toBudget(loaded, Math.round(least + share * (tokensOf(loaded) - least)))
+        const result = toBudget(loaded, Math.round(share * tokensOf(loaded)))
         const marks = [...result.fullContent!.matchAll(/\b([FTICP]\d+)([az])\b/g)].map(([, id, end]) => `${id}${end}`)
         expect(new Set(marks).size, 'nothing stands there twice').toBe(marks.length)
         for (const mark of marks) expect(marks).toContain(mark.replace(/[az]$/, (end) => (end === 'a' ? 'z' : 'a')))
@@ -81,38 +73,63 @@ describe('a skill truncated to a budget', () => {
     '| a |\n|---|',
     '- '.repeat(500),
     '> ```\na\n\nb',
-  ])('takes %j at any budget from the least on', (document) => {
+  ])('takes %j at any budget', (document) => {
     const loaded = loadDocument(document)
-    for (let maxTokens = leastOf(loaded); maxTokens < leastOf(loaded) + 60; maxTokens++) {
+    for (let maxTokens = 0; maxTokens < 60; maxTokens++) {
       expect(tokensOf(toBudget(loaded, maxTokens))).toBeLessThanOrEqual(maxTokens)
     }
   })
 
   it('keeps to the budget at every number of tokens, for a document with all kinds of blocks', () => {
     const loaded = loadDocument(sample)
-    for (let maxTokens = leastOf(loaded); maxTokens <= tokensOf(loaded); maxTokens++) {
+    for (let maxTokens = 0; maxTokens <= tokensOf(loaded); maxTokens++) {
       expect(tokensOf(toBudget(loaded, maxTokens)), `${maxTokens}`).toBeLessThanOrEqual(maxTokens)
     }
   })
 
-  it('is refused below what metadata, contract and tool definition take, with the least that would do', () => {
+  it('leaves out all of its content at the smallest budget, names it, and nothing else', () => {
     for (const level of ['metadata', 'contract', 'summary', 'full'] as const) {
-      const loaded = loadDocument(sample, level)
-      const least = leastOf(loaded)
-      expect(tokensOf(toBudget(loaded, least))).toBeLessThanOrEqual(least)
-      expect(() => toBudget(loaded, least - 1)).toThrow(`at least ${least}`)
-      const { metadata, contract, toolDefinition } = toBudget(loaded, least)
-      expect({ metadata, contract, toolDefinition }).toEqual({
-        metadata: loaded.metadata,
-        contract: loaded.contract,
-        toolDefinition: loaded.toolDefinition,
-      })
+      const loaded = loadDocument(withContract, level)
+      const { truncated, ...rest } = toBudget(loaded, 1)
+      const emptied = {
+        ...loaded,
+        ...(level === 'contract' && { contract: null }),
+        ...(loaded.summary && { summary: '' }),
+        ...(loaded.fullContent && { fullContent: '' }),
+      }
+      expect({ truncated: [], ...rest }).toEqual(emptied)
+      expect(truncated.map(({ section }) => section)).toEqual(
+        {
+          metadata: [],
+          contract: ['(contract)'],
+          summary: ['(summary)'],
+          full: ['(frontmatter)', '(summary)', 'Adder', 'Inputs', 'Returns'],
+        }[level],
+      )
     }
+  })
+
+  it('counts the contract below the summary alone', () => {
+    const contract = loadDocument(withContract, 'contract')
+    const tokens = tokensOf(contract)
+    expect(toBudget(contract, tokens)).toEqual(contract)
+    expect(toBudget(contract, tokens - 1)).toMatchObject({
+      contract: null,
+      truncated: [{ section: '(contract)', tokens }],
+    })
+    const summary = loadDocument(withContract, 'summary')
+    expect(toBudget(summary, tokensOf(summary))).toEqual(summary)
+  })
+
+  it('does not count metadata, capabilities, frontmatter and tool definition, however long', () => {
+    const loaded = loadDocument(sample)
+    const long = { ...loaded, metadata: { ...loaded.metadata, description: 'Many words. '.repeat(80) } }
+    expect(toBudget(long, tokensOf(loaded))).toEqual(long)
   })
 
   it('keeps the sections that are wanted before the others, each with those below it, however they are written', () => {
     const loaded = loadDocument(sample)
-    const { fullContent, truncated } = toBudget(loaded, leastOf(loaded) + 170, ['no such', ' **options** '])
+    const { fullContent, truncated } = toBudget(loaded, 130, ['no such', ' **options** '])
     expect(fullContent).toContain('| `-o`   | what stands between |')
     expect(fullContent).toContain('### Long ones')
     expect(fullContent).not.toContain('column -t')
@@ -123,21 +140,21 @@ describe('a skill truncated to a budget', () => {
     const filler = 'Some words that take room.\n\n'.repeat(40)
     const loaded = loadDocument(`# All\n\n## Other\n\n${filler}## Read, write,sort\n\nWanted.\n\n## Sort\n\n${filler}`)
     for (const priority of [['Read, write,sort'], ['none', 'read', 'write', 'sort']]) {
-      const { fullContent } = toBudget(loaded, leastOf(loaded) + 40, priority)
+      const { fullContent } = toBudget(loaded, 60, priority)
       expect(fullContent).toContain('## Read, write,sort\n\nWanted.')
     }
   })
 
   it('puts what is kept in the order of the document, not of the priority, so that it still reads', () => {
     const loaded = loadDocument(sample)
-    const { fullContent } = toBudget(loaded, leastOf(loaded) + 240, ['Notes', 'Options'])
+    const { fullContent } = toBudget(loaded, 260, ['Notes', 'Options'])
     expect(fullContent!.indexOf('## Options')).toBeGreaterThan(-1)
     expect(fullContent!.indexOf('Notes\n-----')).toBeGreaterThan(fullContent!.indexOf('## Options'))
   })
 
   it('means the first section where two have one name', () => {
     const loaded = loadDocument(sample)
-    const { fullContent } = toBudget(loaded, leastOf(loaded) + 90, ['usage'])
+    const { fullContent } = toBudget(loaded, 110, ['usage'])
     expect(fullContent).toContain('Run the command on one file:')
     expect(fullContent).not.toContain('A second section of this name.')
   })
@@ -166,7 +183,7 @@ describe('a skill truncated to a budget', () => {
   it('takes a document far beyond any other in a bounded part', () => {
     const loaded = loadDocument(`# Long\n\n${'A line of a long document.\n\n'.repeat(80_000)}`)
     const result = toBudget(loaded, 200_000)
-    expect(countTokens(JSON.stringify(result))).toBeLessThanOrEqual(200_000)
+    expect(countTokens(result.fullContent!)).toBeLessThanOrEqual(200_000)
     expect(result.fullContent!.length).toBeGreaterThan(200_000)
     expect(result.truncated.map(({ section }) => section)).toContain('(rest)')
   })
@@ -195,17 +212,13 @@ describe('tokens', () => {
 
 describe('truncating in another thread', () => {
   const loaded = loadDocument(sample)
-  const tooSmall = { loaded, maxTokens: 5 }
   const order = { loaded, maxTokens: 400, priority: ['Options'] }
 
-  it('gives what it gives here, and the same refusal', async () => {
+  it('gives what it gives here', async () => {
     const url = new URL('../packages/core/src/loading/truncate-worker.ts', import.meta.url)
-    const threads = new ScanPool<Truncated, TruncateOrder>({ url })
-    expect(await threads.ask(order)).toEqual({ loaded: await truncateHere(order) })
+    const threads = new ScanPool<LoadedSkill, TruncateOrder>({ url })
+    expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))
-    const refusal = (await truncateSkill(tooSmall).catch((error: unknown) => error)) as RegistryError
-    expect(refusal).toEqual(await truncateHere(tooSmall).catch((error: unknown) => error))
-    expect(refusal.errors.map(({ path }) => path)).toEqual(['maxTokens'])
   })
 
   it('is done here where there is no thread, and refused for the moment where one takes too long', async () => {

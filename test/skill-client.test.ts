@@ -155,7 +155,7 @@ describeApi('a skill client', (open, { transport }) => {
 
   it('tells what is wrong with what was asked for, and keeps nothing of it', async () => {
     const { client, asked } = makeClient()
-    for (const options of [{ maxTokens: 0 }, { maxTokens: 5 }, { level: 'all' as 'full' }, { version: '1' }]) {
+    for (const options of [{ maxTokens: -1 }, { maxTokens: 1.5 }, { level: 'all' as 'full' }, { version: '1' }]) {
       const error = await client.load(nameOf(), options).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(RegistryError)
       expect((error as RegistryError).errors.map(({ path }) => path)).toEqual([Object.keys(options)[0]])

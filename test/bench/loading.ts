@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { guest, localApi, openRegistry, systemCaller } from '@skillstead/core'
-import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
+import { truncate } from '@skillstead/protocol/loading'
 import { listenNode } from '@skillstead/server'
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
@@ -103,12 +103,12 @@ function checkCorpus(corpusDir: string, countTokens: CountTokens, every: number)
   for (const [place, line] of chosen.entries()) {
     const count = countOnce(countTokens)
     const loaded = loadDocument(textOf(JSON.parse(line) as Record<string, unknown>))
-    const whole = count(JSON.stringify(loaded))
-    const least = leastOf(loaded, count)
+    const whole = count(loaded.summary!) + count(loaded.fullContent!)
     for (let step = 0; step < budgetsEach; step++) {
-      const maxTokens = least + Math.floor(((whole - least) * step) / budgetsEach)
-      const json = JSON.stringify(truncate(loaded, { maxTokens, countTokens: count }))
-      const tokens = step === place % budgetsEach ? tiktoken.encode(json, [], []).length : count(json)
+      const maxTokens = Math.floor((whole * step) / budgetsEach)
+      const { summary, fullContent } = truncate(loaded, { maxTokens, countTokens: count })
+      const countText = step === place % budgetsEach ? (text: string) => tiktoken.encode(text, [], []).length : count
+      const tokens = countText(summary!) + countText(fullContent!)
       if (tokens > maxTokens) wrong.push(`document ${place * every}: ${tokens} tokens at a budget of ${maxTokens}`)
     }
     if (performance.now() - toldMs < progressMs && place + 1 < chosen.length) continue
@@ -134,13 +134,4 @@ function textOf(row: Record<string, unknown>): string {
   if (typeof text !== 'string')
     throw new Error(`A row of the corpus has no text; it has ${Object.keys(row).join(', ')}.`)
   return text
-}
-
-function leastOf(loaded: LoadedSkill, countTokens: CountTokens): number {
-  try {
-    truncate(loaded, { maxTokens: 1, countTokens })
-  } catch (error) {
-    return Number(/at least (\d+)/.exec((error as Error).message)?.[1])
-  }
-  return 1
 }

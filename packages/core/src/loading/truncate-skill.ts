@@ -1,4 +1,4 @@
-import { RegistryError, type ErrorCode, type FieldError } from '@skillstead/protocol'
+import { RegistryError } from '@skillstead/protocol'
 import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
 import { ScanPool } from '../scan/scan-pool.ts'
 import { toThreadFile } from '../thread-file.ts'
@@ -11,23 +11,18 @@ export interface TruncateOrder {
   readonly priority?: readonly string[]
 }
 
-/** What the thread answers. An error loses its code on the way from one thread to another, so that it is told in words. */
-export type Truncated =
-  | { readonly loaded: LoadedSkill }
-  | { readonly code: ErrorCode; readonly detail: string; readonly errors: readonly FieldError[] }
-
-type Threads = Pick<ScanPool<Truncated, TruncateOrder>, 'ask'>
+type Threads = Pick<ScanPool<LoadedSkill, TruncateOrder>, 'ask'>
 
 const workerUrl = toThreadFile('loading/truncate-worker')
 /** A hundred times what the worst document takes, and the table of the encoding besides. */
 const answerMs = 30_000
 
 /** One thread, since each holds a table of its own. */
-const pool = new ScanPool<Truncated, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
+const pool = new ScanPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
 
 /**
  * Truncates in another thread: reading the table of the encoding takes half a second, and a document made for it a
- * tenth, in which nobody else would be answered. Throws as `truncate`, and `overloaded` where it takes too long.
+ * tenth, in which nobody else would be answered. Throws `overloaded` where it takes too long.
  */
 export async function truncateSkill(order: TruncateOrder, threads: Threads = pool): Promise<LoadedSkill> {
   const found = await threads.ask(order)
@@ -38,8 +33,7 @@ export async function truncateSkill(order: TruncateOrder, threads: Threads = poo
       retryAfterSeconds: 5,
     })
   }
-  if ('loaded' in found) return found.loaded
-  throw new RegistryError(found.code, found.detail, { errors: found.errors })
+  return found
 }
 
 /** As {@link truncateSkill}, in this thread. */

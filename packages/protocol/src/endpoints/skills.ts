@@ -231,7 +231,7 @@ export const skillEndpoints = {
       ...name,
       level: v.optional(v.picklist(loadLevels), 'full'),
       version: ReadVersion,
-      maxTokens: v.optional(wholeNumber(1, 10_000_000)),
+      maxTokens: v.optional(wholeNumber(0, 10_000_000)),
       priority: v.optional(commaList(100)),
     }),
     output: loadedSkill,

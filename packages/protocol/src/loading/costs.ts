@@ -1,10 +1,11 @@
+import type { LoadedSkill } from '../schemas/loading.ts'
 import type { Left } from './omissions.ts'
-import type { Group, Unit } from './units.ts'
+import { listContent, type Group, type Unit } from './units.ts'
 
 /** What the parts of a skill cost in tokens, each counted once, when somebody asks. */
 export interface Costs {
-  /** A unit by itself, as it stands within the JSON of an answer. */
-  ofUnit(group: Group, unit: Unit): number
+  /** A unit by itself. */
+  ofUnit(unit: Unit): number
   ofHeading(group: Group): number
   /** All of a group. */
   ofGroup(group: Group): number
@@ -12,31 +13,26 @@ export interface Costs {
   ofLeft(left: Left): number
   /** The tokens of so many characters of the document, about. */
   about(characters: number): number
-  ofJson(value: unknown): number
+  /** All that a budget bounds. */
+  ofContent(loaded: LoadedSkill): number
 }
 
 /** What is left out is counted up to here, so that the time that a small budget takes does not grow with the document. */
 const countedCharactersMax = 16 * 1024
 
-/** `answer` is of the kind that numbers of characters are about. */
-export function createCosts(answer: string, countTokens: (text: string) => number): Costs {
+/** `content` is of the kind that numbers of characters are about. */
+export function createCosts(content: string, countTokens: (text: string) => number): Costs {
   // Most texts have a token in four bytes.
-  const sample = answer.slice(0, countedCharactersMax)
+  const sample = content.slice(0, countedCharactersMax)
   const tokensPerCharacter = new TextEncoder().encode(sample).length / Math.max(1, sample.length) / 4
   const about = (characters: number) => Math.ceil(characters * tokensPerCharacter)
   const kept = new Map<Unit | Group, number>()
   const headings = new Map<Group, number>()
 
-  const ofText = (text: string) => (text === '' ? 0 : countTokens(JSON.stringify(text).slice(1, -1)))
-  const ofPart = ({ part }: Group, text: string) => (part === 'frontmatter' ? countTokens(text) : ofText(text))
-
-  const ofUnit = (group: Group, unit: Unit) => keep(kept, unit, () => ofPart(group, unit.text) + ofQuotes(group))
+  const ofText = (text: string) => (text === '' ? 0 : countTokens(text))
+  const ofUnit = (unit: Unit) => keep(kept, unit, () => ofText(unit.text))
   const ofGroup = (group: Group) =>
-    keep(kept, group, () => {
-      const { heading, units } = group
-      return ofPart(group, heading + units.map(({ text }) => text).join('')) + units.length * ofQuotes(group)
-    })
-
+    keep(kept, group, () => ofText(group.heading + group.units.map(({ text }) => text).join('')))
   const ofHeading = (group: Group) => keep(headings, group, () => ofText(group.heading))
 
   return {
@@ -50,11 +46,11 @@ export function createCosts(answer: string, countTokens: (text: string) => numbe
       // Side by side texts may take fewer tokens than one by one.
       return Math.max(
         1,
-        keptUnits.reduce((left, unit) => left - ofUnit(group, unit), all),
+        keptUnits.reduce((left, unit) => left - ofUnit(unit), all),
       )
     },
     about,
-    ofJson: (value) => countTokens(JSON.stringify(value)),
+    ofContent: (loaded) => listContent(loaded).reduce((sum, text) => sum + ofText(text), 0),
   }
 }
 
@@ -64,9 +60,4 @@ function keep<Key>(costs: Map<Key, number>, key: Key, count: () => number): numb
   const cost = count()
   costs.set(key, cost)
   return cost
-}
-
-/** A tool of the list stands in quotes, with a comma. */
-function ofQuotes({ part }: Group): number {
-  return part === 'capabilities' ? 2 : 0
 }

@@ -1,12 +1,18 @@
-import { RegistryError } from '../errors.ts'
 import type { LoadedSkill, Omission } from '../schemas/loading.ts'
 import { createCosts, type Costs } from './costs.ts'
-import { toNamed } from './levels.ts'
 import { listOmissions } from './omissions.ts'
-import { dividedCharactersMax, lengthOf, listRemovable, type Group, type Removable, type Unit } from './units.ts'
+import {
+  dividedCharactersMax,
+  lengthOf,
+  listContent,
+  listRemovable,
+  type Group,
+  type Removable,
+  type Unit,
+} from './units.ts'
 
 export interface TruncateOptions {
-  /** The tokens that the whole answer may have as JSON. */
+  /** The tokens that the content may have: summary and document, or the contract as JSON at the level `contract`. */
   readonly maxTokens: number
   /** The sections to keep first, by their headings, in this order; each with the sections below it. */
   readonly priority?: readonly string[]
@@ -15,25 +21,30 @@ export interface TruncateOptions {
 }
 
 /**
- * Leaves out of a loaded skill what a budget has no room for, and says what: whole sections and blocks, never a part of a
- * code fence or a table. What is kept stands in the order of the document; the priority decides what is kept. Metadata,
- * contract and tool definition are never touched: throws `invalid_request` where these alone are too many tokens.
+ * Leaves out of the content of a loaded skill what a budget has no room for, and says what: whole sections and blocks,
+ * never a part of a code fence or a table, down to empty content. What is kept stands in the order of the document; the
+ * priority decides what is kept. Metadata and tool definition do not count and stay as they are.
  *
  * @example
  * truncate(loaded, { maxTokens: 2000, priority: ['Usage'], countTokens })
  */
 export function truncate(loaded: LoadedSkill, options: TruncateOptions): LoadedSkill {
   const { maxTokens, priority = [], countTokens } = options
-  const whole = JSON.stringify(loaded)
+  const content = listContent(loaded)
+  const length = content.reduce((sum, text) => sum + text.length, 0)
+  const costs = createCosts(content.join(''), countTokens)
   // No text has more tokens than bytes.
-  if (whole.length <= maxTokens && new TextEncoder().encode(whole).length <= maxTokens) return loaded
-  const isCountable = whole.length <= 2 * dividedCharactersMax
-  const isNear = whole.length <= 3 * maxTokens
-  if (isCountable && isNear && countTokens(whole) <= maxTokens) return loaded
-  const costs = createCosts(whole, countTokens)
+  if (length <= maxTokens && bytesOf(content) <= maxTokens) return loaded
+  const isCountable = length <= 2 * dividedCharactersMax
+  const isNear = length <= 3 * maxTokens
+  if (isCountable && isNear && costs.ofContent(loaded) <= maxTokens) return loaded
   const cut: Cut = { loaded, removable: listRemovable(loaded, priority), costs, maxTokens }
-  if (isCountable && !isNear && mayFit(cut) && countTokens(whole) <= maxTokens) return loaded
+  if (isCountable && !isNear && mayFit(cut) && costs.ofContent(loaded) <= maxTokens) return loaded
   return cutToBudget(cut)
+}
+
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0)
 }
 
 interface Cut {
@@ -67,23 +78,12 @@ function mayFit({ removable, costs, maxTokens }: Cut): boolean {
 }
 
 function cutToBudget(cut: Cut): LoadedSkill {
-  const { loaded, costs, maxTokens } = cut
-  const least = build(cut, [], 0)
-  const leastTokens = costs.ofJson(least)
-  if (leastTokens > maxTokens)
-    throw tooSmall(isSmall(loaded, least) ? Math.min(leastTokens, costs.ofJson(loaded)) : leastTokens)
-  const oneRow = costs.ofJson(least.truncated)
-  // A tenth of the budget may tell what was left out.
-  const rowsMax = Math.max(oneRow, Math.floor(maxTokens / 10))
-  const room = maxTokens - (leastTokens - oneRow)
-  const reserve = costs.ofJson(listLeft(cut, [], rowsMax))
-  const first = choose(cut, room - reserve)
-  const needed = costs.ofJson(listLeft(cut, first, rowsMax))
-  let kept = needed < reserve ? choose(cut, room - needed) : first
+  const { costs, maxTokens } = cut
+  let kept = choose(cut, maxTokens)
   for (;;) {
-    const result = kept.length > 0 ? build(cut, kept, rowsMax) : least
-    const over = costs.ofJson(result) - maxTokens
-    if (over <= 0) return result
+    const result = build(cut, kept)
+    const over = costs.ofContent(result) - maxTokens
+    if (over <= 0) return { ...result, truncated: listLeft(cut, kept) }
     kept = dropLast(cut, kept, over)
   }
 }
@@ -101,9 +101,7 @@ function choose({ removable, costs }: Cut, tokens: number): Kept[] {
     const units = fits ? group.units : isSplit ? [] : chooseSome(costs, group, left)
     if (units.length === 0) continue
     isSplit ||= !fits
-    left -= fits
-      ? cost
-      : costs.ofHeading(group) + units.reduce((sum, unit) => sum + costs.ofUnit(group, unit), jointTokens)
+    left -= fits ? cost : costs.ofHeading(group) + units.reduce((sum, unit) => sum + costs.ofUnit(unit), jointTokens)
     for (const unit of units) kept.push({ unit, group })
   }
   return kept
@@ -114,7 +112,7 @@ function chooseSome(costs: Costs, group: Group, tokens: number): Unit[] {
   const units: Unit[] = []
   let left = tokens - costs.ofHeading(group)
   for (const unit of group.units) {
-    const cost = unit.text.length > charactersOf(left) ? Infinity : costs.ofUnit(group, unit) + jointTokens
+    const cost = unit.text.length > charactersOf(left) ? Infinity : costs.ofUnit(unit) + jointTokens
     if (cost <= left) {
       left -= cost
       units.push(unit)
@@ -130,24 +128,21 @@ function charactersOf(tokens: number): number {
 
 function dropLast({ costs }: Cut, kept: readonly Kept[], over: number): Kept[] {
   let end = kept.length
-  for (let freed = 0; end > 0 && freed < over; end--) freed += costs.ofUnit(kept[end - 1]!.group, kept[end - 1]!.unit)
+  for (let freed = 0; end > 0 && freed < over; end--) freed += costs.ofUnit(kept[end - 1]!.unit)
   return kept.slice(0, end)
 }
 
-function listLeft({ removable, costs }: Cut, kept: readonly Kept[], rowsMax: number): Omission[] {
-  return listOmissions(removable, new Set(kept.map(({ unit }) => unit)), { tokensMax: rowsMax, costs })
+function listLeft({ removable, costs }: Cut, kept: readonly Kept[]): Omission[] {
+  return listOmissions(removable, new Set(kept.map(({ unit }) => unit)), costs)
 }
 
-function build(cut: Cut, kept: readonly Kept[], rowsMax: number): LoadedSkill {
-  const { loaded } = cut
+function build({ loaded }: Cut, kept: readonly Kept[]): LoadedSkill {
   const of = (part: Group['part']) => kept.filter(({ group }) => group.part === part)
+  if (loaded.level === 'contract') return of('contract').length > 0 ? loaded : { ...loaded, contract: null }
   return {
     ...loaded,
-    ...(loaded.capabilities && { capabilities: of('capabilities').map(({ unit }) => unit.text) }),
     ...(loaded.summary !== undefined && { summary: of('summary')[0]?.unit.text ?? '' }),
     ...(loaded.fullContent !== undefined && { fullContent: joinBlocks(of('fullContent')) }),
-    frontmatter: of('frontmatter').length > 0 ? loaded.frontmatter : toNamed(loaded.frontmatter),
-    truncated: listLeft(cut, kept, rowsMax),
   }
 }
 
@@ -167,14 +162,4 @@ function joinBlocks(kept: readonly Kept[]): string {
 function toGap(text: string): string {
   if (/(?:\n|\r)[ \t]*(?:\r\n|\n|\r)$/.test(text.slice(-100))) return ''
   return /[\n\r]$/.test(text) ? '\n' : '\n\n'
-}
-
-/** To say what little was left out can take more than that itself. */
-function isSmall(loaded: LoadedSkill, least: LoadedSkill): boolean {
-  return JSON.stringify(loaded).length <= JSON.stringify(least).length
-}
-
-function tooSmall(tokensMin: number): RegistryError {
-  const message = `must be at least ${tokensMin} for this skill at this level`
-  return new RegistryError('invalid_request', `maxTokens ${message}.`, { errors: [{ path: 'maxTokens', message }] })
 }

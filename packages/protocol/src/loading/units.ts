@@ -4,7 +4,7 @@ import { splitSections, toSectionKey, type TextSection } from './split-blocks.ts
 
 /** The least that can be left out of a loaded skill by itself. */
 export interface Unit {
-  /** As it is written; of frontmatter, the JSON of all but its name and description. */
+  /** As it is written; of a contract, its JSON. */
   readonly text: string
   /** Where it stands among the units of its part. */
   readonly place: number
@@ -12,9 +12,9 @@ export interface Unit {
   readonly isApart: boolean
 }
 
-/** Units that stand under one name in what was left out: the blocks of a section, or the tools in `capabilities`. */
+/** Units that stand under one name in what was left out, such as the blocks of a section. */
 export interface Group {
-  readonly part: 'capabilities' | 'summary' | 'frontmatter' | 'fullContent'
+  readonly part: 'contract' | 'summary' | 'fullContent'
   readonly section: string
   /** Of a section, its heading, which is kept with the first block that is. */
   readonly heading: string
@@ -34,23 +34,28 @@ export const dividedCharactersMax = 256 * 1024
 
 /** What stands for the names of sections, in parentheses, where something else was left out. */
 export const partNames = {
-  capabilities: '(capabilities)',
+  contract: '(contract)',
   summary: '(summary)',
   frontmatter: '(frontmatter)',
   rest: '(rest)',
   others: '(others)',
 } as const
 
+/** What a budget bounds: summary and document, or below the level `summary` the contract as JSON. */
+export function listContent({ level, contract, summary = '', fullContent = '' }: LoadedSkill): string[] {
+  if (level === 'contract') return contract ? [JSON.stringify(contract)] : []
+  return [summary, fullContent]
+}
+
 /**
- * Lists what may be left out, in the order in which it is kept: the tools, the summary, the rest of the frontmatter, the
+ * Lists what may be left out, in the order in which it is kept: the contract where it is the content, the summary, the
  * sections that are wanted first, each with those below it, then the others as they stand in the document.
  */
 export function listRemovable(loaded: LoadedSkill, priority: readonly string[]): Removable {
-  const { capabilities = [], summary = '', fullContent } = loaded
-  const groups = [toGroup('capabilities', capabilities), toGroup('summary', summary ? [summary] : [])]
+  const { level, summary, fullContent } = loaded
+  const groups = level === 'contract' ? listContent(loaded).map((text) => toGroup('contract', text)) : []
+  if (summary) groups.push(toGroup('summary', summary))
   if (fullContent === undefined) return { groups, dropped: [] }
-  const { name: _name, description: _description, ...others } = loaded.frontmatter
-  groups.push(toGroup('frontmatter', Object.keys(others).length > 0 ? [JSON.stringify(others)] : []))
   const { frontmatter, body, rest } = divide(fullContent)
   const { sections, length } = splitSections(body)
   const dropped = [
@@ -68,9 +73,8 @@ export function lengthOf({ heading, units }: Group): number {
   return units.reduce((sum, { text }) => sum + text.length, heading.length)
 }
 
-function toGroup(part: Exclude<Group['part'], 'fullContent'>, texts: readonly string[]): Group {
-  const units = texts.map((text, place) => ({ text, place, isApart: false }))
-  return { part, section: partNames[part], heading: '', units }
+function toGroup(part: 'contract' | 'summary', text: string): Group {
+  return { part, section: partNames[part], heading: '', units: [{ text, place: 0, isApart: false }] }
 }
 
 /** The text by its frontmatter, its body, and what is beyond the bound, cut at a blank line where there is one. */

@@ -30,7 +30,7 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
     title: 'Load a skill',
     description:
       'Loads as much of a skill as is needed: metadata, contract, summary, or full with its instructions. ' +
-      'maxTokens bounds what it costs. The instructions are those of its author.',
+      'maxTokens bounds the tokens of its content. The instructions are those of its author.',
     reads: true,
     call: (api, input) => api.loadSkill(input),
   },
