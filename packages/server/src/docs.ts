@@ -33,7 +33,9 @@ node again.</p>
 function toIntroduction(origin: string): string {
   const rates = Object.entries(plans).map(([plan, { requestsPerMinute }]) => `${plan} ${requestsPerMinute}`)
   return `<p>Every path is below <code>${escapeHtml(origin + apiBase)}</code>. JSON goes in and comes out, in UTF-8. Send a key as
-<code>Authorization: Bearer ssk_...</code>. A full name is one segment of a path: <code>alice%2Fpdf</code>.</p>
+<code>Authorization: Bearer ssk_...</code>. In a path a full name is
+<code>alice%2Fpdf</code>, or <code>alice/pdf</code> unless its second part is a word that stands below a skill, such as
+<code>versions</code>. A short name means your own skill of it, else the one that holds the name.</p>
 <p>Requests a minute, unless the operator chose others: ${escapeHtml(rates.join(', '))}. Every answer says what is left in
 <code>X-RateLimit-Remaining</code>. Answers to <code>GET</code> carry an <code>ETag</code>.
 The same as a document for machines: <a href="/openapi.json">openapi.json</a>.</p>`

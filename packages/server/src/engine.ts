@@ -7,27 +7,60 @@ import { withFreshness } from './freshness.ts'
 import { ErrorWithHeaders, handle, limitKeyOf, type NodeParts } from './gate.ts'
 import { answerOnce, readIdempotencyKey } from './idempotency.ts'
 import { readPayload, toInput, type Payload } from './input.ts'
-import { etagOf, isKnownToCaller, reply, replyOptions } from './replies.ts'
-import { renameInPath, routes, type Route } from './routes.ts'
+import { etagOf, isKnownToCaller, nothingHere, reply, replyOptions } from './replies.ts'
+import { joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
 import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
-/** Mounts the endpoint table: a route for every row, `HEAD` beside `GET`, and 405 or `OPTIONS` for every other method. */
+/**
+ * Mounts the endpoint table: a route for every row, `HEAD` beside `GET`, and 405 or `OPTIONS` for every other method;
+ * and all of it again for names of skills whose slash is not encoded.
+ */
 export function mountEndpoints(app: H3, node: NodeParts): void {
+  mountPatterns(app, node, ({ pattern }) => pattern, takeParams)
+  mountPatterns(app, node, toSlashedPattern, takeSlashedParams)
+}
+
+/** Takes the parameters that h3 found as those of the route. Throws `not_found` where they are none. */
+type TakeParams = (call: Call) => void
+
+const takeParams: TakeParams = () => {}
+
+const takeSlashedParams: TakeParams = (call) => {
+  call.params = joinName(call.params ?? {})
+  if (!call.params) throw nothingHere()
+}
+
+function mountPatterns(
+  app: H3,
+  node: NodeParts,
+  toPattern: (route: Route) => string | undefined,
+  take: TakeParams,
+): void {
   const methodsOf = new Map<string, string[]>()
   for (const route of routes) {
+    const pattern = toPattern(route)
+    if (pattern === undefined) continue
     const { method } = route.endpoint
     const methods = method === 'GET' ? ['GET', 'HEAD'] : [method]
     for (const taken of methods) {
-      app.on(taken as 'GET', route.pattern, (event) => {
+      app.on(taken as 'GET', pattern, (event) => {
         const call = callOf(event)
         call.endpoint = route.name
-        return handle(node, call, route.endpoint.open ? 'guests' : 'api', () => answer(node, route, call))
+        return handle(node, call, route.endpoint.open ? 'guests' : 'api', () => {
+          take(call)
+          return answer(node, route, call)
+        })
       })
     }
-    methodsOf.set(route.pattern, [...(methodsOf.get(route.pattern) ?? []), ...methods])
+    methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
   }
   for (const [pattern, methods] of methodsOf) {
-    app.all(pattern, (event) => handle(node, callOf(event), 'api', (call) => refuseMethod(call, methods)))
+    app.all(pattern, (event) =>
+      handle(node, callOf(event), 'api', (call) => {
+        take(call)
+        return refuseMethod(call, methods)
+      }),
+    )
   }
 }
 

@@ -52,6 +52,25 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
   }
 })
 
+const skillPattern = `${apiBase}/skills/:name`
+
+/** Where a skill's name has its slash as it is; undefined for what has no name of a skill there. */
+export function toSlashedPattern({ pattern }: Route): string | undefined {
+  return pattern.startsWith(skillPattern) ? pattern.replace(':name', ':owner/:name') : undefined
+}
+
+/** The words that come after the name of a skill: after an owner they mean the same, and no skill. */
+const subresources: ReadonlySet<string> = new Set(
+  routes.flatMap(({ pattern }) => /^\/([^/]+)/.exec(pattern.split(skillPattern)[1] ?? '')?.[1] ?? []),
+)
+
+/** The parameters of a slashed pattern as those of the route; undefined where they name no skill. */
+export function joinName({ owner = '', ...params }: Record<string, string>): Record<string, string> | undefined {
+  const { name = '' } = params
+  if (/%2f/i.test(owner + name) || subresources.has(name)) return undefined
+  return { ...params, name: `${owner}%2F${name}` }
+}
+
 /** Whether the fields of a request come in its body. */
 export function hasBody({ method }: Endpoint): boolean {
   return method === 'POST' || method === 'PUT' || method === 'PATCH'
