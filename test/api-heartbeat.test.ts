@@ -182,13 +182,13 @@ describeApi('a heartbeat', (open) => {
       expect((await seen(carol)).found).toEqual(['alice/secret', 'alice/inner', 'bob/away'])
     })
 
-    it('by short names: their holder, or else an own private one', async () => {
+    it('by short names: the caller’s own, or else their holder', async () => {
       await publish(alice, 'held', '1.1.0')
       await publish(bob, 'held', '1.1.0')
       await bob.api.publishSkill({ skillMd: skillMd('own'), version: '1.1.0', visibility: 'private' })
       await bob.api.publishSkill({ skillMd: skillMd('secret'), version: '1.1.0', visibility: 'private' })
       expect(await seen(bob, ['held', 'own', 'secret'])).toEqual({
-        found: ['alice/held', 'bob/own', 'bob/secret'],
+        found: ['bob/held', 'bob/own', 'bob/secret'],
         unknown: [],
       })
       expect(await seen(alice, ['held', 'own', 'secret'])).toEqual({
@@ -255,9 +255,9 @@ describeApi('a heartbeat', (open) => {
       })
       await setVerdict('f-6/forked', 'safe')
       expect((await replacementOf('forked')).replacement).toBe('f-6/forked')
-      expect((await replacementOf('forked', makers[5])).replacement).toBe('f-2/forked')
+      expect((await replacementOf('alice/forked', makers[5])).replacement).toBe('f-2/forked')
       await deprecate('forked', 'Use f-6/forked.')
-      expect((await replacementOf('forked', makers[5])).replacement).toBe('f-2/forked')
+      expect((await replacementOf('alice/forked', makers[5])).replacement).toBe('f-2/forked')
       await setColumns('f-6/forked', { agent_installs: 0 })
       await deprecate('forked', '')
       await alice.api.transferSkill({ name: 'alice/forked', newOwner: 'bob' })

@@ -303,10 +303,29 @@ describeApi('what callers may see', (open) => {
       await alice.api.publishSkill({ skillMd: skillMd('held') })
       await bob.api.publishSkill({ name: 'held', visibility: 'public' })
       expect((await test.api().getSkill({ name: 'held' })).fullName).toBe('alice/held')
-      expect((await bob.api.getSkill({ name: 'held' })).fullName).toBe('alice/held')
+      const carol = await test.makeUser()
+      expect((await carol.api.getSkill({ name: 'held' })).fullName).toBe('alice/held')
+      expect((await bob.api.getSkill({ name: 'held' })).fullName, 'an owner’s own answers him').toBe('bob/held')
       await alice.api.publishSkill({ name: 'held', visibility: 'private' })
       expect(await codeOf(test.api().getSkill({ name: 'held' })), 'nobody slips under it').toBe('not_found')
-      expect((await bob.api.getSkill({ name: 'held' })).fullName, 'an owner’s own answers him').toBe('bob/held')
+      expect((await bob.api.getSkill({ name: 'held' })).fullName).toBe('bob/held')
+    })
+
+    it('means the caller’s own skill in reading and writing, whoever holds it', async () => {
+      await alice.api.publishSkill({ skillMd: skillMd('twice', { body: 'Of alice.' }) })
+      await bob.api.publishSkill({ skillMd: skillMd('twice', { body: 'Of bob.' }) })
+      expect((await bob.api.loadSkill({ name: 'twice' })).fullContent).toContain('Of bob.')
+      await bob.api.publishSkill({ name: 'twice', description: 'Changed by bob.' })
+      await bob.api.yankVersion({ name: 'twice', version: '1.0.0' })
+      expect((await bob.api.getSkill({ name: 'bob/twice' })).latestVersion).toBe('')
+      await bob.api.deleteSkill({ name: 'twice' })
+      expect((await bob.api.getSkill({ name: 'twice' })).fullName, 'what is deleted is in nobody’s way').toBe(
+        'alice/twice',
+      )
+      expect(await test.api().getSkill({ name: 'twice' })).toMatchObject({
+        fullName: 'alice/twice',
+        latestVersion: '1.0.0',
+      })
     })
   })
 

@@ -68,16 +68,15 @@ export async function lookUp(
   const isSeen = (skill: KnownSkill | undefined) => skill !== undefined && sights.get(skill.id) !== 'unseen'
   const found = new Map<string, Found>()
   for (const name of names) {
-    const holder = holders.get(name)
     const fullName = fullNames.get(name) ?? ''
-    const skill = isSeen(holder) ? holder : (named.get(fullName) ?? moved.get(fullName))
-    if (skill && isSeen(skill)) found.set(name, { skill, takenDown: sights.get(skill.id) === 'taken_down' })
+    const skill = [named.get(fullName), holders.get(name), moved.get(fullName)].find(isSeen)
+    if (skill) found.set(name, { skill, takenDown: sights.get(skill.id) === 'taken_down' })
   }
   const unseenIds = skills.filter((skill) => !isSeen(skill)).map(({ id }) => id)
   return { found, unseenIds }
 }
 
-/** A short name that means no skill of another means the caller's own. */
+/** A short name means the caller's own skill first. */
 function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, string> {
   const fullNames = new Map<string, string>()
   for (const name of names) {

@@ -28,24 +28,25 @@ async function refuse(context: Context, ref: string, caller: Caller): Promise<Sk
 async function findAnySkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   const named = ref.includes('/')
     ? await findSource(context.database.read, ref)
-    : await findHolder(context, ref, caller)
+    : await findByShortName(context, ref, caller)
   return named?.state === 'withdrawn' ? undefined : named
 }
 
-async function findHolder(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
-  const holder = await context.database.read
+/** As everywhere, the caller's own skill comes before that of the holder. */
+async function findByShortName(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+  const own = await context.database.read
+    .selectFrom('skills')
+    .selectAll()
+    .where('owner_id', '=', requireUser(caller).userId)
+    .where('name', '=', name)
+    .where('skills.state', '!=', 'withdrawn')
+    .executeTakeFirst()
+  if (own) return own
+  return context.database.read
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .selectAll('skills')
     .where('holders.name', '=', name)
     .where('skills.state', '!=', 'withdrawn')
-    .executeTakeFirst()
-  if (holder) return holder
-  // As everywhere, an owner's private skill answers to its short name for its owner.
-  return context.database.read
-    .selectFrom('skills')
-    .selectAll()
-    .where('owner_id', '=', requireUser(caller).userId)
-    .where('name', '=', name)
     .executeTakeFirst()
 }

@@ -34,8 +34,8 @@ const selectByAlias = keepCompiled<SkillRow>((db) =>
 )
 
 /**
- * The skill of a name, as far as the caller may see it: `owner/name`, or a short name, which means its holder.
- * Throws `not_found`, `taken_down`, or {@link SkillMoved} for a full name from before a transfer.
+ * The skill of a name, as far as the caller may see it: `owner/name`, or a short name, which means the
+ * caller's own skill of it, else its holder. Throws `not_found`, `taken_down`, or {@link SkillMoved} for a full name from before a transfer.
  */
 export async function getSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findSkill(context, ref, caller)
@@ -99,9 +99,12 @@ async function findByFullName(context: Context, fullName: string, caller: Caller
   return undefined
 }
 
+/** Whoever holds it, a short name means the caller's own skill, also one that is private. */
 async function findByShortName(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+  const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
+  const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, ownName)
+  if (own && (await canSee(context, own, caller))) return own
   const [holder] = await selectByHolder(context.database.read, name)
   if (holder && (await canSee(context, holder, caller))) return holder
-  // A private skill answers to its short name for its owner alone.
-  return caller.kind === 'user' ? findByFullName(context, `${caller.username}/${name}`, caller) : undefined
+  return ownName === undefined ? undefined : findByFullName(context, ownName, caller)
 }
