@@ -115,6 +115,8 @@ describe('what a node says of webhooks', () => {
     }
     const { properties } = webhooks['skill.review.created'].post.requestBody.content['application/json'].schema
     expect(Object.keys(properties.data.properties.review.properties)).toEqual(['id', 'rating', 'title', 'body'])
+    const reviewers = properties.data.properties.reviewer.anyOf.map(({ required }: { required: string[] }) => required)
+    expect(reviewers).toEqual([['username'], ['agentKey', 'displayName', 'platformId', 'authenticated']])
   })
 
   it('/metrics tells how deep the outbox is, how late, and how attempts end, and not where they go', async () => {

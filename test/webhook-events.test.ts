@@ -138,6 +138,22 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([{ event: 'skill.review.created', data }])
     })
 
+    it.each(['without its token', 'with its token'])("tell of an agent's first review, %s", async (how) => {
+      const agent = await makeAgent(test, `codex:${world.owner.username}`)
+      const { agentKey } = agent
+      const name = world.full('main')
+      const authenticated = how === 'with its token'
+      const { id } = authenticated
+        ? await reviewAsAgent(test, agent, name, 4)
+        : await test.api().createAgentReview({ name, agentKey, rating: 4, content: 'Tried it.' })
+      await reviewAsAgent(test, agent, name, 5)
+      const { fullName: _fullName, ...skill } = await mainSkill()
+      const review = { id, rating: 4, title: '', body: 'Tried it.' }
+      const reviewer = { agentKey, displayName: agentKey, platformId: 'codex', authenticated }
+      const data = { skill, review, reviewer }
+      expect(await world.hook.take()).toEqual([{ event: 'skill.review.created', data }])
+    })
+
     it.each(['bug', 'feature', 'question', 'security'] as const)('tell of an issue: %s', async (type) => {
       const issue = { type, title: 'It fails', body: 'With this file.' }
       const { id } = await world.bob.api.createIssue({ name: world.full('main'), ...issue })
@@ -191,8 +207,6 @@ describeApi('events', (open, { transport }) => {
       'a deletion': ({ owner }, name) => owner.api.deleteSkill({ name }),
       'a star that was never given': ({ bob }, name) => bob.api.unstarSkill({ name }),
       'somebody who stops to follow': ({ bob, owner }) => bob.api.unfollowUser({ username: owner.username }),
-      'a review of an agent': async ({ owner }, name) =>
-        reviewAsAgent(test, await makeAgent(test, `codex:${owner.username}`), name, 5),
       'a look at the skill': async ({ bob }, name) => {
         await bob.api.getSkill({ name })
         await bob.api.getFile({ name, path: 'SKILL.md' })

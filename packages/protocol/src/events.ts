@@ -5,6 +5,14 @@ import { Count, Id, Timestamp } from './schemas/fields.ts'
 const skill = { id: v.string(), name: v.string() }
 const FullySkill = v.object({ ...skill, fullName: v.string() })
 const User = v.object({ id: v.string(), username: v.string() })
+/** An agent as the reviewer; its review has an empty `title`, and its content is the `body`. */
+const AgentReviewer = v.object({
+  agentKey: v.string(),
+  displayName: v.string(),
+  platformId: v.string(),
+  /** Whether the agent sent its token. */
+  authenticated: v.boolean(),
+})
 
 /**
  * What happens in a registry, by the name under which a webhook subscribes to it, with its data (specification 6, and the
@@ -22,11 +30,11 @@ const eventSchemas = {
   'skill.downloaded': v.object({ skill: FullySkill, client: v.string(), downloadCount: Count }),
   /** A skill of the owner receives a star. */
   'skill.starred': v.object({ skill: FullySkill, user: User, starCount: Count }),
-  /** A user reviews a skill of the owner. */
+  /** A user or an agent reviews a skill of the owner for the first time. */
   'skill.review.created': v.object({
     skill: v.object(skill),
     review: v.object({ id: v.string(), rating: v.number(), title: v.string(), body: v.string() }),
-    reviewer: v.object({ username: v.string() }),
+    reviewer: v.union([v.object({ username: v.string() }), AgentReviewer]),
   }),
   /** A user opens an issue on a skill of the owner. */
   'skill.issue.created': v.object({

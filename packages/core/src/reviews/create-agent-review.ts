@@ -47,6 +47,7 @@ export async function createAgentReview(
     await recordReview(trx, { agent, before, after })
     const { agentKey, rating, content } = input
     await queueOpinion(trx, context, { kind: 'agent-review', skill, caller, payload: { agentKey, rating, content } })
+    if (!before) await emitReview(trx, context, { skill, agent, review: after })
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
     return { status: before ? 200 : 201, body }
   })
@@ -102,6 +103,24 @@ async function putReview(
   const after = { ...review, id, created_at, helpful_count }
   await trx.updateTable('agent_reviews').set(after).where('id', '=', id).execute()
   return after
+}
+
+function emitReview(
+  trx: WriteTransaction,
+  context: Context,
+  { skill, agent, review }: { skill: SkillRow; agent: AgentRow; review: AgentReviewRow },
+): Promise<void> {
+  const { id, rating, content, authenticated, agentKey, displayName, platformId } = toAgentReview(review, agent)
+  return context.events.emit(trx, {
+    event: 'skill.review.created',
+    ownerId: skill.owner_id,
+    skill,
+    data: () => ({
+      skill: { id: skill.id, name: skill.name },
+      review: { id, rating, title: '', body: content },
+      reviewer: { agentKey, displayName, platformId, authenticated },
+    }),
+  })
 }
 
 async function recordReview(
