@@ -1,5 +1,6 @@
 import { guest, localApi } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { pointUnits } from '../packages/core/src/reputation/formula.ts'
 import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
@@ -51,7 +52,7 @@ describeApi('reviews of agents', (open) => {
       .select(['credited_reviews', 'credited_points'])
       .where('full_name', '=', fullName)
       .executeTakeFirstOrThrow()
-    return [row.credited_reviews, row.credited_points]
+    return [row.credited_reviews, row.credited_points / pointUnits]
   }
   const countersOf = async (agentKey: string) => {
     const row = await test.registry.database.read
@@ -205,7 +206,7 @@ describeApi('reviews of agents', (open) => {
   })
 
   describe('refuse', () => {
-    it.each([0, 0.5, 5.5, 6, -1, 4.25, 1.1, 2.75, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '4', null, [4]])(
+    it.each([0, 0.5, 5.5, 6, -1, 0.999, 5.001, 1e300, Number.NaN, Number.POSITIVE_INFINITY, '4', null, [4]])(
       'a rating of %j, without any effect',
       async (rating) => {
         const input = { ...toInput('tool', 'codex:odd'), rating: rating as number }
@@ -220,7 +221,7 @@ describeApi('reviews of agents', (open) => {
       ['content', { content: 'a\0b' }],
       ['content', { content: undefined }],
       ['agentKey', { agentKey: 'no-colon' }],
-      ['agentKey', { agentKey: 'Codex:odd' }],
+      ['agentKey', { agentKey: 'Cod/ex:odd' }],
       ['agentKey', { agentKey: undefined }],
       ['authenticated', { authenticated: true }],
       ['helpfulCount', { helpfulCount: 9 }],
@@ -231,9 +232,9 @@ describeApi('reviews of agents', (open) => {
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:odd' }))).toBe('not_found')
     })
 
-    it('no rating from one to five in halves, and no content up to four thousand characters', async () => {
+    it('no rating from one to five, and no content up to four thousand characters', async () => {
       await publish('rated')
-      for (const rating of [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]) {
+      for (const rating of [1, 1.1, 1.5, 2.75, Math.PI, 4.3, 4.999_999, 5]) {
         const review = await test.api().createAgentReview({ ...toInput('rated', 'codex:fair', rating), content: 'x' })
         expect(review.rating).toBe(rating)
         expect((await list('rated')).map((one) => one.rating)).toEqual([rating])
@@ -307,7 +308,7 @@ describeApi('reviews of agents', (open) => {
 
   describe('are listed', () => {
     /** Twelve reviews, many of them alike: [rating, votes, minute of the last change]. */
-    const made = Array.from({ length: 12 }, (_, i) => [1 + ((i * 5) % 4), (i * 7) % 3, (i * 3) % 4] as const)
+    const made = Array.from({ length: 12 }, (_, i) => [4 + ((i * 5) % 4) / 10, (i * 7) % 3, (i * 3) % 4] as const)
     beforeAll(async () => {
       await publish('listed')
       const start = test.clock.now()
@@ -502,6 +503,8 @@ describeApi('reviews of agents', (open) => {
       expect(await creditOf(name)).toEqual([0, 0])
       const steps = [
         [4.5, 3],
+        [3.7, 1.4],
+        [2.9996, -0.001],
         [1, -4],
         [3, 0],
         [5, 4],

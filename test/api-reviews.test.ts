@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { pointUnits } from '../packages/core/src/reputation/formula.ts'
 import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
@@ -33,7 +34,7 @@ describeApi('what users say of a skill', (open) => {
       .select(['credited_reviews', 'credited_points'])
       .where('full_name', '=', fullName)
       .executeTakeFirstOrThrow()
-    return [row.credited_reviews, row.credited_points]
+    return [row.credited_reviews, row.credited_points / pointUnits]
   }
   const listReviews = async (name: string, user?: TestUser) =>
     (await (user?.api ?? test.api()).listReviews({ name })).reviews

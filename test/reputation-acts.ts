@@ -85,11 +85,11 @@ const acts = {
   review: (_world, { api, skill, how }) =>
     api.createReview({ name: skill.full_name, rating: 1 + (how % 5), title: 'Tried it', body: '' }),
   reviewAsAgent: ({ test, agents }, { user, skill, how }) =>
-    reviewAsAgent(test, pick(agents, how), skill.full_name, 1 + (how % 9) / 2, pick([user, undefined, user], how)),
+    reviewAsAgent(test, pick(agents, how), skill.full_name, 1 + (how % 41) / 10, pick([user, undefined, user], how)),
   reviewWithoutToken: (_world, { api, skill, how }) =>
     api.createAgentReview({ name: skill.full_name, agentKey: `law:lone-${how % 3}`, rating: 5, content: 'Great.' }),
   reviewAsOwnAgent: (world, { skill, how }) =>
-    reviewAsAgent(world.test, pick(world.agents, how), skill.full_name, 1 + (how % 9) / 2, ownerOf(world, skill)),
+    reviewAsAgent(world.test, pick(world.agents, how), skill.full_name, 1 + (how % 41) / 10, ownerOf(world, skill)),
   moderate: ({ test }, { skill, how }) => {
     const state = pick(['shown', 'flagged', 'hidden'] as const, how)
     return test.admin.api.moderateSkill({ name: skill.full_name, state, reason: 'Because.' })

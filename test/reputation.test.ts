@@ -4,7 +4,15 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { badges } from '../packages/core/src/reputation/badges.ts'
 import { descriptionCharactersMin, factNames, noFacts } from '../packages/core/src/reputation/facts.ts'
-import { formula, levels, scoreMax, toComponents, toLevel, toScore } from '../packages/core/src/reputation/formula.ts'
+import {
+  formula,
+  levels,
+  pointUnits,
+  scoreMax,
+  toComponents,
+  toLevel,
+  toScore,
+} from '../packages/core/src/reputation/formula.ts'
 import { findDrift, recomputeStandings } from '../packages/core/src/reputation/recompute.ts'
 import { skillMd } from './answers.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'
@@ -49,7 +57,14 @@ describe('the formula of reputation', () => {
   it('never gives less for more of what is good, nor more for what is bad', () => {
     const good = ['downloads', 'stars', 'review_points'] as const
     const bad = ['flagged_skills', 'hidden_skills', 'taken_down_skills'] as const
-    const some = { ...noFacts, skills: 8, portable_skills: 6, described_skills: 5, stars: 9, review_points: 9 }
+    const some = {
+      ...noFacts,
+      skills: 8,
+      portable_skills: 6,
+      described_skills: 5,
+      stars: 9,
+      review_points: 9 * pointUnits,
+    }
     fc.assert(
       fc.property(fc.nat(1e6), fc.nat(1e6), (less, more) => {
         for (const name of good) {
@@ -68,12 +83,12 @@ describe('the formula of reputation', () => {
     const byDownloads = toScore({ ...noFacts, downloads: Number.MAX_SAFE_INTEGER }, [])
     expect(toScore({ ...noFacts, stars: 30 }, [])).toBeGreaterThanOrEqual(byDownloads)
     expect(toScore({ ...noFacts, downloads: 10_000 }, [])).toBeLessThan(
-      toScore({ ...noFacts, stars: 10, reviews: 5, review_points: 20 }, []),
+      toScore({ ...noFacts, stars: 10, reviews: 5, review_points: 20 * pointUnits }, []),
     )
   })
 
   it('takes the bad word of reviewers as no gain rather than as a debt', () => {
-    expect(toComponents({ ...noFacts, reviews: 5, review_points: -20 }, []).reviews).toBe(0)
+    expect(toComponents({ ...noFacts, reviews: 5, review_points: -20 * pointUnits }, []).reviews).toBe(0)
   })
 
   it('counts skills that are not portable or not described against those that are', () => {

@@ -35,6 +35,8 @@ describeDatabases('a database of an earlier program', (_open, dialect) => {
     for (const [username, key] of Object.entries(file.expected.keys)) {
       expect(await registry.authenticate(key)).toMatchObject({ username })
     }
+    const ratings = (await guest.listAgentReviews({ name: 'alice/tool' })).reviews.map(({ rating }) => rating)
+    expect(ratings).toEqual((file.tables['agent_reviews'] ?? []).map((row) => Number(row['half_stars']) / 2))
     const entries = await registry.database.read.selectFrom('log').select(['seq', 'entry']).orderBy('seq').execute()
     expect(entries.slice(0, file.expected.entries)).toEqual(toEntries(file.tables['log']!))
     await publishMore(registry, file.expected.keys['alice']!)

@@ -45,13 +45,7 @@ export const toolInputs = {
   report_review: v.strictObject({
     name,
     agentKey: text(257, 'Who reviews: platform:instance, as in claude-code:7f3a.'),
-    rating: v.pipe(
-      v.number(),
-      v.minValue(1),
-      v.maxValue(5),
-      v.multipleOf(0.5),
-      v.description('From 1 to 5, halves allowed.'),
-    ),
+    rating: v.pipe(v.number(), v.minValue(1), v.maxValue(5), v.description('Any number from 1 to 5.')),
     content: text(4000, 'What worked and what did not, for those who come after.'),
   }),
 } as const

@@ -1,6 +1,6 @@
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Facts } from './facts.ts'
-import type { VerifiedMethod } from './formula.ts'
+import { pointUnits, type VerifiedMethod } from './formula.ts'
 
 interface Badge {
   readonly id: string
@@ -19,7 +19,7 @@ export const badges: readonly Badge[] = [
     id: 'well-reviewed',
     title: 'Ten reviews of four stars on average',
     // Four stars are two half stars above three.
-    isEarned: ({ reviews, review_points }) => reviews >= 10 && review_points >= 2 * reviews,
+    isEarned: ({ reviews, review_points }) => reviews >= 10 && review_points >= 2 * pointUnits * reviews,
   },
   {
     id: 'portable',

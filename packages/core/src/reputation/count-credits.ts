@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { SkillRow, Tables } from '../storage/tables.ts'
+import { pointUnits } from './formula.ts'
 
 /** The columns of a skill that say what others did for it. */
 export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'credited_points'>
@@ -7,8 +8,11 @@ export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'cr
 /** Nobody did anything. */
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 
-/** A review is worth its half stars above three stars, which say neither good nor bad. */
-const halfStarsOfThree = 6
+/** The rating that says neither good nor bad. A review is worth its half stars above that. */
+const neutralRating = 3
+const unitsPerStar = 2 * pointUnits
+/** Rounded to whole units for each review, so that counting up and counting again give the same. */
+const toPoints = sql<number>`sum(floor((rating - ${sql.lit(neutralRating)}) * ${sql.lit(unitsPerStar)} + 0.5))`
 
 /**
  * What others than their owners did for skills, counted from the stars and reviews themselves: what counts is people,
@@ -34,7 +38,7 @@ export async function countReviewCredits(
     .selectFrom(rankReviews(db, of).as('ranked'))
     .innerJoin('skills', 'skills.id', 'ranked.skill_id')
     .select((eb) => ['skills.id', eb.fn.countAll<number>().as('count')])
-    .select(sql<number>`sum(half_stars - ${sql.lit(halfStarsOfThree)})`.as('points'))
+    .select(toPoints.as('points'))
     .where('place', '=', 1)
     .whereRef('reviewer_id', '!=', 'skills.owner_id')
     .groupBy('skills.id')
@@ -51,20 +55,20 @@ export async function countReviewCredits(
 function rankReviews(db: Kysely<Tables>, { skillId, reviewerId }: Parameters<typeof countReviewCredits>[1]) {
   const byUsers = db
     .selectFrom('reviews')
-    .select(['id', 'skill_id', 'user_id as reviewer_id', sql<number>`2 * rating`.as('half_stars')])
+    .select(['id', 'skill_id', 'user_id as reviewer_id', 'rating'])
     .select(sql<number>`0`.as('by_agent'))
     .$if(skillId !== undefined, (query) => query.where('skill_id', '=', skillId!))
     .$if(reviewerId !== undefined, (query) => query.where('user_id', '=', reviewerId!))
   const byAgents = db
     .selectFrom('agent_reviews')
-    .select(['id', 'skill_id', 'reviewer_id', 'half_stars', sql<number>`1`.as('by_agent')])
+    .select(['id', 'skill_id', 'reviewer_id', 'rating', sql<number>`1`.as('by_agent')])
     .where('reviewer_id', 'is not', null)
     .$narrowType<{ reviewer_id: string }>()
     .$if(skillId !== undefined, (query) => query.where('skill_id', '=', skillId!))
     .$if(reviewerId !== undefined, (query) => query.where('reviewer_id', '=', reviewerId!))
   return db
     .selectFrom(byUsers.unionAll(byAgents).as('all_reviews'))
-    .select(['skill_id', 'reviewer_id', 'half_stars'])
+    .select(['skill_id', 'reviewer_id', 'rating'])
     .select((eb) =>
       eb.fn
         .agg<number>('row_number')

@@ -8,7 +8,7 @@ import { addToStandings, type Author } from './standings.ts'
 export interface Credit {
   readonly downloads?: number
   readonly stars?: number
-  /** How many reviews, and the sum of their half stars above or below three stars. */
+  /** How many reviews, and the sum of their half stars above or below three stars, in thousandths. */
   readonly reviews?: number
   readonly points?: number
 }

@@ -5,6 +5,9 @@ import type { Facts } from './facts.ts'
 /** How an author was verified. */
 export type VerifiedMethod = VerificationRow['method']
 
+/** Points of reviews are stored in thousandths: sums of whole numbers are exact in every order. */
+export const pointUnits = 1000
+
 /**
  * The whole formula; docs/reputation.md tells the same, and a test holds the two together. What grows with use comes
  * near to `most` and never passes it; half of it is reached at `halfAt`. So no number of downloads, which anybody can
@@ -13,7 +16,7 @@ export type VerifiedMethod = VerificationRow['method']
 export const formula = {
   downloads: { most: 150, halfAt: 2000 },
   stars: { most: 250, halfAt: 20 },
-  /** Counted in points: every half star above three is one, every one below takes one away. */
+  /** Counted in points: every half star above three is one, every one below takes one away; parts of them count. */
   reviews: { most: 250, halfAt: 20 },
   verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
   /** Of skills that are: with few skills, or where many of them are not, less. */
@@ -39,7 +42,7 @@ export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): 
   return {
     downloads: saturate(facts.downloads, formula.downloads),
     stars: saturate(facts.stars, formula.stars),
-    reviews: saturate(facts.review_points, formula.reviews),
+    reviews: saturate(facts.review_points / pointUnits, formula.reviews),
     verification: sumUp(formula.verification, (method) => Number(methods.includes(method))),
     quality: toShare(facts.portable_skills, facts, portable) + toShare(facts.described_skills, facts, described),
     penalties: 0 - sumUp(formula.penalties, (name) => facts[name]),

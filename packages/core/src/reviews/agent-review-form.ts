@@ -12,7 +12,7 @@ export function toAgentReview(row: AgentReviewRow, agent: Reviewer): AgentReview
     agentKey: agent.agent_key,
     displayName: agent.display_name,
     platformId: agent.platform_id,
-    rating: row.half_stars / 2,
+    rating: row.rating,
     content: row.content,
     authenticated: row.authenticated === 1,
     helpfulCount: row.helpful_count,

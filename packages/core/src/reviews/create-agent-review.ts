@@ -78,7 +78,7 @@ function toReview(
     id: newId(),
     skill_id: by.skill.id,
     agent_id: by.agent.id,
-    half_stars: 2 * input.rating,
+    rating: input.rating,
     content: input.content,
     authenticated: by.authenticated ? 1 : 0,
     reviewer_id: by.authenticated ? by.agent.user_id : null,
@@ -136,8 +136,8 @@ async function recordReview(
   })
 }
 
-function toDetail(before: AgentReviewRow | undefined, { half_stars, version }: AgentReviewRow): string {
-  const stars = half_stars === 2 ? '1 star' : `${half_stars / 2} stars`
+function toDetail(before: AgentReviewRow | undefined, { rating, version }: AgentReviewRow): string {
+  const stars = rating === 1 ? '1 star' : `${rating} stars`
   const of = version === '' ? '' : ` for version ${version}`
   return `${before ? 'Changed its review to' : 'Gave'} ${stars}${of}`
 }

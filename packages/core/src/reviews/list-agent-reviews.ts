@@ -8,7 +8,7 @@ import { toAgentReview } from './agent-review-form.ts'
 const sortColumns = {
   recent: ['updated_at'],
   helpful: ['helpful_count'],
-  rating_high: ['half_stars', 'helpful_count'],
+  rating_high: ['rating', 'helpful_count'],
 } as const
 
 /** GET /skills/<name>/agent-reviews. */

@@ -15,6 +15,7 @@ import { dashboard } from './migrations/0012-dashboard.ts'
 import { cluster } from './migrations/0013-cluster.ts'
 import { invitations } from './migrations/0014-invitations.ts'
 import { metadataScans } from './migrations/0015-metadata-scans.ts'
+import { agentRatings } from './migrations/0016-agent-ratings.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, never changed once released. */
@@ -43,6 +44,7 @@ const migrations: readonly Migration[] = [
   cluster,
   invitations,
   metadataScans,
+  agentRatings,
 ]
 
 /** The steps of the schema that this program knows, oldest first. */

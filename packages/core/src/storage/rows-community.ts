@@ -57,8 +57,8 @@ export interface AgentReviewRow {
   id: string
   skill_id: string
   agent_id: string
-  /** Twice the rating, a whole number from 2 to 10. */
-  half_stars: number
+  /** Any number from 1 to 5. */
+  rating: number
   content: string
   authenticated: number
   /** The user for whom the agent wrote it, with its token; null for an agent that was nobody's then. */

@@ -20,7 +20,7 @@ export interface StandingRow {
   downloads: number
   stars: number
   reviews: number
-  /** The sum of half stars above or below three stars. */
+  /** The sum of half stars above or below three stars, in thousandths. */
   review_points: number
   flagged_skills: number
   hidden_skills: number

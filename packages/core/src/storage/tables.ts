@@ -146,6 +146,7 @@ export interface SkillRow {
   /** Stars and reviews of others than the owner, as reputation counts them; see `reputation/`. */
   credited_stars: number
   credited_reviews: number
+  /** In thousandths, as `review_points` of standings. */
   credited_points: number
   /** How many agents of users other than the owner reported, with their tokens, that they have it. */
   agent_installs: number

@@ -33,7 +33,7 @@ export const reviewEndpoints = {
     input: v.strictObject({
       ...name,
       agentKey: AgentKey,
-      rating: v.pipe(v.number(), v.minValue(1), v.maxValue(5), v.multipleOf(0.5)),
+      rating: v.pipe(v.number(), v.minValue(1), v.maxValue(5)),
       content: prose(4000),
     }),
     output: v.object({ ...AgentReview.entries, agentToken: v.optional(v.string()), ...textWarnings }),

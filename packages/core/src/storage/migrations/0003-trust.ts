@@ -1,8 +1,6 @@
 import { sql, type Kysely } from 'kysely'
-import { recomputeStandings } from '../../reputation/recompute.ts'
 import type { Migration } from '../migrations.ts'
 import type { Tables } from '../tables.ts'
-import type { WriteTransaction } from '../writer.ts'
 import { columnsOf, maybeTo, primary, required, to, unique, zero } from './columns.ts'
 
 const standingColumns = [
@@ -14,7 +12,7 @@ const standingColumns = [
 export const trust: Migration = {
   name: '0003-trust',
   async up(db, dialect) {
-    const { whole, orderedText, table } = columnsOf(db, dialect)
+    const { fraction, whole, orderedText, table } = columnsOf(db, dialect)
     const index = (name: string, on: string, columns: string[]) =>
       db.schema.createIndex(name).on(on).columns(columns).execute()
 
@@ -86,7 +84,7 @@ export const trust: Migration = {
       .addColumn('original_skill_id', 'text', to('skills.id'))
       .addColumn('reporter_id', 'text', to('users.id'))
       .addColumn('status', 'text', required)
-      .addColumn('similarity', dialect === 'sqlite' ? 'real' : 'double precision', required)
+      .addColumn('similarity', fraction, required)
       .addColumn('evidence', 'text', required)
       .addColumn('note', 'text', required)
       .addColumn('created_at', whole, required)
@@ -126,13 +124,10 @@ export const trust: Migration = {
   },
 }
 
-/** What changes keep up from here on is counted once from what is there already. */
+/**
+ * What changes keep up from here on is counted once from what is there already. 0016-agent-ratings counts standings.
+ */
 async function countSoFar(db: Kysely<Tables>): Promise<void> {
   await sql`update skills set agent_installs = (
     select count(*) from agent_skills where agent_skills.skill_id = skills.id and counted = 1)`.execute(db)
-  const { at } = await db
-    .selectFrom('skills')
-    .select((eb) => eb.fn.max('updated_at').as('at'))
-    .executeTakeFirstOrThrow()
-  if (at !== null) await recomputeStandings(db as WriteTransaction, at)
 }

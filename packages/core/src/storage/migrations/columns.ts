@@ -16,6 +16,7 @@ export function columnsOf(db: Kysely<Tables>, dialect: Dialect) {
     bytes: dialect === 'sqlite' ? ('blob' as const) : ('bytea' as const),
     // A time in milliseconds does not fit 32 bits, and PostgreSQL takes `integer` at its word.
     whole: dialect === 'sqlite' ? ('integer' as const) : ('bigint' as const),
+    fraction: dialect === 'sqlite' ? ('real' as const) : ('double precision' as const),
     /** Text whose order is that of its code points, wherever the database is: lists in the order of names. */
     orderedText: dialect === 'sqlite' ? ('text' as const) : sql`text collate "C"`,
     table(name: string): CreateTableBuilder<string, string> {
