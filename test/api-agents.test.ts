@@ -113,7 +113,17 @@ describeApi('agents', (open, { transport }) => {
       const made = await test.api().registerAgent(input)
       expect(made).toMatchObject({ agentKey, platformId: normalised })
       expect((await test.api().registerAgent({ ...input, platformId: normalised })).agentKey).toBe(agentKey)
-      expect((await test.api().getAgent({ agentKey })).platformId).toBe(normalised)
+      for (const key of [agentKey, input.agentKey])
+        expect((await test.api().getAgent({ agentKey: key })).platformId).toBe(normalised)
+      for (const platform of [platformId, normalised]) {
+        const { agents: found } = await test.api().listAgents({ platform })
+        expect(found.map((agent) => agent.agentKey)).toContain(agentKey)
+        expect(new Set(found.map((agent) => agent.platformId))).toEqual(new Set([normalised]))
+      }
+      expect((await test.admin.api.resetAgentToken({ agentKey: input.agentKey })).agentKey).toBe(agentKey)
+      const beat = { installedSkills: [], agentKey: input.agentKey, platform: platformId }
+      expect((await test.api().heartbeat(beat)).unknown).toEqual([])
+      expect(await codeOf(test.api().getAgent({ agentKey: `${platformId}:own-1` }))).toBe('not_found')
     })
 
     it('under keys of every letter that there may be', async () => {
@@ -293,7 +303,7 @@ describeApi('agents', (open, { transport }) => {
       expect(total).toBeGreaterThan(200)
       expect((await test.api().listAgents({ limit: 100 })).agents).toHaveLength(100)
       const none = { agents: [], total: 0, page: 1, totalPages: 0 }
-      for (const platform of ['nowhere', 'ran', 'RANK', "rank' or 1=1 --", ''])
+      for (const platform of ['nowhere', 'ran', 'RANKS', "rank' or 1=1 --", ''])
         expect(await test.api().listAgents({ platform })).toEqual(none)
     })
 
@@ -361,7 +371,7 @@ describeApi('agents', (open, { transport }) => {
     })
 
     it('and an unknown one is not found', async () => {
-      for (const agentKey of ['busy:two', 'busy', 'BUSY:one', 'busy:one ', '%'])
+      for (const agentKey of ['busy:two', 'busy', 'busy:ONE', 'busy:one ', '%'])
         expect(await codeOf(test.api().getAgent({ agentKey }))).toBe('not_found')
     })
 

@@ -98,13 +98,15 @@ describeApi('events of downloads', (open, { transport }) => {
     const reported: [agents: string[], platform: string | undefined][] = [
       [['claude-code:laptop-of-carol', 'cursor:two'], 'claude-code'],
       [['codex'], 'codex'],
+      [['Claude Code:Laptop'], 'claude-code'],
+      [['VSCode'], 'vscode'],
       [[':laptop-of-carol'], undefined],
       [[], undefined],
     ]
     for (const [agents] of reported) await bob.api.track({ skillName: name, agents })
     const own = transport === 'HTTP' ? 'node' : 'unknown'
     expect((await downloadsOf(hook)).map((told) => told.client)).toEqual(
-      reported.map(([, platform]) => platform ?? own),
+      reported.map(([, platform]) => platform ?? own).toSorted(),
     )
   })
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { Agent, AgentActivity, AgentKey, HeartbeatResult, PlatformId } from '../schemas/agent.ts'
-import { SkillRef, Term, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
+import { Agent, AgentActivity, AgentKey, AgentRef, HeartbeatResult, PlatformId, PlatformRef } from '../schemas/agent.ts'
+import { SkillRef, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
 
 /** Agents and the heartbeat (specification 4.3). */
 export const agentEndpoints = {
@@ -14,7 +14,7 @@ export const agentEndpoints = {
     summary: 'Show the leaderboard of agents',
     input: v.object({
       sort: v.optional(v.picklist(['trust', 'activity', 'published', 'reviews']), 'trust'),
-      platform: v.optional(Term),
+      platform: v.optional(PlatformRef),
       page,
       limit: limit(),
     }),
@@ -36,7 +36,7 @@ export const agentEndpoints = {
     auth: 'none',
     tag: 'Agents',
     summary: 'Show an agent and what it did',
-    input: v.object({ agentKey: Term }),
+    input: v.object({ agentKey: AgentRef }),
     output: v.object({ ...Agent.entries, activity: v.array(AgentActivity) }),
   },
   resetAgentToken: {
@@ -46,7 +46,7 @@ export const agentEndpoints = {
     scope: 'manage',
     tag: 'Agents',
     summary: 'Give an agent a new token in the place of one that was lost or stolen',
-    input: v.strictObject({ agentKey: Term }),
+    input: v.strictObject({ agentKey: AgentRef }),
     output: v.object({ agentKey: v.string(), agentToken: v.string() }),
   },
   heartbeat: {
@@ -65,7 +65,7 @@ export const agentEndpoints = {
         }),
         limits.heartbeatSkillsMax,
       ),
-      platform: v.optional(text(128)),
+      platform: v.optional(v.pipe(text(128), PlatformRef)),
       agentKey: v.optional(AgentKey),
     }),
     output: HeartbeatResult,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
+import { ReportedAgent } from '../schemas/agent.ts'
 import { ExternalSkill, Trending, externalRegistries, periods } from '../schemas/external.ts'
 import { SarifLog, ScanReport } from '../schemas/security.ts'
 import {
@@ -86,7 +87,7 @@ export const externalEndpoints = {
     input: v.strictObject({
       skillName: SkillRef,
       source: v.optional(v.picklist(['registry', 'github', 'external']), 'registry'),
-      agents: v.optional(boundedArray(text(128), limits.trackAgentsMax), []),
+      agents: v.optional(boundedArray(ReportedAgent, limits.trackAgentsMax), []),
       repoUrl: v.optional(v.pipe(v.string(), v.url(), v.maxLength(500))),
     }),
     output: v.object({ accepted: v.literal(true) }),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Widens } from './access.ts'
-import { Count, Id, Timestamp } from './fields.ts'
+import { Count, Id, Term, Timestamp, text } from './fields.ts'
 import { Skill } from './skill.ts'
 
 /** Platforms write their own names, such as `VSCode` and `Claude Code`: they are `vscode` and `claude-code` here. */
@@ -11,12 +11,25 @@ export const PlatformId = v.pipe(
 )
 export const AgentKey = v.pipe(
   v.string(),
-  v.transform((key) => key.replace(/^[^:]*/, toPlatformId)),
+  v.transform(toAgentKey),
   v.regex(
     /^[a-z0-9._-]{1,128}:[A-Za-z0-9._-]{1,128}$/,
     'must be <platformId>:<instanceId>, each of letters, digits, ., _ or -',
   ),
 )
+
+/** What an agent or a platform is looked up by, in the spelling of keys; one that is no key is not found. */
+export const AgentRef = v.pipe(Term, v.transform(toAgentKey))
+export const PlatformRef = v.pipe(Term, v.transform(toPlatformId))
+/** An agent that an install names: its platform, alone or before a colon. */
+export const ReportedAgent = v.pipe(
+  text(128),
+  v.transform((agent) => toAgentKey(agent.trim())),
+)
+
+function toAgentKey(key: string): string {
+  return key.replace(/^[^:]*/, toPlatformId)
+}
 
 function toPlatformId(name: string): string {
   return name.toLowerCase().replaceAll(' ', '-')
