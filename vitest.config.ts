@@ -14,7 +14,7 @@ export default defineConfig(({ mode }) => {
     ssr: { resolve: { conditions: ['source'] } },
     test: {
       include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
-      exclude: isLong ? [] : ['**/*.long.test.ts'],
+      exclude: ['**/node_modules/**', ...(isLong ? [] : ['**/*.long.test.ts'])],
       env: { SKILLSTEAD_TEST_LONG: isLong ? '1' : '' },
       globalSetup: ['test/run-folder.ts', 'test/postgres.ts', 'test/browser-server.ts'],
       reporters: ['./test/line-reporter.ts'],
@@ -33,7 +33,7 @@ export default defineConfig(({ mode }) => {
 
 /** The long files, and some of those with variants that only long runs have. */
 function listSample(): string[] {
-  const files = globSync('test/**/*.test.ts').toSorted()
+  const files = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted()
   const long = files.filter((file) => file.endsWith('.long.test.ts'))
   const withVariants = files.filter((file) => readFileSync(file, 'utf8').includes('describeApi('))
   return [...long, ...sample(withVariants, sampledFiles)]
