@@ -31,13 +31,13 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(user.deleteSkill({ name: 'alice/shared' }))).toBe('forbidden')
     // What a holder may read, nobody may copy, rate or talk about by it.
     for (const call of [
-      user.forkSkill({ name: 'alice/shared' }),
-      user.starSkill({ name: 'alice/shared' }),
-      user.createReview({ name: 'alice/shared', rating: 1, title: 'Seen', body: 'Seen.' }),
-      user.createIssue({ name: 'alice/shared', type: 'bug', title: 'Seen', body: 'Seen.' }),
-      holder.createAgentReview({ name: 'alice/shared', agentKey: 'codex:holder', rating: 1, content: 'Seen.' }),
+      () => user.forkSkill({ name: 'alice/shared' }),
+      () => user.starSkill({ name: 'alice/shared' }),
+      () => user.createReview({ name: 'alice/shared', rating: 1, title: 'Seen', body: 'Seen.' }),
+      () => user.createIssue({ name: 'alice/shared', type: 'bug', title: 'Seen', body: 'Seen.' }),
+      () => holder.createAgentReview({ name: 'alice/shared', agentKey: 'codex:holder', rating: 1, content: 'Seen.' }),
     ])
-      expect(await codeOf(call)).toBe('forbidden')
+      expect(await codeOf(call())).toBe('forbidden')
     // What a holder read is kept for nobody else.
     expect(await codeOf(test.api().getSkill({ name: 'alice/shared' }))).toBe('not_found')
     expect(await codeOf(bob.api.getSkill({ name: 'alice/shared' }))).toBe('not_found')

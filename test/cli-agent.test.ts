@@ -66,7 +66,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     expect(made.stdout).toContain('Made the pack office: 2 skills')
     await pack('add', 'office', 'long', '--note', 'For\u001B[2J talks')
     expect((await pack('show', 'office')).stdout).toMatch(
-      /\n {2}alice\/long@1\.0\.0 \(pinned\) {2}For \[2J talks\n {2}alice\/faxes@1\.0\.0\n$/,
+      /\n {2}alice\/long@1\.0\.0 \(pinned\) {2}For\[2J talks\n {2}alice\/faxes@1\.0\.0\n$/,
     )
     const slip = await pack('remove', 'office', 'nothing')
     expect(slip).toMatchObject({ code: 1, stderr: expect.stringContaining('is not in the pack') })

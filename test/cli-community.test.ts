@@ -33,11 +33,11 @@ describe('the command line of administrators, for what people ask for and report
     const { stdout, code } = await skillstead(at('requests'))
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /fulfilled {4}▲2 {2}Most wanted\n {2}fulfilled by alice\/faxes\n.*open.*▲1 {2}Second \[2J by votes\n2 of 2\.\n$/,
+      /fulfilled {4}▲2 {2}Most wanted\n {2}fulfilled by alice\/faxes\n.*open.*▲1 {2}Second\[2J by votes\n2 of 2\.\n$/,
     )
     expect(stdout).not.toContain('\u001B')
     const recent = await skillsteadJson<{ requests: { title: string }[] }>(at('requests', '--sort', 'recent'))
-    expect(recent.requests.map(({ title }) => title)).toEqual(['Most wanted', 'Second\u001B[2J by\nvotes'])
+    expect(recent.requests.map(({ title }) => title)).toEqual(['Most wanted', 'Second[2J by\nvotes'])
     expect(await skillsteadJson(at('requests', '--status', 'closed'))).toMatchObject({ requests: [], total: 0 })
   })
   it('lists reports, and decides one, once, which hides the skill', async () => {

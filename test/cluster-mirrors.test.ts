@@ -10,13 +10,13 @@ const rounds = 4
 
 describe.skipIf(inject('postgresUrl') === null)('the mirrors of three nodes on one PostgreSQL', () => {
   it('sync on schedule once, and not once each', async () => {
-    const upstream = await startNode()
+    const clock = createClock()
+    const upstream = await startNode({}, undefined, { clock })
     const place = await makePlace('PostgreSQL')
     const ending = [place.remove]
     onTestFinished(async () => {
       for (const end of ending.toReversed()) await end()
     })
-    const clock = createClock()
     const reports: string[] = []
     const mirrors: Mirror[] = []
     for (let i = 0; i < 3; i++) {

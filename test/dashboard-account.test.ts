@@ -100,6 +100,7 @@ describeBrowser('an account in the dashboard', () => {
     await page.getByLabel('Visibility').selectOption('private')
     await page.getByRole('button', { name: 'Look again' }).click()
     await page.getByRole('button', { name: 'Publish 2.1.0' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish 2.1.0' }).click()
     await page.getByRole('link', { name: 'See what the scan found.' }).waitFor()
     const skill = await api.getSkill({ name: 'alice/tidy' })
     expect([skill.latestVersion, skill.visibility, skill.files.length]).toEqual(['2.1.0', 'private', 2])

@@ -56,8 +56,15 @@ const ownerDeeds: Partial<Record<EndpointName, Act>> = {
   deleteShare: (api, name) => api.deleteShare({ name, id: 'x' }),
 }
 
-/** For the parties of an offer whatever the skill is, and for what administrators decided apart from takedowns. */
-const otherwise = ['acceptTransfer', 'cancelTransfer', 'appealModeration', 'getModeration', 'moderateSkill']
+/** For the parties of an offer or an invitation whatever the skill is, and for what administrators decided apart from takedowns. */
+const otherwise = [
+  'acceptCollaboration',
+  'acceptTransfer',
+  'cancelTransfer',
+  'appealModeration',
+  'getModeration',
+  'moderateSkill',
+]
 
 it('every address of a skill is held against takedowns', () => {
   const named = Object.entries(endpoints).filter(([, { path }]) => path.includes(':name'))

@@ -17,7 +17,7 @@ import { portableNames, portableTables, unlistedTables } from '../packages/core/
 import { skillMd } from './answers.ts'
 import { makeRichFile, readExportLines, reopen } from './export-acts.ts'
 import { describeDatabases } from './harness.ts'
-import { makePlace } from './places.ts'
+import { makeEmptyPlace, makePlace } from './places.ts'
 import { readEntries, readKeys, readRoot } from './signed-log.ts'
 
 let folder: string
@@ -61,7 +61,7 @@ describeDatabases('an export', (open, dialect) => {
   })
 
   it('serves, proves and publishes on where it was taken in', async () => {
-    const place = await makePlace(dialect)
+    const place = await makeEmptyPlace(dialect)
     const before = await reopen({ path: rich.path })
     const old = localApi(before)
     const proof = await old.getProvenance({ name: 'alice/tool', version: '1.0.0' })

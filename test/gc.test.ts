@@ -109,7 +109,9 @@ describe('skillstead gc', () => {
     const before = await skillsteadJson<Result>(['gc', '--data', data])
     const after = await skillsteadJson<Result>(['gc', '--vacuum', '--data', data])
     expect(before.file.freeBytes).toBeGreaterThan(1_000_000)
-    expect(after.file).toEqual({ bytes: before.file.bytes - before.file.freeBytes, freeBytes: 0 })
+    // SQLite fills pages anew, too, so that it may give back more than what was free.
+    expect(after.file.bytes).toBeLessThanOrEqual(before.file.bytes - before.file.freeBytes)
+    expect(after.file.freeBytes).toBe(0)
     expect(await skillstead(['doctor', '--deep', '--data', data])).toMatchObject({ code: 0 })
     expect((await skillstead(['gc', '--data', data])).stdout).toMatch(/^There is nothing that nothing refers to\.\n/)
   })

@@ -181,7 +181,12 @@ async function makeSkills(registry: Registry, caller: Caller, count: number): Pr
   await registry.database.writer.write(async (trx) => {
     for (let i = 0; i < count; i++) {
       const id = await insertSkill(trx, { owner, fields: { name: `s-${i}` } }, at)
-      const columns = { latest_version: '1.0.0', category: 'plants', deprecated: Number(i % 5 === 1) }
+      const columns = {
+        latest_version: '1.0.0',
+        security_score: 100,
+        category: 'plants',
+        deprecated: Number(i % 5 === 1),
+      }
       const isPrivate = i % 11 === 5
       await trx
         .updateTable('skills')

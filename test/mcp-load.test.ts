@@ -96,7 +96,7 @@ it('costs a node nothing before it is first used', async () => {
     node.close()
     await registry.close()`
   const args = ['--conditions=source', '--input-type=module', '-e', code]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: new URL('..', import.meta.url).pathname })
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })
   expect(JSON.parse(stdout)).toEqual({ before: 0, after: true, status: 200 })
 })
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { openSqlite } from '../packages/core/src/storage/sqlite.ts'
 import { codeOf, refusalOf, skillMd } from './answers.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'
-import { makePlace } from './places.ts'
+import { makeEmptyPlace, makePlace } from './places.ts'
 
 const names = async ({ registry }: TestRegistry) =>
   (await registry.database.read.selectFrom('meta').select('key').execute()).map(({ key }) => key)
@@ -272,7 +272,7 @@ describe('storage in an SQLite file', () => {
   })
 
   it('is readable by its owner alone, its journal too', async () => {
-    const place = await makePlace('SQLite')
+    const place = await makeEmptyPlace('SQLite')
     const registry = await openRegistry(place.location)
     const modes = ['', '-wal', '-shm'].map((end) => statSync(place.location.path! + end).mode & 0o777)
     await registry.close()

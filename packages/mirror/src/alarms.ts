@@ -33,10 +33,11 @@ export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): 
 /** The error of a run that ends with an alarm, or that one keeps from beginning. */
 export function toStandstill(
   { name, kind }: Pick<Upstream, 'name' | 'kind'>,
-  { code, message }: Pick<Alarm, 'code' | 'message'>,
+  { code, message, keys = [] }: Pick<Alarm, 'code' | 'message' | 'keys'>,
 ): RegistryError {
   const command = kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
-  const detail = `The sync of '${name}' stands still (${code}): ${message} What came in before goes on serving. When you have looked into it, go on with \`skillstead ${command} --accept ${code}\`.`
+  const key = replacesKeys(code) && keys.length === 0 ? ' --key VKEY' : ''
+  const detail = `The sync of '${name}' stands still (${code}): ${message} What came in before goes on serving. When you have looked into it, go on with \`skillstead ${command} --accept ${code}${key}\`.`
   return new RegistryError('conflict', detail)
 }
 
@@ -77,11 +78,13 @@ export function toAcceptedKeys(
 ): readonly string[] {
   if (given !== undefined) return [given]
   const { keys: offered = [] } = alarm
+  // No key was offered that could replace those known here: they stay, and the next run finds out whether they sign.
+  if (offered.length === 0) return keys
   const pinnedSince = keys.filter((key) => offered.includes(key))
   if (pinnedSince.length > 0) return pinnedSince
-  if (offered.length > 0 && !settings.pinned) return offered
-  const why = settings.pinned ? `The key of '${name}' was pinned.` : `'${name}' names no key that signs its log.`
-  const detail = `${why} Compare the new key with its operator, and pass it with --key ${offered[0] ?? 'VKEY'}`
+  if (!settings.pinned) return offered
+  const why = `The key of '${name}' was pinned.`
+  const detail = `${why} Compare the new key with its operator, and pass it with --key ${offered[0]}`
   throw new RegistryError('invalid_request', `${detail}.`)
 }
 
