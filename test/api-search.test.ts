@@ -111,6 +111,20 @@ describe.each([
       expect((await search({ includeStubs: true })).total).toBe(count + 1)
     })
 
+    it('shows stubs by a name that reads them, as skills without content', async () => {
+      const [stub] = (await search({ q: 'stubbed', includeStubs: true })).skills
+      const { match: _match, ...item } = stub!
+      expect(item).toMatchObject({ name: 'carol/stubbed', fullName: 'carol/stubbed', latestVersion: '0.0.0' })
+      const name = item.name
+      const details = await test.api().getSkill({ name })
+      expect(details).toMatchObject({ ...item, stub: true, versions: [], files: [], digest: null })
+      const api = test.api()
+      expect(await codeOf(api.getSkillMd({ name }))).toBe('not_found')
+      expect(await codeOf(api.getSkillMd({ name, version: '0.0.0' }))).toBe('not_found')
+      expect(await codeOf(api.getArchive({ name }))).toBe('not_found')
+      expect(await codeOf(api.loadSkill({ name }))).toBe('not_found')
+    })
+
     it.each(words)('finds exactly the skills with a word: %s', async (word) => {
       const expected = all.filter((name) => Number(name.split('-')[1]) % 5 === words.indexOf(word))
       expect(names(await search({ q: word, limit: 100 })).toSorted()).toEqual(expected.toSorted())

@@ -147,7 +147,7 @@ describeDatabases('what comes from elsewhere', (open) => {
     expect((await test.api().getFeed()).head, 'no publication').toBe(head)
     expect(await test.api().getSkill({ name: 'author/stubbed' })).toMatchObject({
       stub: true,
-      latestVersion: '',
+      latestVersion: '0.0.0',
       description: 'Known.',
     })
     expect(await codeOf(test.api().getSkill({ name: 'stubbed' }))).toBe('not_found')

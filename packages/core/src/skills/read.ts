@@ -145,6 +145,9 @@ export async function getVersion(context: Context, skill: SkillRow, number: stri
 export async function getContent(context: Context, input: { name: string; version?: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
+  if (skill.stub === 1) {
+    throw new RegistryError('not_found', `${skill.full_name} is known by name only: nobody has published it here.`)
+  }
   if (number === '') {
     throw new RegistryError(
       'not_found',

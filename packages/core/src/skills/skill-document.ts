@@ -59,16 +59,21 @@ export const itemColumns = [
     'security_score',
   ] as const),
   ...(['verified', 'deprecated', 'category', 'license', 'owner_id', 'owner', 'published_at'] as const),
+  'stub',
 ] as const
 
-/** A skill as an item of a list (specification 2.1). */
+/** What a stub has as its latest version, of which there is no content. */
+const stubVersion = '0.0.0'
+
+/** A skill as an item of a list (specification 2.1). A stub holds no short name, so that its name is the full one. */
 export function toSkill(skill: Pick<SkillRow, (typeof itemColumns)[number]>): Skill {
+  const isStub = skill.stub === 1
   return {
     id: skill.id,
-    name: skill.name,
+    name: isStub ? skill.full_name : skill.name,
     fullName: skill.full_name,
     description: skill.description,
-    latestVersion: skill.latest_version,
+    latestVersion: isStub ? stubVersion : skill.latest_version,
     downloads: skill.downloads,
     stars: skill.stars,
     securityScore: skill.security_score,

@@ -15,7 +15,7 @@ export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
     await Promise.all([refresh('skill', name), refresh('skills'), refresh('own-skills')])
     route(addresses.skill(fork.fullName))
   })
-  if (!me || !skill.latestVersion) return null
+  if (!me || !skill.latestVersion || skill.stub) return null
   return (
     <details class="card">
       <summary>Fork this skill</summary>

@@ -47,7 +47,7 @@ function Facts({ shown }: { shown: ShownSkill }) {
         </a>
       </span>
       <Count of={skill.downloads} unit="download" />
-      {skill.latestVersion && (
+      {skill.latestVersion && !skill.stub && (
         <span>
           published <Time at={skill.publishedAt} />
         </span>

@@ -64,7 +64,8 @@ export default function SkillPage() {
       </Page>
     )
   }
-  const shown = { skill: found.data, name: asked, version: version ?? found.data.latestVersion, asked: version }
+  const latest = found.data.stub ? '' : found.data.latestVersion
+  const shown = { skill: found.data, name: asked, version: version ?? latest, asked: version }
   return <SkillParts shown={shown} tab={params.tab ?? ''} />
 }
 
