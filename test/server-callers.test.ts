@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toLimitKey } from '../packages/server/src/addresses.ts'
 import { createQuotas } from '../packages/server/src/quotas.ts'
 import { createNode } from '@skillstead/server'
-import { startNode } from './server-harness.ts'
+import { json, startNode } from './server-harness.ts'
 
 const rates = { anonymous: 3, free: 5, pro: 7 }
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -53,6 +53,33 @@ describe('callers of a node', () => {
     expect(refused.headers.get('x-ratelimit-limit')).toBe('3')
     expect(refused.headers.get('ratelimit-policy')).toBe('"anonymous";q=3;w=60')
     expect(refused.headers.get('ratelimit')).toMatch(/^"anonymous";r=0;t=\d+$/)
+  })
+
+  it('are shown the limit against abuse that they hit, in place of their plan’s', async () => {
+    const { get, node } = await startNode({ rates: { anonymous: 1000 } })
+    const report = () => get('/skills/pdf/report', json({ reason: 'spam' }))
+    const taken = await report()
+    expect(taken.status).toBe(202)
+    expect(taken.headers.get('x-ratelimit-limit')).toBe('1000')
+    expect(taken.headers.get('ratelimit-policy')).toBe(
+      '"anonymous";q=1000;w=60, "report";q=5;w=3600, "reports";q=50;w=3600',
+    )
+    for (let i = 0; i < 4; i++) await report()
+    const refused = await report()
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('5')
+    expect(remaining(refused)).toBe(0)
+    const left = Number(refused.headers.get('retry-after'))
+    expect(left).toBeGreaterThan(3000)
+    expect(refused.headers.get('ratelimit')).toBe(`"report";r=0;t=${left}`)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"report";q=5;w=3600, "reports";q=50;w=3600')
+    expect(Number(refused.headers.get('x-ratelimit-reset')) - Date.now() / 1000).toBeGreaterThan(3000)
+    expect((await get('/skills')).headers.get('ratelimit-policy')).toBe('"anonymous";q=1000;w=60')
+
+    const document = await (await fetch(`${node.url}/openapi.json`)).json()
+    const { description } =
+      document.paths['/api/v1/skills/{name}/report']?.post ?? document.paths['/skills/{name}/report'].post
+    expect(description).toContain('at most 5 reports of one skill by guests at one address an hour (`report`)')
   })
 
   it('with a key have an allowance of their own, by user and plan', async () => {

@@ -1,29 +1,14 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { SharedLimits } from './shared-limits.ts'
 
+/** What is limited by the address: all but what users do. */
+type AddressLimit = Exclude<AllowanceName, 'verification'>
+
 /**
- * What one network address may do in an hour without saying who it is. Kept in memory; where nodes share a database, as
+ * What one network address may do in a window without saying who it is. Kept in memory; where nodes share a database, as
  * digests in a table that is swept.
  */
-const perHour = {
-  /** Unknown skills that installs bring into the index. */
-  indexing: 30,
-  /** Helpful votes for one review. */
-  vote: 10,
-  /** Reports of one skill, and of all. */
-  report: 5,
-  reports: 50,
-  request: 30,
-  takedown: 20,
-  agent: 200,
-  /** Guesses at the code of the first user, and those of all addresses together. */
-  setup: 10,
-  setups: 500,
-} as const
-
-type AddressLimit = keyof typeof perHour
-
 export interface AddressLimits {
   /** Takes one from the hour's allowance of an address for a subject. Tells whether there was any. */
   take(limit: AddressLimit, address: string | undefined, subject?: string): Promise<boolean>
@@ -31,7 +16,6 @@ export interface AddressLimits {
   require(limit: AddressLimit, address: string | undefined, subject?: string): Promise<void>
 }
 
-const hourSeconds = 3600
 /** Each node has a code of its own to guess, and a new one when it starts again: then there are new guesses too. */
 const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
 /** An hour's allowance is small and seldom used, so that nobody holds more of it than he needs. */
@@ -40,16 +24,17 @@ const share = Number.MAX_SAFE_INTEGER
 /** In memory, or with `shared` across all nodes on a database; while that does not answer, each node counts for itself. */
 export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   const limiters = new Map<AddressLimit, RateLimiterMemory>()
-  for (const [limit, points] of Object.entries(perHour))
-    limiters.set(limit as AddressLimit, new RateLimiterMemory({ points, duration: hourSeconds }))
+  for (const [name, { limit, windowSeconds }] of Object.entries(allowances))
+    if (name !== 'verification')
+      limiters.set(name as AddressLimit, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
 
   /** Takes one, and tells for how long there is none: 0 where there was one. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
     // Who calls inside the process is the operator's own code.
     if (address === undefined) return 0
-    const points = perHour[limit]
+    const { limit: points, windowSeconds } = allowances[limit]
     if (shared && !ofThisProcess.has(limit)) {
-      const allowance = { points, windowMs: hourSeconds * 1000, share }
+      const allowance = { points, windowMs: windowSeconds * 1000, share }
       const state = await shared.take(`${limit} ${address} ${subject}`, allowance)
       if (state) return state.exceeded ? toSeconds(state.resetMs) : 0
     }
@@ -71,7 +56,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       throw new RegistryError(
         'rate_limited',
         `This address has done that too often in the last hour. Try again in ${minutes} min.`,
-        { retryAfterSeconds },
+        { retryAfterSeconds, allowance: limit },
       )
     },
   }

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import type { AllowanceName } from './allowances.ts'
 import type { Scope } from './schemas/account.ts'
 import type { PlanName } from './plans.ts'
 
@@ -32,6 +33,8 @@ export interface Endpoint {
   readonly query?: readonly string[]
   /** The largest JSON body taken; `limits.bodyBytesDefault` where it is not said. */
   readonly bodyBytesMax?: number
+  /** The limits against abuse that it has beside the plan's. */
+  readonly allowances?: readonly AllowanceName[]
   /** Answers are made for the caller, or changed by time, and must not be kept by anyone. */
   readonly volatile?: true
   /** Open to guests also on a node where everything else needs a key. */

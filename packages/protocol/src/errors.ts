@@ -1,3 +1,5 @@
+import type { AllowanceName } from './allowances.ts'
+
 /**
  * Every code that an answer can carry, its status (RFC 9110) and its title. Codes are stable; titles are for people.
  */
@@ -56,6 +58,8 @@ export interface RegistryErrorOptions {
   readonly errors?: readonly FieldError[]
   /** Seconds after which the same request may succeed; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number
+  /** Of `rate_limited`, the limit against abuse that was hit. */
+  readonly allowance?: AllowanceName
   /** Kept for the log, never shown to a caller. */
   readonly cause?: unknown
   /** The request this answers, where it came over HTTP. */
@@ -68,6 +72,7 @@ export class RegistryError extends Error {
   readonly status: number
   readonly errors: readonly FieldError[]
   readonly retryAfterSeconds: number | undefined
+  readonly allowance: AllowanceName | undefined
   readonly requestId: string | undefined
 
   constructor(code: ErrorCode, detail: string, options: RegistryErrorOptions = {}) {
@@ -77,6 +82,7 @@ export class RegistryError extends Error {
     this.status = errorTable[code].status
     this.errors = options.errors ?? []
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.allowance = options.allowance
     this.requestId = options.requestId
   }
 }

@@ -1,3 +1,4 @@
+export { allowances, type Allowance, type AllowanceName } from './allowances.ts'
 export type {
   Api,
   Content,

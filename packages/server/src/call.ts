@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { guest, type Caller } from '@skillstead/core'
+import type { AllowanceName } from '@skillstead/protocol'
 import type { Quota } from './quotas.ts'
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -25,6 +26,8 @@ export class Call {
   /** Whether the answer may hold what is for this caller alone. */
   personal = false
   quota: Quota | undefined = undefined
+  /** The limits against abuse of the endpoint. */
+  allowances: readonly AllowanceName[] = []
   /** Whether pages from elsewhere may read the answer, where their origin is allowed. */
   crossOrigin = true
   /** Whose pages these are: `*` for all. */

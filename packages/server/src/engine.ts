@@ -46,6 +46,7 @@ function mountPatterns(
       app.on(taken as 'GET', pattern, (event) => {
         const call = callOf(event)
         call.endpoint = route.name
+        if (route.endpoint.allowances) call.allowances = route.endpoint.allowances
         return handle(node, call, route.endpoint.open ? 'guests' : 'api', () => {
           take(call)
           return answer(node, route, call)

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { toLimitKey, type Addresses } from './addresses.ts'
 import type { Call } from './call.ts'
@@ -6,7 +6,7 @@ import { foreignPage, judgeOrigin } from './cross-origin.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Quotas } from './quotas.ts'
+import type { Quota, Quotas } from './quotas.ts'
 import { replyProblem, toRegistryError, type Header } from './replies.ts'
 import { readSessionToken } from './sessions.ts'
 
@@ -68,6 +68,7 @@ export async function handle(
   } catch (thrown) {
     const error = toRegistryError(thrown)
     if (error.status >= 500) node.log.failure(call, error)
+    if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
     call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
     response = replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined)
   }
@@ -165,6 +166,12 @@ function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): Regi
   return new RegistryError('rate_limited', `${what}; try again in ${seconds} s.`, {
     retryAfterSeconds: seconds,
   })
+}
+
+/** A limit against abuse that was hit, in place of what the plan leaves. */
+function toQuota(policy: AllowanceName, resetSeconds = 0): Quota {
+  const { limit, windowSeconds } = allowances[policy]
+  return { policy, limit, windowSeconds, remaining: 0, resetSeconds, exceeded: true }
 }
 
 function keyNeeded(): RegistryError {

@@ -1,5 +1,12 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import { errorTable, planNames, toProblemType, type Endpoint, type EndpointName } from '@skillstead/protocol'
+import {
+  allowances,
+  errorTable,
+  planNames,
+  toProblemType,
+  type Endpoint,
+  type EndpointName,
+} from '@skillstead/protocol'
 import { tellsFreshness } from './freshness.ts'
 import { toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
 import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
@@ -8,8 +15,11 @@ import { secureCookieName } from './sessions.ts'
 type Json = Record<string, unknown>
 
 const rateHeaders = {
-  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
-  'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': {
+    description: 'What the limit allows in its window: requests a minute, unless another limit was hit.',
+    schema: { type: 'integer' },
+  },
+  'X-RateLimit-Remaining': { description: 'What is left in this window.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
     description: 'Unix time in seconds when the window is full again.',
     schema: { type: 'integer' },
@@ -19,6 +29,9 @@ const rateHeaders = {
   'X-Request-Id': { description: "The request's id, yours if you sent one.", schema: { type: 'string' } },
   ETag: { description: 'On `GET`; send it as `If-None-Match` to get 304.', schema: { type: 'string' } },
 }
+
+/** Those of them that tell of limits. */
+const limitHeaders = Object.keys(rateHeaders).filter((name) => /ratelimit/i.test(name))
 
 const cookieHeaders = {
   'Set-Cookie': { description: 'Begins the session of a dashboard, or ends it.', schema: { type: 'string' } },
@@ -92,9 +105,7 @@ function toOperation(route: Route): Json {
     operationId: name,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    ...(endpoint.plan && {
-      description: `Needs the ${endpoint.plan} plan or a higher one, which an administrator sets.`,
-    }),
+    ...toDescription(endpoint),
     security: toSecurity(route),
     'x-auth': endpoint.auth,
     'x-scope': endpoint.scope ?? 'read',
@@ -106,6 +117,17 @@ function toOperation(route: Route): Json {
     ...(bodyNames.length > 0 && { requestBody: toRequestBody(endpoint, fields, bodyNames) }),
     responses: toResponses(route),
   }
+}
+
+/** What is not said by any other field: the plan, and the limits against abuse. */
+function toDescription({ plan, allowances: names = [] }: Endpoint): Json {
+  const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
+  for (const name of names) {
+    const { limit, windowSeconds, of } = allowances[name]
+    const window = windowSeconds === 3600 ? 'an hour' : `in ${windowSeconds / 3600} hours`
+    sentences.push(`Beside the requests that the plan allows, at most ${limit} ${of} ${window} (\`${name}\`).`)
+  }
+  return sentences.length > 0 ? { description: sentences.join(' ') } : {}
 }
 
 /** What agents do, and what is told apart by which of them did it. */
@@ -185,7 +207,7 @@ function toResponses(route: Route): Json {
     ...(endpoint.cookie ? Object.keys(cookieHeaders) : []),
     ...(tellsFreshness(route) ? Object.keys(freshnessHeaders) : []),
   ]
-  const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+  const headers = toHeaderRefs(names)
   const responses: Json = {}
   for (const status of statusesOf(endpoint)) {
     responses[status] = { description: 'Done.', headers, ...(status !== 204 && { content: toContent(endpoint) }) }
@@ -198,6 +220,10 @@ function toResponses(route: Route): Json {
   responses[429] = { $ref: '#/components/responses/RateLimited' }
   responses.default = { $ref: '#/components/responses/Problem' }
   return responses
+}
+
+function toHeaderRefs(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 function toContent(endpoint: Endpoint): Json {
@@ -227,7 +253,11 @@ function components(): Json {
     },
     responses: {
       Problem: { description: 'Something was wrong (RFC 9457).', content },
-      RateLimited: { description: errorTable.rate_limited.title, headers: retryAfter, content },
+      RateLimited: {
+        description: `${errorTable.rate_limited.title}; the rate headers describe the limit that was hit.`,
+        headers: { ...retryAfter, ...toHeaderRefs(limitHeaders) },
+        content,
+      },
     },
     schemas: { Problem: problemSchema() },
   }

@@ -1,7 +1,7 @@
 import { ReadableStream } from 'node:stream/web'
 import { FastResponse } from 'srvx'
 import { toRegistryError as toKnownError } from '@skillstead/core'
-import { RegistryError, errorTable, toProblem } from '@skillstead/protocol'
+import { allowances, RegistryError, errorTable, toProblem } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 import { matchesEtag, toEtag } from './etags.ts'
 import type { Quota } from './quotas.ts'
@@ -133,7 +133,7 @@ function commonHeaders(call: Call): Header[] {
     ['x-ratelimit-limit', `${call.quota!.limit}`],
     ['x-ratelimit-remaining', `${call.quota!.remaining}`],
     ['x-ratelimit-reset', reset],
-    ['ratelimit-policy', policy],
+    ['ratelimit-policy', [policy, ...otherPolicies(call)].join(', ')],
     ['ratelimit', left],
     call.allowedOrigin !== '*' && call.header('origin') !== null ? varyByOrigin : vary,
     noSniff,
@@ -143,6 +143,12 @@ function commonHeaders(call: Call): Header[] {
     if (call.header('origin') !== null) headers.push(exposed)
   }
   return headers
+}
+
+/** The limits against abuse that an endpoint has beside the one that the other fields describe. */
+function otherPolicies({ allowances: names, quota }: Call): string[] {
+  const others = names.filter((name) => name !== quota!.policy)
+  return others.map((name) => `"${name}";q=${allowances[name].limit};w=${allowances[name].windowSeconds}`)
 }
 
 /** The reset as Unix time, and the two fields of draft-ietf-httpapi-ratelimit-headers (structured fields). */

@@ -37,6 +37,6 @@ function toBesieged(): RegistryError {
     'rate_limited',
     'Too many codes were tried in the last hour, from many addresses. Start the node again for a new code, or make the ' +
       'first user at the machine: skillstead users create NAME.',
-    { retryAfterSeconds: 3600 },
+    { retryAfterSeconds: 3600, allowance: 'setups' },
   )
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { RegistryError, type Verification } from '@skillstead/protocol'
+import { RegistryError, allowances, type Verification } from '@skillstead/protocol'
 import { getUserByName } from '../accounts/find-user.ts'
 import { requireUser, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -12,7 +12,7 @@ import { toVerification } from './verification-form.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 /** How many one user may begin in a day: each is kept, and looked for at an address that the user chose. */
-const perDayMax = 20
+const perDayMax = allowances.verification.limit
 
 /**
  * POST /users/<username>/verify, for oneself. The same proof again is the same verification, looked at once more; another
@@ -77,6 +77,7 @@ function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
   const retryAfterSeconds = Math.ceil((Math.min(...begun) + dayMs - now) / 1000)
   throw new RegistryError('rate_limited', `A user begins ${perDayMax} verifications a day at most.`, {
     retryAfterSeconds,
+    allowance: 'verification',
   })
 }
 

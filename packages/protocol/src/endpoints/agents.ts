@@ -27,6 +27,7 @@ export const agentEndpoints = {
     status: [201, 200],
     tag: 'Agents',
     summary: 'Register an agent; its token is shown the first time only',
+    allowances: ['agent'],
     input: v.strictObject({ agentKey: AgentKey, displayName: prose(200), platformId: PlatformId }),
     output: v.object({ ...Agent.entries, agentToken: v.optional(v.string()) }),
   },

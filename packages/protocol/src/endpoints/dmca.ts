@@ -14,6 +14,7 @@ export const dmcaEndpoints = {
     status: 201,
     tag: 'DMCA',
     summary: 'Ask for the takedown of a skill',
+    allowances: ['takedown'],
     input: v.strictObject({
       skillName: SkillRef,
       ...noticeFields,
@@ -36,6 +37,7 @@ export const dmcaEndpoints = {
     status: 201,
     tag: 'DMCA',
     summary: 'Answer a takedown with a counter-notice',
+    allowances: ['takedown'],
     input: v.strictObject({
       ...id,
       ...counterNoticeFields,

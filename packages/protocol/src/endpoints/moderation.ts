@@ -36,6 +36,7 @@ export const moderationEndpoints = {
     status: 202,
     tag: 'Moderation',
     summary: 'Report a skill to the administrators',
+    allowances: ['report', 'reports'],
     input: v.strictObject({ ...name, reason: text(100), details: v.optional(text(4000, 0), '') }),
     output: v.object({ id: Id, status: v.literal('open'), createdAt: Timestamp }),
   },

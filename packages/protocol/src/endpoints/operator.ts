@@ -35,6 +35,7 @@ export const operatorEndpoints = {
     status: 201,
     tag: 'Operation',
     summary: 'Make the first user, an administrator, with the code that the node printed when it started',
+    allowances: ['setup', 'setups'],
     input: v.strictObject({ code: text(100), username: Username }),
     output: v.object({ user: User, key: v.string() }),
   },

@@ -34,6 +34,7 @@ export const reputationEndpoints = {
     status: 202,
     tag: 'Reputation',
     summary: 'Ask for the verification of your own account',
+    allowances: ['verification'],
     input: v.strictObject({ ...username, method: VerificationMethod, proof: text(1000) }),
     output: Verification,
   },

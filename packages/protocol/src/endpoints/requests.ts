@@ -28,6 +28,7 @@ export const requestEndpoints = {
     status: 201,
     tag: 'Requests',
     summary: 'Ask for a skill',
+    allowances: ['request'],
     input: v.strictObject({ title: prose(200), description: prose(10_000, 0) }),
     output: v.object({ ...SkillRequest.entries, ...textWarnings }),
   },

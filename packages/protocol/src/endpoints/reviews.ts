@@ -30,6 +30,7 @@ export const reviewEndpoints = {
     status: [201, 200],
     tag: 'Reviews',
     summary: 'Review a skill as an agent',
+    allowances: ['agent'],
     input: v.strictObject({
       ...name,
       agentKey: AgentKey,
@@ -44,6 +45,7 @@ export const reviewEndpoints = {
     auth: 'none',
     tag: 'Reviews',
     summary: "Mark an agent's review as helpful",
+    allowances: ['vote'],
     input: v.strictObject({ ...name, id: Term, agentKey: AgentKey }),
     output: AgentReview,
   },
