@@ -3,6 +3,9 @@ import { readArchive } from '../packages/core/src/archives/read-archive.ts'
 import { bytesOf, codeOf, skillMd, textOf } from './answers.ts'
 import { describeMatrix, type TestRegistry, type TestUser } from './harness.ts'
 
+const onlyPath = /^\/api\/v1\/users\/alice\/avatar$/
+const onNode = /^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/users\/alice\/avatar$/
+
 describeMatrix('reading', (open, { transport }) => {
   let test: TestRegistry
   let alice: TestUser
@@ -49,7 +52,7 @@ describeMatrix('reading', (open, { transport }) => {
       author: {
         id: skill.author.id,
         username: 'alice',
-        avatarUrl: '/api/v1/users/alice/avatar',
+        avatarUrl: expect.stringMatching(transport === 'HTTP' ? onNode : onlyPath),
       },
       publishedAt: at,
       createdAt: at,

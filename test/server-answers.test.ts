@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import type { ListenOptions } from '@skillstead/server'
 import { createClock } from './harness.ts'
 import { everywhere, json, sendRaw, skillMd, startNode } from './server-harness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const cacheOf = async (response: Promise<Response>) => (await response).headers.get('cache-control')
+
+const behindProxy = { trustedProxies: ['127.0.0.1'] }
+const proxied = { 'X-Forwarded-Host': 'proxy.example', 'X-Forwarded-Proto': 'https' }
 
 describe('answers of a node', () => {
   it('carry rate headers and a request id, whatever was asked', async () => {
@@ -91,6 +95,42 @@ describe('answers of a node', () => {
     expect(headers.get('access-control-expose-headers')).toMatch(/etag.*retry-after.*x-ratelimit-limit/)
     expect(headers.get('access-control-allow-credentials')).toBeNull()
   })
+
+  it.each([
+    [
+      'from the public address',
+      { publicUrl: 'https://skills.example/registry/' },
+      {},
+      'https://skills.example/registry',
+    ],
+    ['from a trusted proxy', behindProxy, proxied, 'https://proxy.example'],
+    ['a path under a host name that any site could take', {}, { Host: 'evil.example', ...proxied }, ''],
+    ['a path under a name that begins with an address', {}, { Host: '127.0.0.1.evil.example' }, ''],
+    ['from the host where it is localhost', {}, { Host: 'localhost:8080' }, 'http://localhost:8080'],
+  ] as [string, ListenOptions, Record<string, string>, string][])(
+    'name pictures by an address on the node: %s',
+    async (_what, options, headers, address) => {
+      const { node, key, api, get } = await startNode(options)
+      const description = 'Says "avatarUrl":"/api/v1/users/alice/avatar" itself.'
+      await api.publishSkill({ name: 'pdf', description })
+      const port = Number(new URL(node.url).port)
+      const head = Object.entries({ Host: `127.0.0.1:${port}`, ...headers, Authorization: `Bearer ${key}` })
+      const lines = head.map(([name, value]) => `${name}: ${value}~`).join('')
+      const avatarUrl = `${address}/api/v1/users/alice/avatar`
+      for (const path of ['/skills', '/skills/alice%2Fpdf', '/skills/alice%2Fpdf', '/users/alice', '/users/me']) {
+        const answer = await sendRaw(port, `GET /api/v1${path} HTTP/1.1~${lines}Connection: close~~`)
+        expect(answer, path).toContain(`"avatarUrl":${JSON.stringify(avatarUrl)}`)
+        if (path.startsWith('/skills')) expect(answer, path).toContain(JSON.stringify(description))
+      }
+      // Cached bytes of one address are not answered at another.
+      const own = (await (await get('/skills/alice%2Fpdf')).json()) as { author: { avatarUrl: string } }
+      expect(own.author.avatarUrl).toBe(
+        options.publicUrl === undefined ? `${node.url}/api/v1/users/alice/avatar` : avatarUrl,
+      )
+      expect((await fetch(new URL('/api/v1/users/alice/avatar', node.url))).status).toBe(200)
+      expect((await api.getSkill({ name: 'pdf' })).author.avatarUrl).toBe('/api/v1/users/alice/avatar')
+    },
+  )
 
   it('have a strong entity tag, and are 304 for whoever has them', async () => {
     const { get } = await startNode()

@@ -10,3 +10,8 @@ export const addresses = {
   takedown: (id: string) => `/takedowns/${encodeURIComponent(id)}`,
   mirror: (upstream: string) => `/admin/mirrors/${encodeURIComponent(upstream)}`,
 }
+
+/** The path of an address on this node: pages may be open under another name of it, and load pictures of their own alone. */
+export function toOwnPath(address: string): string {
+  return new URL(address, location.href).pathname
+}

@@ -93,7 +93,7 @@ async function answerWith(node: NodeParts, route: Route, call: Call, payload?: P
   const work = route.endpoint.cookie ? performWithCookie : perform
   try {
     if (key === undefined) {
-      const given = toAnswer(call, route, await work(node, route, call, payload))
+      const given = toAnswer(node, call, route, await work(node, route, call, payload))
       const { port } = node.registry.upstreams
       return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
     }
@@ -117,7 +117,7 @@ async function perform(node: NodeParts, route: Route, call: Call, payload: Paylo
     asks ? { ...options, counts: false } : options,
   )
   // What the caller has already is not downloaded; that is known only once there is an entity tag to compare.
-  if (!asks || isKnownToCaller(call, etagOf(toAnswer(call, route, result)))) return result
+  if (!asks || isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) return result
   return localCall(node.registry, route.name, input, call.caller, options)
 }
 

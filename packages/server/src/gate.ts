@@ -6,6 +6,7 @@ import { foreignPage, judgeOrigin } from './cross-origin.ts'
 import type { InFlight } from './in-flight.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Metrics } from './metrics.ts'
+import type { AddressOf } from './own-address.ts'
 import type { Quota, Quotas } from './quotas.ts'
 import { replyProblem, toRegistryError, type Header } from './replies.ts'
 import { readSessionToken } from './sessions.ts'
@@ -16,6 +17,7 @@ export interface NodeParts {
   readonly addresses: Addresses
   /** The origin of the node's own pages, where the operator says it. */
   readonly publicOrigin: string | undefined
+  readonly addressOf: AddressOf
   /** Other sites whose pages may call without a key. */
   readonly corsOrigins: ReadonlySet<string>
   readonly quotas: Quotas

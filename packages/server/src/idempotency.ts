@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { RegistryError, toProblem, type EndpointName } from '@skillstead/protocol'
 import { EncodedJson, SkillMoved, type UserCaller } from '@skillstead/core'
 import { toAnswer, type Result } from './answers.ts'
+import { withAddress } from './own-address.ts'
 import type { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
 import type { Payload } from './input.ts'
@@ -34,15 +35,16 @@ export function readIdempotencyKey(call: Call, route: Route): string | undefined
 
 /** Does the work the first time that a key is seen, and afterwards gives the first answer again. */
 export async function answerOnce(
-  { registry }: NodeParts,
+  node: NodeParts,
   route: Route,
   call: Call,
   { key, payload }: { key: string; payload: Payload | undefined },
   work: () => Promise<Result>,
 ): Promise<Response> {
+  const { registry } = node
   const caller = call.caller as UserCaller
   const begun = await registry.beginIdempotent(caller, key, hashRequest(call, payload))
-  if (begun.state === 'done') return replay(call, begun)
+  if (begun.state === 'done') return replay(node, call, begun)
   let result: Result
   try {
     result = await work()
@@ -51,14 +53,14 @@ export async function answerOnce(
     throw thrown
   }
   await registry.finishIdempotent(caller, key, begun, { status: result.status, body: keepBody(route, result.body) })
-  return reply(call, toAnswer(call, route, result))
+  return reply(call, toAnswer(node, call, route, result))
 }
 
-function replay(call: Call, { status, body }: KeptAnswer): Response {
+function replay(node: NodeParts, call: Call, { status, body }: KeptAnswer): Response {
   const type = status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8'
   return reply(call, {
     status,
-    body: body === null ? null : Buffer.from(body),
+    body: body === null ? null : withAddress(Buffer.from(body), call, node.addressOf),
     contentType: body === null ? undefined : type,
     headers: [['idempotency-replayed', 'true']],
   })

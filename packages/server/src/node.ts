@@ -13,6 +13,7 @@ import { mountMcp } from './mcp/mount-mcp.ts'
 import { createMetrics } from './metrics.ts'
 import { createInFlight, type InFlightLimits } from './in-flight.ts'
 import type { NodeOptions } from './options.ts'
+import { createAddressOf } from './own-address.ts'
 import { mountPages } from './pages.ts'
 import { nothingHere, replyOptions } from './replies.ts'
 import { toNodePort } from './node-port.ts'
@@ -50,10 +51,12 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not an address: ${options.publicUrl}`)
   }
+  const addresses = createAddresses(options.trustedProxies ?? [])
   const node: NodeParts = {
     registry,
-    addresses: createAddresses(options.trustedProxies ?? []),
+    addresses,
     publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
+    addressOf: createAddressOf(options.publicUrl, addresses),
     corsOrigins: toCorsOrigins(options.corsOrigins),
     quotas: createQuotas(options, registry.sharedLimits),
     bodies: createInFlight(bodyLimits),

@@ -9,7 +9,8 @@ export const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   'skill.published': 'A version of a skill that you may see was published',
   'skill.downloaded': 'A skill of yours was downloaded or installed; the count has this one in it',
   'skill.starred': 'A skill of yours was starred',
-  'skill.review.created': 'A user or an agent reviewed a skill of yours; an agent has `agentKey` in place of `username`, and its review no title',
+  'skill.review.created':
+    'A user or an agent reviewed a skill of yours; an agent has `agentKey` in place of `username`, and its review no title',
   'skill.issue.created': 'A user opened an issue on a skill of yours',
   'user.followed': 'Somebody follows you',
   'mirror.alarm': 'The sync of an upstream stands still until an administrator decides; administrators alone are told',

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { planNames } from '../plans.ts'
-import { Count, Id, Timestamp, pageFields } from './fields.ts'
+import { AvatarUrl, Count, Id, Timestamp, pageFields } from './fields.ts'
 import { Skill } from './skill.ts'
 
 export const scopes = ['read', 'publish', 'manage'] as const
@@ -29,7 +29,7 @@ const userFields = {
   id: Id,
   username: v.string(),
   displayName: v.string(),
-  avatarUrl: v.string(),
+  avatarUrl: AvatarUrl,
   createdAt: Timestamp,
 }
 

@@ -42,6 +42,15 @@ export const Username = v.pipe(
 /** A skill as it is named in a path or a list: `owner/name`, or a short name, which means its holder. */
 export const SkillRef = text(128)
 
+/** Where the picture of a user is. */
+export const AvatarUrl = v.pipe(
+  v.string(),
+  v.description(
+    'Absolute where the node knows its address: from --public-url, a trusted proxy, or a Host that is an address or ' +
+      'localhost. Otherwise, and in-process, a path on the node.',
+  ),
+)
+
 /** What something is looked up or compared by: any text that both databases can take. */
 export const Term = text(1024, 0)
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { Access, Widens } from './access.ts'
-import { Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
+import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
 import { Security } from './security.ts'
 
-const Author = v.object({ id: Id, username: v.string(), avatarUrl: v.string() })
+const Author = v.object({ id: Id, username: v.string(), avatarUrl: AvatarUrl })
 
 /** Specification 2.1: an item of a search result. */
 export const Skill = v.object({

@@ -26,11 +26,7 @@ type Work = (call: Call, params: Params) => Promise<Response>
  * Mounts what the installers that people have already ask for: an index of skills at every scope, the files that it
  * names beside it, and the search of `skills find`.
  */
-export function mountDiscovery(
-  app: H3,
-  node: NodeParts,
-  options: Pick<NodeOptions, 'discoveryPack' | 'publicUrl'>,
-): void {
+export function mountDiscovery(app: H3, node: NodeParts, options: Pick<NodeOptions, 'discoveryPack'>): void {
   const mount = (pattern: string, endpoint: string, work: Work, admission: Admission = 'page') => {
     app.all(pattern, (event) => {
       const call = callOf(event)
@@ -54,7 +50,7 @@ export function mountDiscovery(
       replyArtifact(node, call, { scope: path.read(params), owner: params.holder, file: params.file ?? '' }),
     )
   }
-  mount('/api/search', 'findSkills', (call) => findSkills(node, call, options.publicUrl), 'api')
+  mount('/api/search', 'findSkills', (call) => findSkills(node, call), 'api')
 }
 
 const sharedEndpoint = 'discoverShared'

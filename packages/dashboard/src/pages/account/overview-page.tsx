@@ -1,5 +1,5 @@
 import { api } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
+import { addresses, toOwnPath } from '../../addresses.ts'
 import { refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
@@ -56,7 +56,7 @@ function Picture() {
   return (
     <>
       <h2>Picture</h2>
-      <img class="avatar" src={me.avatarUrl} alt="Your picture" width={64} height={64} />
+      <img class="avatar" src={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
       <div class="row">
         <label class="button">
           Choose a picture

@@ -1,6 +1,6 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
-import { addresses } from '../../addresses.ts'
+import { addresses, toOwnPath } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useKeptData } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
@@ -46,7 +46,7 @@ function Profile({ user }: { user: User }) {
   return (
     <>
       <div class="person">
-        <img src={user.avatarUrl} alt="" width={64} height={64} />
+        <img src={toOwnPath(user.avatarUrl)} alt="" width={64} height={64} />
         <div>
           <strong>
             <bdi>{user.username}</bdi>
