@@ -75,7 +75,8 @@ export function readTold(skill: SkillDetails) {
     fullName,
     description,
     latestVersion,
-    author,
+    // Each node names the picture by an address of its own.
+    author: { ...author, avatarUrl: new URL(author.avatarUrl, 'http://node').pathname },
     license,
     category,
     keywords,
