@@ -22,7 +22,7 @@ export default defineConfig(({ mode }) => {
       // Modules load and the scanner's tables are built once a worker instead of once a file.
       isolate: false,
       // Tests wait for child processes, disks and databases for much of their time.
-      maxWorkers: availableParallelism() + 1,
+      maxWorkers: availableParallelism() + 2,
       // Limits end what hangs; the benchmarks judge speed.
       testTimeout: 120_000,
       hookTimeout: 120_000,
