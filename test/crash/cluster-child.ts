@@ -31,7 +31,13 @@ const registry = await openRegistry({
 const rates = { anonymous: plenty, free: plenty, pro: plenty, team: plenty, enterprise: plenty }
 const logger = createLogger()
 logger.level = 'error'
-const node = await listenNode(registry, { port: 0, rates, logger })
+const node = await listenNode(registry, {
+  // As behind a balancer: the nodes answer the same, addresses of pictures included.
+  publicUrl: 'https://cluster.example',
+  port: 0,
+  rates,
+  logger,
+})
 await registry.search.warmed
 process.once('SIGTERM', async () => {
   await node.close()
