@@ -19,7 +19,10 @@ describe('the one file, where no Node is', () => {
     const { version } = await readManifest(join(import.meta.dirname, '../packages/cli'))
     expect(await machine.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
     expect((await machine.run('help')).stdout).toContain('skillstead help COMMAND')
-    expect(await machine.run('fly')).toMatchObject({ code: 2, stderr: expect.stringContaining("Unknown command 'fly'") })
+    expect(await machine.run('fly')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Unknown command 'fly'"),
+    })
     const nowhere = await machine.run('doctor', '--data', 'nowhere')
     expect(nowhere).toEqual({ code: 1, stdout: '', stderr: 'There is no registry in nowhere.\n' })
   })
