@@ -6,6 +6,9 @@ import { isSampled, sample, seed } from './test/long.ts'
 /** What a sampled long run has of the suites that `pnpm test` runs in two of their four variants. */
 const sampledFiles = 12
 
+/** The connections of more workers would not fit the test server. */
+const workersMax = 8
+
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long'
   // The run's other modules read it, each from a copy of `long.ts` of its own.
@@ -22,7 +25,7 @@ export default defineConfig(({ mode }) => {
       // Modules load and the scanner's tables are built once a worker instead of once a file.
       isolate: false,
       // Tests wait for child processes, disks and databases for much of their time.
-      maxWorkers: availableParallelism() + 2,
+      maxWorkers: Math.min(availableParallelism() + 2, workersMax),
       // Limits end what hangs; the benchmarks judge speed.
       testTimeout: 120_000,
       hookTimeout: 120_000,

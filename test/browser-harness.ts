@@ -68,6 +68,7 @@ export async function goWithin(page: Page, path: string): Promise<void> {
     dispatchEvent(new PopStateEvent('popstate'))
   }, path)
   await settle(page)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
 }
 
 const takesPictures = process.env.SKILLSTEAD_PICTURES === '1'

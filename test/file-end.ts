@@ -10,5 +10,7 @@ export function onFileFinished(end: () => Promise<unknown>): void {
 
 /** Called by the setup file. */
 export async function finishFile(): Promise<void> {
-  for (const end of endings.splice(0).toReversed()) await end()
+  const errors: unknown[] = []
+  for (const end of endings.splice(0).toReversed()) await end().catch((error: unknown) => errors.push(error))
+  if (errors.length > 0) throw new AggregateError(errors, 'What the file opened could not be closed.')
 }

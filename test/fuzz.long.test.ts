@@ -16,7 +16,7 @@ const runs: readonly [DialectName, seed: number, requests: number][] = [
 ]
 
 describe('requests of every kind to every endpoint', () => {
-  it.for(runs)('%s, seed %i: %i requests find nothing that is not as the document says', async (run, context) => {
+  it.for(runs)('on %s, run %#, find nothing that is not as the document says', async (run, context) => {
     const [dialect, ownSeed, requests] = run
     if (dialect === 'PostgreSQL') context.skip(inject('postgresUrl') === null, 'PostgreSQL could not be started')
     const place = await makePlace(dialect)

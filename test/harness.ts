@@ -83,8 +83,8 @@ type DefineApi = (open: Open, variant: Variant) => void
  *
  * The two meet both transports and both databases. That is enough for a rule of the registry: operations do not know
  * their transport, and the transport does not know the database, so a defect of one shows with either other. What
- * depends on the two together takes {@link describeMatrix}: bodies that are streamed out of the database, errors of the
- * database as answers, concurrent calls, full-text search. What the opened registries hold is removed after the suite.
+ * depends on the two together takes {@link describeMatrix}: bodies that are streamed out of the database, and concurrent
+ * calls. What the opened registries hold is removed after the suite.
  */
 export function describeApi(name: string, define: DefineApi): void {
   const variants = allVariants.filter((variant) => isLong !== isPaired(variant) || isWhole)

@@ -46,6 +46,7 @@ async function makeTemplate(server: string): Promise<void> {
     await client.query('select pg_advisory_lock(7545)')
     const { rows } = await client.query('select 1 from pg_database where datname = $1', [templateName])
     if (rows.length > 0) return
+    await client.query('drop database if exists skillstead_migrating with (force)')
     await client.query('create database skillstead_migrating')
     const database = await openDatabase({ databaseUrl: `${server}skillstead_migrating` })
     await database.close()
@@ -83,7 +84,7 @@ const emptying = `
 do $$
 declare one record;
 begin
-  perform pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid();
+  perform pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid();
   set local session_replication_role = replica;
   for one in select tablename as name from pg_tables where schemaname = 'public' loop
     execute format('delete from public.%I', one.name);

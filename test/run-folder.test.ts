@@ -51,7 +51,10 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the temporary folder of a run',
 describe('the command that repeats a failed test', () => {
   it.each(['rejects $HOME, "x" and `y` (a\\b)', 'übernimmt [1, 2] 🎉', 'two\nlines'])('finds %j', (title) => {
     const name = `API > ${title}`
-    const [, file, pattern] = /^npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(toCommand('test/x.test.ts', name))!
+    const [, file, pattern] =
+      /^SKILLSTEAD_TEST_SEED=\d+ (?:SKILLSTEAD_TEST_SAMPLE=1 )?npx --yes pnpm@12 \S+ (\S+) -t "([^"$`]+)"$/.exec(
+        toCommand('test/x.test.ts', name),
+      )!
     expect(file).toBe('test/x.test.ts')
     expect(name).toMatch(new RegExp(`^${pattern}$`))
   })

@@ -379,6 +379,22 @@ describe('bytes', () => {
     expect(report.verdict).not.toBe('safe')
   })
 
+  it('in the colours of an image are read where the name is not one of an image', () => {
+    const colours = Buffer.alloc(768, ' ')
+    colours.write(`\n${order}\nexit\n`)
+    const image = Buffer.concat([Buffer.from('GIF89a=1\n#\xf7#\n', 'latin1'), colours, Buffer.from(';')])
+    expect(scanFiles([{ path: 'scripts/setup', bytes: image }], 0).findings.map(({ ruleId }) => ruleId)).toContain(rule)
+  })
+
+  it('behind the end of an archive are read where the name is not one of an archive', () => {
+    const end = Buffer.alloc(22)
+    end.writeUInt32LE(0x06054b50)
+    const comment = Buffer.from(`\n${order}\n`)
+    end.writeUInt16LE(comment.length, 20)
+    const bytes = Buffer.concat([Buffer.from('#!/bin/sh\n'), end, comment])
+    expect(scanFiles([{ path: 'run.sh', bytes }], 0).findings.map(({ ruleId }) => ruleId)).toContain(rule)
+  })
+
   it.each([
     ['UTF-16', Buffer.from(`\ufeff# Setup\n${order}`, 'utf16le')],
     ['UTF-16 with its high bytes first', Buffer.from(`\ufeff# Setup\n${order}`, 'utf16le').swap16()],

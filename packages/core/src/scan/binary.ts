@@ -21,6 +21,17 @@ export interface BinaryReport {
 }
 
 /**
+ * Whether a file's name is one of an archive, an image or a font. A shell runs a file of any other name, and an agent reads
+ * it, so that all of its bytes are text too: also between the parts of a form that they happen to have.
+ */
+function isNamedBinary(path: string): boolean {
+  // What a gzip holds has no name of its own.
+  return /\.(?:t?gz!\/[^/]*|zip|jar|war|whl|egg|apk|xpi|vsix|nupkg|docx|xlsx|pptx|od[tsp]|epub|tar|tgz|gz|png|jpe?g|gif|webp|ico|bmp|tiff?|avif|woff2?|ttf|otf|ttc)$/i.test(
+    path,
+  )
+}
+
+/**
  * Looks at the bytes of a file, which are run, shown or unpacked by their form and not by their name. Only a form whose
  * structure was followed to its end is taken for what it is: all else may be a text too, and is read as one.
  */
@@ -40,7 +51,7 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
   if (form && hasReader(form.name)) {
     const metadata = readMetadata(form.name, bytes)
     const inner = toMetadataFile(path, metadata)
-    if (metadata) return { texts: [], found, inner, cut: undefined }
+    if (metadata) return { texts: isNamedBinary(path) ? [] : toTexts(bytes), found, inner, cut: undefined }
     const cut = `It begins like a ${form.name} ${form.kind}, but is not well-formed.`
     return { texts: toTexts(bytes), found, inner: [], cut }
   }
@@ -77,7 +88,7 @@ function toArchiveReport(
   const isLocked = entries.some((entry) => entry.bytes === undefined)
   const hasProgram = documentPattern.test(path) && entries.some(({ name }) => programPattern.test(name))
   return {
-    texts: cut === undefined ? toTexts(bytes.subarray(0, prefixBytes)) : toTexts(bytes),
+    texts: toTexts(cut === undefined && isNamedBinary(path) ? bytes.subarray(0, prefixBytes) : bytes),
     found: [
       ...found,
       ...(isLocked ? (['encryptedArchive'] as const) : []),

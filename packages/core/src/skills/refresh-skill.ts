@@ -164,7 +164,8 @@ async function judge(
   skill: SkillRow,
   { latest, at }: { latest: Awaited<ReturnType<typeof readLatest>> | undefined; at: number },
 ) {
-  const metadata_scan = latest ? await scanMetadata(skill.metadata_scan, skill, { ...latest.row, at }) : ''
+  const { changelog = '' } = latest?.row ?? {}
+  const metadata_scan = await scanMetadata(skill.metadata_scan, skill, { changelog, at })
   const scan = latest?.scan && joinStored(latest.scan, metadata_scan)
   const verified = scan?.verdict === 'safe' && (await isVerifiedAuthor(trx, skill.owner_id))
   return { scan, columns: { security_score: scan?.score ?? null, metadata_scan, verified: Number(verified) } }
