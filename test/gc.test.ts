@@ -109,7 +109,7 @@ describe('skillstead gc', () => {
     const before = await skillsteadJson<Result>(['gc', '--data', data])
     const after = await skillsteadJson<Result>(['gc', '--vacuum', '--data', data])
     expect(before.file.freeBytes).toBeGreaterThan(1_000_000)
-    // SQLite fills pages anew, too, so that it may give back more than what was free.
+    // VACUUM also repacks pages, so it can return more than the free pages.
     expect(after.file.bytes).toBeLessThanOrEqual(before.file.bytes - before.file.freeBytes)
     expect(after.file.freeBytes).toBe(0)
     expect(await skillstead(['doctor', '--deep', '--data', data])).toMatchObject({ code: 0 })

@@ -52,7 +52,7 @@ export interface TestRegistry {
 interface OpenOptions extends Omit<RegistryOptions, 'path' | 'databaseUrl' | 'clock'> {
   /** A database that another test registry has open; a fresh one where it is not said. */
   readonly at?: Location
-  /** The database, where it is not the one of the suite. */
+  /** Default: the database of the suite. */
   readonly dialect?: DialectName
   readonly clock?: TestClock
   /** Without the administrator. */

@@ -32,7 +32,7 @@ export async function takeDatabase(server: string): Promise<{ databaseUrl: strin
   const databaseUrl = left.pop() ?? (await createDatabase(server, templateName)).databaseUrl
   async function giveBack(): Promise<void> {
     const [row] = await runSql(databaseUrl, emptying)
-    // A test that changed the schema leaves the database to nobody else.
+    // A database whose schema a test changed is not reused.
     if (row?.schema === 'as in the template') left.push(databaseUrl)
   }
   return { databaseUrl, giveBack }

@@ -82,7 +82,7 @@ async function listProcesses(folder: string): Promise<number[]> {
     pids.map(async (pid) => {
       // Other users' processes cannot be read, and some end in the meantime.
       const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
-      return environment.split('\0').includes(`TMPDIR=${folder}`)
+      return environment.split('\0').some((entry) => `${entry}/`.startsWith(`TMPDIR=${folder}/`))
     }),
   )
   return pids.filter((_, i) => isOfRun[i])

@@ -33,7 +33,7 @@ export interface Quotas {
   spend(caller: Caller, address: () => string): Quota | Promise<Quota>
   /** What is left, taking nothing. */
   peek(caller: Caller, address: () => string): Quota | Promise<Quota>
-  /** Takes one file from the allowance of downloads that an address has, whoever calls from there. */
+  /** Takes one file from the download allowance of an address, which all its callers share. */
   spendFile(address: () => string): Quota | Promise<Quota>
   /** Takes the bytes of a download from the allowance of an address. */
   spendBytes(address: () => string, bytes: number): Quota | Promise<Quota>

@@ -99,7 +99,7 @@ async function findByFullName(context: Context, fullName: string, caller: Caller
   return undefined
 }
 
-/** Whoever holds it, a short name means the caller's own skill, also one that is private. */
+/** A short name means the caller's own skill, even if another skill holds the name, also one that is private. */
 async function findByShortName(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
   const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
   const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, ownName)
