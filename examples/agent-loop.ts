@@ -6,7 +6,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { createSkillClient, type SkillClient } from '@skillstead/client'
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
-import { planListing, toTool, toToolNames, type GenericTool } from '@skillstead/protocol/loading'
+import { planListing, toTool, toToolNames, type GenericTool } from '@skillstead/skill-format/loading'
 import { listenNode } from '@skillstead/server'
 
 interface Message {

@@ -2,7 +2,7 @@
 // for agents of one's own, local models and every framework that is not named elsewhere. Run it with
 //   node --conditions=source examples/generic.ts http://localhost:7545 'clean a csv file'
 import { createSkillClient, toTool } from '@skillstead/client'
-import { toToolNames } from '@skillstead/protocol/loading'
+import { toToolNames } from '@skillstead/skill-format/loading'
 
 const [baseUrl = 'http://localhost:7545', query = 'clean a csv file'] = process.argv.slice(2)
 const client = createSkillClient({ baseUrl })

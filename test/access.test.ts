@@ -1,8 +1,8 @@
 import { accessKinds, type Access } from '@skillstead/protocol'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readAccess } from '../packages/core/src/access/read-access.ts'
-import { addsAccess, findWidening, subtractAccess } from '../packages/core/src/access/compare-access.ts'
+import { readAccess } from '../packages/scanner/src/access/read-access.ts'
+import { addsAccess, findWidening, subtractAccess } from '../packages/scanner/src/access/compare-access.ts'
 
 const of = (path: string, text: string) => readAccess([{ path, bytes: Buffer.from(text) }])
 /** What is in the lists of it, without those that are empty. */

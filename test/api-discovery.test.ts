@@ -1,4 +1,4 @@
-import { readArchiveFiles } from '@skillstead/core/archives'
+import { readArchiveFiles } from '@skillstead/skill-format/archives'
 import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
 import { folder, serve } from './discovery-acts.ts'

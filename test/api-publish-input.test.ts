@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { limits, type PublishSkillInput } from '@skillstead/protocol'
 import { packTar } from 'modern-tar'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { writeZip } from '../packages/core/src/archives/write-archive.ts'
+import { writeZip } from '../packages/skill-format/src/archives/write-archive.ts'
 import { bytesOf, codeOf, fieldsOf, refusalOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import { localApi, systemCaller } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { rulesVersion } from '../packages/core/src/scan/rules-version.ts'
+import { rulesVersion } from '../packages/scanner/src/rules-version.ts'
 import { codeOf, refusalOf, skillMd } from './answers.ts'
 import { describeApi, describeDatabases, type Open, type TestRegistry, type TestUser } from './harness.ts'
 import { sampleOf, type Verdict } from './security-samples.ts'

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
-import type { LoadedSkill } from '@skillstead/protocol/loading'
+import type { LoadedSkill } from '@skillstead/skill-format/loading'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from './cli-harness.ts'

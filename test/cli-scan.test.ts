@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
 import type { HeldVersion, Security } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { writeZip } from '../packages/core/src/archives/write-archive.ts'
+import { writeZip } from '../packages/skill-format/src/archives/write-archive.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Finished } from './cli-harness.ts'
 import { sampleOf } from './security-samples.ts'
 

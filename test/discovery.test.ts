@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createClient } from '@skillstead/client'
-import { isStrictlyReadable } from '@skillstead/protocol/skill-md'
+import { isStrictlyReadable } from '@skillstead/skill-format'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'

@@ -1,5 +1,5 @@
-import { composeSkill, type LoadLevel, type LoadedSkill } from '@skillstead/protocol/loading'
-import { parseSkillMd, readCapabilities, readContract, firstParagraph } from '@skillstead/protocol/skill-md'
+import { composeSkill, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
+import { parseSkillMd, readCapabilities, readContract, firstParagraph } from '@skillstead/skill-format'
 import fc from 'fast-check'
 
 /** A skill as a registry would load it whole, made of nothing but its document. */

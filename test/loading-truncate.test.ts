@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
+import { truncate, type LoadedSkill } from '@skillstead/skill-format/loading'
 import fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { getTokenCounter, type CountTokens } from '../packages/core/src/loading/count-tokens.ts'
 import { truncateHere, truncateSkill } from '../packages/core/src/loading/truncate-skill.ts'
 import type { TruncateOrder } from '../packages/core/src/loading/truncate-skill.ts'
-import { ScanPool } from '../packages/core/src/scan/scan-pool.ts'
+import { WorkerPool } from '../packages/scanner/src/worker-pool.ts'
 import { anyDocument, loadDocument } from './loading-documents.ts'
 
 const tiktoken = new Tiktoken(o200k)
@@ -216,7 +216,7 @@ describe('truncating in another thread', () => {
 
   it('gives what it gives here', async () => {
     const url = new URL('../packages/core/src/loading/truncate-worker.ts', import.meta.url)
-    const threads = new ScanPool<LoadedSkill, TruncateOrder>({ url })
+    const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ url })
     expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))
   })

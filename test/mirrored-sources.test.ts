@@ -1,5 +1,4 @@
-import type { FeedEntry } from '@skillstead/core'
-import { createStub, systemCaller } from '@skillstead/core'
+import { createStub, type FeedEntry, systemCaller } from '@skillstead/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from './answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from './harness.ts'

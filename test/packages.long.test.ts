@@ -178,7 +178,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
       it('give every entry, run a registry, and serve the command line', async () => {
         expect((await run(path, ['--version'])).stdout).toMatch(`v${major}.`)
         const given = JSON.parse((await run(path, ['entries.ts'], { cwd: consumer })).stdout) as string[]
-        expect(given).toEqual(expect.arrayContaining(['@skillstead/client/verify', '@skillstead/protocol/skill-md']))
+        expect(given).toEqual(expect.arrayContaining(['@skillstead/client/verify', '@skillstead/skill-format']))
         const program = await run(path, ['main.ts'], { cwd: consumer })
         expect(program.stdout).toBe('the consumer is content\n')
 

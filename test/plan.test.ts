@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { measureListing, planListing, type ListedSkill, type ListingPlan } from '@skillstead/protocol/loading'
+import { measureListing, planListing, type ListedSkill, type ListingPlan } from '@skillstead/skill-format/loading'
 
 const sentence = 'Fill in the forms of a PDF, page by page. '
 const pdf = { name: 'pdf', fullName: 'alice/pdf', description: 'Fill PDF forms.' }

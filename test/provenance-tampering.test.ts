@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { verifyCheckpoint, verifyConsistency, verifyProvenance } from '@skillstead/client/verify'
 import { proveConsistency } from '@skillstead/core'
-import { readZip } from '@skillstead/core/archives'
+import { readZip } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'

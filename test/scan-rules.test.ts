@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { checkSync } from 'recheck'
 import { describe, expect, it } from 'vitest'
-import { AnchorTable } from '../packages/core/src/scan/anchors.ts'
-import { contextCharacters, foldText } from '../packages/core/src/scan/fold.ts'
-import { toMatcher } from '../packages/core/src/scan/match.ts'
-import { readPattern } from '../packages/core/src/scan/read-pattern.ts'
-import { allRules, combinations, facts, rules } from '../packages/core/src/scan/rule-table.ts'
-import { categories } from '../packages/core/src/scan/rule.ts'
+import { AnchorTable } from '../packages/scanner/src/anchors.ts'
+import { contextCharacters, foldText } from '../packages/scanner/src/fold.ts'
+import { toMatcher } from '../packages/scanner/src/match.ts'
+import { readPattern } from '../packages/scanner/src/read-pattern.ts'
+import { allRules, combinations, facts, rules } from '../packages/scanner/src/rule-table.ts'
+import { categories } from '../packages/scanner/src/rule.ts'
 
 const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
   all.map((pattern, index) => ({ name: `${id} ${index}`, pattern })),

@@ -15,7 +15,7 @@ import {
   rewriteFrontmatterName,
   toSlug,
   type SkillWarning,
-} from '../packages/protocol/src/skill-md/index.ts'
+} from '../packages/skill-format/src/index.ts'
 
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 

@@ -1,4 +1,4 @@
-import { toToolDefinition, type LoadedSkill } from '@skillstead/protocol/loading'
+import { toToolDefinition, type LoadedSkill } from '@skillstead/skill-format/loading'
 
 /** The tool of a skill with these inputs. */
 export function defineTool(inputs: unknown, skill: { name?: string; description?: string } = {}) {

@@ -5,7 +5,7 @@ import { ToolSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
-import { toTool } from '@skillstead/protocol/loading'
+import { toTool } from '@skillstead/skill-format/loading'
 import { defineTool, loaded } from './tool-acts.ts'
 
 const toolDefinition = defineTool({

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toTool, toToolNames, type GenericTool } from '@skillstead/protocol/loading'
+import { toTool, toToolNames, type GenericTool } from '@skillstead/skill-format/loading'
 import { defineTool, loaded } from './tool-acts.ts'
 
 const ajv = new Ajv2020()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { toTool, toToolDefinition } from '@skillstead/protocol/loading'
-import { parseSkillMd, readContract } from '@skillstead/protocol/skill-md'
+import { toTool, toToolDefinition } from '@skillstead/skill-format/loading'
+import { parseSkillMd, readContract } from '@skillstead/skill-format'
 import { defineTool, loaded } from './tool-acts.ts'
 
 const input = { type: 'string', description: 'What to do, in words.' }

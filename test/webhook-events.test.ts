@@ -1,7 +1,7 @@
 import { createStub, importVersion, systemCaller } from '@skillstead/core'
 import type { EventData } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { writeZip } from '../packages/core/src/archives/write-archive.ts'
+import { writeZip } from '../packages/skill-format/src/archives/write-archive.ts'
 import { addCollaborator } from './collaboration.ts'
 import { bytesOf, codeOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'

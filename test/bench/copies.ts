@@ -10,7 +10,7 @@ import {
   type Registry,
   type RegistryOptions,
 } from '@skillstead/core'
-import { parseSkillMd } from '@skillstead/protocol/skill-md'
+import { parseSkillMd } from '@skillstead/skill-format'
 import { measureSimilarity } from '../../packages/core/src/copies/similarity.ts'
 import { fromRows, type Figure } from './figures.ts'
 

@@ -1,7 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { proveConsistency, proveInclusion, openRegistry, readSignedCheckpoint } from '@skillstead/core'
-import type { Registry, RegistryOptions } from '@skillstead/core'
+import {
+  openRegistry,
+  proveConsistency,
+  proveInclusion,
+  readSignedCheckpoint,
+  type Registry,
+  type RegistryOptions,
+} from '@skillstead/core'
 import { toEntryText } from '../../packages/core/src/transparency/entry-text.ts'
 import { appendChange, type LogDraft } from '../../packages/core/src/log.ts'
 import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts'

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { Security } from '@skillstead/protocol'
-import { scanInThread } from '../../packages/core/src/scan/scan-package.ts'
-import { ScanPool, workersMax } from '../../packages/core/src/scan/scan-pool.ts'
-import { scanFiles } from '../../packages/core/src/scan/scan.ts'
+import { createScanPool, scanInThread } from '../../packages/scanner/src/scan-package.ts'
+import { workersMax } from '../../packages/scanner/src/worker-pool.ts'
+import { scanFiles } from '../../packages/scanner/src/scan.ts'
 
 interface TextFile {
   readonly path: string
@@ -112,7 +112,7 @@ async function benchSpeed(packages: readonly (readonly TextFile[])[]): Promise<v
     for (const files of packages) scanFiles(files, 0)
   })
   console.log(`\n${toSpeed(alone)} on one thread`)
-  const pool = new ScanPool()
+  const pool = createScanPool()
   const together = await findBest(() => Promise.all(packages.map((files) => scanInThread(files, 0, pool))))
   console.log(`${toSpeed(together)} over ${workersMax} threads, with what it takes to send them files and reports`)
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
-import { scanPackage } from '@skillstead/core/scanner'
+import { scanPackage } from '@skillstead/scanner'
 import type { Security, Warning } from '@skillstead/protocol'
-import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/protocol/skill-md'
+import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/skill-format'
 import { decodeText } from './import/records.ts'
 import type { Sample } from './scan/samples.ts'
 

@@ -1,5 +1,5 @@
 import type { Input, RegistryApi, SearchResult, endpoints } from '@skillstead/protocol'
-import { loadLevels, projectLevel, toTool, type LoadLevel, type LoadedSkill } from '@skillstead/protocol/loading'
+import { loadLevels, projectLevel, toTool, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
 import { RegistryError } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
 import type { CachedAnswer } from './loading/answer-cache.ts'

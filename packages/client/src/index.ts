@@ -1,5 +1,5 @@
-export { toTool } from '@skillstead/protocol/loading'
-export type { LoadLevel, LoadedSkill } from '@skillstead/protocol/loading'
+export { toTool } from '@skillstead/skill-format/loading'
+export type { LoadLevel, LoadedSkill } from '@skillstead/skill-format/loading'
 export { RegistryError } from '@skillstead/protocol/wire'
 export { createClient, type ClientOptions } from './create-client.ts'
 export { createSkillClient } from './create-skill-client.ts'

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { Kysely } from 'kysely'
-import { toDigest } from './digest.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { keepCompiled } from './storage/compiled-query.ts'
 import type { BlobEncoding, Tables } from './storage/tables.ts'
 import type { WriteTransaction } from './storage/writer.ts'

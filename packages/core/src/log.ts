@@ -1,4 +1,4 @@
-import { toTimestamp } from './clock.ts'
+import { toTimestamp } from '@skillstead/protocol'
 import { keepCompiled, keepInsert } from './storage/compiled-query.ts'
 import type { ChangeKind } from './storage/tables.ts'
 import type { WriteTransaction } from './storage/writer.ts'

@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint, type EndpointName } from '@skillstead/protocol'
-import type { LoadedSkill } from '@skillstead/protocol/loading'
+import type { LoadedSkill } from '@skillstead/skill-format/loading'
 
 /** Where the interface begins. */
 export const apiBase = '/api/v1'

@@ -7,8 +7,8 @@ const inside = join(import.meta.dirname, 'inside')
 
 /** What looks for a file beside itself, and what answers instead where all is one file. */
 const substitutes: Readonly<Record<string, string>> = {
-  'core/src/thread-file.ts': 'thread-file.ts',
-  'core/src/scan/rules-version.ts': 'rules-version.ts',
+  'scanner/src/thread-file.ts': 'thread-file.ts',
+  'scanner/src/rules-version.ts': 'rules-version.ts',
   'cli/src/dashboard-files.ts': 'dashboard-files.ts',
   'cli/src/example-files.ts': 'example-files.ts',
   'cli/src/version.ts': 'version.ts',

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSkillName } from '@skillstead/protocol'
-import { toSlug } from '@skillstead/protocol/skill-md'
+import { toSlug } from '@skillstead/skill-format'
 import { UsageError, text, type Command } from '../command.ts'
 import { isSkillMd } from '../import/folder.ts'
 import { toFileSystemError } from '../install/file-system-error.ts'

@@ -1,4 +1,4 @@
-import { loadLevels, type LoadedSkill } from '@skillstead/protocol/loading'
+import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
 import { choice, text, type Command } from '../command.ts'
 import { toOneLine, toPlainText } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'

@@ -1,6 +1,6 @@
 import { limits, type RegistryApi } from '@skillstead/protocol'
-import { planListing } from '@skillstead/protocol/loading'
-import { parseSkillMd, readSkillFields } from '@skillstead/protocol/skill-md'
+import { planListing } from '@skillstead/skill-format/loading'
+import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import { UsageError, text, type Arguments, type Command } from '../command.ts'
 import { readFolderState } from '../install/folder-state.ts'
 import { decodeText } from '../import/records.ts'

@@ -1,5 +1,7 @@
-import { scanPackage, toDigest, toSarif } from '@skillstead/core/scanner'
 import { toManifest, type Security } from '@skillstead/protocol'
+import { scanPackage } from '@skillstead/scanner'
+import { toSarif } from '@skillstead/scanner/rules'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { choice, text, type Command } from '../command.ts'
 import { isUnreadable } from '../import/records.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
-import { readBytes } from '@skillstead/core/archives'
+import { readBytes } from '@skillstead/skill-format/archives'
 import { parseProvenance, type Provenance, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Command } from '../command.ts'
 import { globalOption } from '../install/place.ts'

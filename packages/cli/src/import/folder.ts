@@ -1,7 +1,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
 import { limits, type Warning } from '@skillstead/protocol'
-import { gitFolderLeftOut, type ArchiveFile } from '@skillstead/core/archives'
+import { gitFolderLeftOut, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
 /** What people and tools leave in folders and archives, and no skill is made of. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { isUsername, limits, reservedOwners } from '@skillstead/protocol'
-import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/protocol/skill-md'
+import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import type { SkillRecord } from './records.ts'
 
 /** What a skill is called in the registry. */

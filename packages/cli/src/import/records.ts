@@ -1,4 +1,4 @@
-import type { ArchiveFile } from '@skillstead/core/archives'
+import type { ArchiveFile } from '@skillstead/skill-format/archives'
 import type { Warning } from '@skillstead/protocol'
 
 /** A version in a skill's history, oldest first. */

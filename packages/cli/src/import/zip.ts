@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
-import { gitFolderLeftOut, readArchiveFiles, type ArchiveFile } from '@skillstead/core/archives'
+import { gitFolderLeftOut, readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 import { isSkillMd, skipped, toNestedGit } from './folder.ts'
 import { decodeText, type Source, type SourceItem } from './records.ts'

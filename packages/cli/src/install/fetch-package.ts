@@ -1,5 +1,5 @@
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
-import { readBytes } from '@skillstead/core/archives'
+import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
 import type { PackageCache } from './cache.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { checkPaths } from '@skillstead/core/archives'
+import { checkPaths } from '@skillstead/skill-format/archives'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
 import { replaceAlone } from './write-whole.ts'
 

@@ -1,4 +1,4 @@
-import { checkPaths } from '@skillstead/core/archives'
+import { checkPaths } from '@skillstead/skill-format/archives'
 import type { ContentFile } from '@skillstead/client/verify'
 import { readZipContent } from '../verify/content.ts'
 

@@ -1,5 +1,5 @@
-import { allRules } from '@skillstead/core/scanner'
 import type { ScanFinding, Security } from '@skillstead/protocol'
+import { allRules } from '@skillstead/scanner/rules'
 import { toOneLine } from '../output.ts'
 import { toVerdict } from './verdict.ts'
 

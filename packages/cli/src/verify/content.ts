@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
-import { readZip } from '@skillstead/core/archives'
+import { readZip } from '@skillstead/skill-format/archives'
 import { limits } from '@skillstead/protocol'
 
 const bounds = {

@@ -1,6 +1,6 @@
 import { createClient } from '@skillstead/client'
 import type { Registry } from '@skillstead/core'
-import { readBytes } from '@skillstead/core/archives'
+import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
 import type { Arguments } from '../command.ts'
 import { findNode, withRegistry } from '../place.ts'

@@ -1,4 +1,4 @@
-import { includesLevel, type LoadLevel, type LoadedSkill } from '@skillstead/protocol/loading'
+import { includesLevel, type LoadLevel, type LoadedSkill } from '@skillstead/skill-format/loading'
 import type { SearchResult } from '@skillstead/protocol'
 import { RegistryError } from '@skillstead/protocol/wire'
 

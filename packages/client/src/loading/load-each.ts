@@ -1,4 +1,4 @@
-import type { LoadedSkill } from '@skillstead/protocol/loading'
+import type { LoadedSkill } from '@skillstead/skill-format/loading'
 import type { LoadOptions, SkillClient } from '../create-skill-client.ts'
 
 /** A skill by its name, or with options of its own that go before those of all. */

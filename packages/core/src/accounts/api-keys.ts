@@ -1,7 +1,6 @@
-import { RegistryError, limits, scopes, type ApiKey, type Scope } from '@skillstead/protocol'
+import { type ApiKey, limits, RegistryError, type Scope, scopes, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import { requireAccount, type Caller, type UserCaller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'

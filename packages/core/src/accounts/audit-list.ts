@@ -1,4 +1,4 @@
-import { toTimestamp } from '../clock.ts'
+import { toTimestamp } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
 

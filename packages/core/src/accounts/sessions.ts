@@ -1,6 +1,5 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken, hashToken } from '../tokens.ts'

@@ -1,5 +1,4 @@
-import type { Agent } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type Agent, toTimestamp } from '@skillstead/protocol'
 import type { AgentRow } from '../storage/rows-community.ts'
 
 /** An agent as everyone may see it: without its token, and without the user it works for. */

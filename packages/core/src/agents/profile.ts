@@ -1,7 +1,6 @@
-import type { Agent, AgentActivity } from '@skillstead/protocol'
+import { type Agent, type AgentActivity, toTimestamp } from '@skillstead/protocol'
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { callerId, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { isAdministrator } from '../skills/visibility.ts'
 import type { AgentDeed, AgentRow } from '../storage/rows-community.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { setImmediate } from 'node:timers/promises'
 import { unpackBlob, type Blob } from '../blobs.ts'
-import { toDigest } from '../digest.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
 import type { Context } from '../context.ts'
 import { countRows } from './count-rows.ts'
 import { restoreAdvice, type Check, type Tell, type Faults } from './finding.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
-import { showAccessAmong } from '../access/stored-access.ts'
+import { showAccessAmong } from '../skills/stored-access.ts'
 import type { Context } from '../context.ts'
 import { findScan } from '../security/stored-scans.ts'
 import { readFiles } from '../skills/files.ts'

@@ -1,5 +1,5 @@
 import { toManifest } from '@skillstead/protocol'
-import { toDigest } from '../digest.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
 import type { Context } from '../context.ts'
 import { readFilesOfMany, type FileRow } from '../skills/files.ts'
 import { countRows } from './count-rows.ts'

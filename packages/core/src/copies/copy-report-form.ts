@@ -1,5 +1,4 @@
-import type { CopyReport } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type CopyReport, toTimestamp } from '@skillstead/protocol'
 import type { CopyReportRow } from '../storage/rows-trust.ts'
 
 /** A report of a copy as its author and administrators see it. */

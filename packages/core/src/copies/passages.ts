@@ -1,5 +1,5 @@
 import type { Passage } from '@skillstead/protocol'
-import { findBody } from '@skillstead/protocol/skill-md'
+import { findBody } from '@skillstead/skill-format'
 import { hashShingle, isBoilerplate, shingleWords } from './shingles.ts'
 import { cutSkillMd } from './sketch.ts'
 import { comparedCharactersMax, foldText, splitWords } from './words.ts'

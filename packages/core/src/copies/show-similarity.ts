@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Similarity, SimilarityMatch } from '@skillstead/protocol'
+import { type Similarity, type SimilarityMatch, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { findCandidates, type ComparedSkill } from './candidates.ts'

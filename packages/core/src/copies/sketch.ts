@@ -1,4 +1,4 @@
-import { findBody } from '@skillstead/protocol/skill-md'
+import { findBody } from '@skillstead/skill-format'
 import { shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
 import { comparedCharactersMax } from './words.ts'
 

@@ -1,6 +1,6 @@
 import { RegistryError, type Content } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { writeZip } from '../archives/write-archive.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { getBlob } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { cutAtWord } from '@skillstead/protocol/skill-md'
+import { cutAtWord } from '@skillstead/skill-format'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Artifact } from './artifacts.ts'

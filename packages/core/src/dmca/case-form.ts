@@ -1,6 +1,5 @@
-import type { DmcaCase, DmcaCounterNotice, DmcaNotice } from '@skillstead/protocol'
+import { type DmcaCase, type DmcaCounterNotice, type DmcaNotice, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { toTimestamp } from '../clock.ts'
 import type { DmcaCaseRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 

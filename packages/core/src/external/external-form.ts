@@ -1,5 +1,4 @@
-import type { ExternalSkill } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type ExternalSkill, toTimestamp } from '@skillstead/protocol'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 
 /** An indexed skill as the interface shows it. */

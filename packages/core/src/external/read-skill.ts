@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/protocol/skill-md'
+import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import type { Context } from '../context.ts'
 import type { OutgoingResponse } from '../outgoing/outgoing.ts'
 import type { ExternalSource } from './source.ts'

@@ -1,5 +1,5 @@
 import { RegistryError, isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
-import { toSlug } from '@skillstead/protocol/skill-md'
+import { toSlug } from '@skillstead/skill-format'
 import type { Kysely } from 'kysely'
 import { ensureNamespace } from '../accounts/users.ts'
 import { guest } from '../caller.ts'

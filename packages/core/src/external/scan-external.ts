@@ -1,8 +1,8 @@
 import { unescape } from 'node:querystring'
 import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { toDigest } from '../digest.ts'
-import { scanPackage } from '../scan/scan-package.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { scanPackage } from '@skillstead/scanner'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { readExternalSkill } from './read-skill.ts'
 import { parseSource, type ExternalSource } from './source.ts'
@@ -17,7 +17,7 @@ interface ScanInput {
 export async function scanExternal(context: Context, input: ScanInput): Promise<ScanReport | SarifLog> {
   const report = await scan(context, input)
   if (input.format !== 'sarif') return report
-  const { toSarif } = await import('../scan/sarif.ts')
+  const { toSarif } = await import('@skillstead/scanner/rules')
   return toSarif(report)
 }
 

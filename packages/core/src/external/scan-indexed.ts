@@ -1,5 +1,5 @@
 import { RegistryError, limits } from '@skillstead/protocol'
-import { parseSkillMd, readSkillFields } from '@skillstead/protocol/skill-md'
+import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import type { Context } from '../context.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

@@ -1,7 +1,6 @@
-import { isVersion, RegistryError, type HeartbeatResult } from '@skillstead/protocol'
+import { type HeartbeatResult, isVersion, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { findAgent, findCallingAgent, isAuthentic } from '../agents/find-agent.ts'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import { readStored, recordInstalls, type InstalledSet, type StoredSet } from './installs.ts'

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely'
 import type { Context } from '../context.ts'
-import { safeScoreMin } from '../scan/score.ts'
+import { safeScoreMin } from '@skillstead/scanner'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { KnownSkill } from './look-up.ts'

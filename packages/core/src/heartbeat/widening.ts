@@ -1,6 +1,6 @@
 import { accessKinds, isVersion, toVersionSortKey, type Access, type Widens } from '@skillstead/protocol'
 import { sql } from 'kysely'
-import { findWidening } from '../access/compare-access.ts'
+import { findWidening } from '@skillstead/scanner'
 import type { Context } from '../context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { Finding } from './updates.ts'

@@ -1,4 +1,4 @@
-import { composeSkill, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/protocol/loading'
+import { composeSkill, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
 import { getBlob } from '../blobs.ts'
 import type { Caller } from '../caller.ts'
 import type { CallOptions, Context } from '../context.ts'

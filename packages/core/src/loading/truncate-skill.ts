@@ -1,7 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
-import { truncate, type LoadedSkill } from '@skillstead/protocol/loading'
-import { ScanPool } from '../scan/scan-pool.ts'
-import { toThreadFile } from '../thread-file.ts'
+import { truncate, type LoadedSkill } from '@skillstead/skill-format/loading'
+import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
 import { getTokenCounter } from './count-tokens.ts'
 
 /** What is asked of the thread. */
@@ -11,14 +10,14 @@ export interface TruncateOrder {
   readonly priority?: readonly string[]
 }
 
-type Threads = Pick<ScanPool<LoadedSkill, TruncateOrder>, 'ask'>
+type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
-const workerUrl = toThreadFile('loading/truncate-worker')
+const workerUrl = toThreadFile(import.meta.url, 'truncate-worker')
 /** A hundred times what the worst document takes, and the table of the encoding besides. */
 const answerMs = 30_000
 
 /** One thread, since each holds a table of its own. */
-const pool = new ScanPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
+const pool = new WorkerPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
 
 /**
  * Truncates in another thread: reading the table of the encoding takes half a second, and a document made for it a

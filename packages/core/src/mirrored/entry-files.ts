@@ -1,5 +1,5 @@
 import { limits, type ManifestFile } from '@skillstead/protocol'
-import { toDigest } from '../digest.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
 import type { FeedEntry } from './types.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { toVerdict } from '../scan/score.ts'
+import { toVerdict } from '@skillstead/scanner'
 import { toAction } from '../security/policy.ts'
 import { findInTexts, type Texts } from '../security/text-scan.ts'
 import { refuse } from './place.ts'

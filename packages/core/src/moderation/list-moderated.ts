@@ -1,6 +1,5 @@
-import type { ModeratedSkill } from '@skillstead/protocol'
+import { type ModeratedSkill, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
 

@@ -1,6 +1,5 @@
-import type { Report } from '@skillstead/protocol'
+import { type Report, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import { toTimestamp } from '../clock.ts'
 import type { ReportRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 

@@ -1,5 +1,5 @@
+import { toTimestamp } from '@skillstead/protocol'
 import { accountId, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { CallOptions, Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { getSkill, getSkillNow } from '../skills/find-skill.ts'

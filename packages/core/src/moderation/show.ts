@@ -1,6 +1,5 @@
-import type { Moderation } from '@skillstead/protocol'
+import { type Moderation, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { getDecidedSkill } from './find-any-skill.ts'

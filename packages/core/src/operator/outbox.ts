@@ -1,7 +1,6 @@
-import { RegistryError, type OutboxRow } from '@skillstead/protocol'
+import { type OutboxRow, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { JobSummary } from '../outbox/outbox.ts'
 import { toPage } from '../paging.ts'

@@ -1,6 +1,5 @@
 import { sql, type SqlBool } from 'kysely'
-import type { Overview } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type Overview, toTimestamp } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
 import { countUnscanned } from '../security/rescan.ts'
 

@@ -1,6 +1,5 @@
-import { RegistryError, type BackupSchedule } from '@skillstead/protocol'
+import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { systemCaller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
 import type { Metric } from './metrics.ts'

@@ -1,5 +1,5 @@
 import { RegistryError, type Pack, type Warning } from '@skillstead/protocol'
-import { toSlug } from '@skillstead/protocol/skill-md'
+import { toSlug } from '@skillstead/skill-format'
 import { recordAudit } from '../audit.ts'
 import { callerId, requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'

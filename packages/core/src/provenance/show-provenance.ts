@@ -1,7 +1,6 @@
-import { toSignedFields, type Provenance } from '@skillstead/protocol'
+import { type Provenance, toSignedFields, toTimestamp } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { readVerifiedMethods } from '../reputation/verified-methods.ts'
 import { getContent } from '../skills/read.ts'

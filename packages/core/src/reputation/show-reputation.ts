@@ -1,7 +1,6 @@
-import type { Reputation } from '@skillstead/protocol'
+import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getUserByName } from '../accounts/find-user.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { StandingRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'

@@ -1,7 +1,6 @@
-import { RegistryError, type SkillRequest } from '@skillstead/protocol'
+import { RegistryError, type SkillRequest, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { keepSeen } from '../skills/visibility.ts'
 import type { RequestRow } from '../storage/rows-community.ts'

@@ -1,5 +1,4 @@
-import type { AgentReview } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type AgentReview, toTimestamp } from '@skillstead/protocol'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 
 /** What a review shows of its agent. */

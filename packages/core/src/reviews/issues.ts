@@ -1,6 +1,5 @@
-import type { Issue } from '@skillstead/protocol'
+import { type Issue, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'

@@ -1,6 +1,5 @@
-import type { Reply, Review, Warning } from '@skillstead/protocol'
+import { type Reply, type Review, toTimestamp, type Warning } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { toOffset, toPage } from '../paging.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { rulesVersion } from '../scan/rules-version.ts'
+import { rulesVersion } from '@skillstead/scanner/rules-version'
 import type { Tables } from '../storage/tables.ts'
 
 /** How far a walk through all versions has come: first those that are shown, then the others. */

@@ -1,5 +1,4 @@
-import type { HeldVersion, Security } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type HeldVersion, type Security, toTimestamp } from '@skillstead/protocol'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 
 /** The public form of a version that waits; `publisher` is the name of who published it. */

@@ -1,9 +1,7 @@
 import { RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { toDigest } from '../digest.ts'
-import { scanPackage } from '../scan/scan-package.ts'
-import type { ScanFile } from '../scan/scan.ts'
-import { toVerdict } from '../scan/score.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { type ScanFile, scanPackage, toVerdict } from '@skillstead/scanner'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './policy.ts'
 
 /** Text that agents read and that is no file, by the names of its fields. */

@@ -1,5 +1,5 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
-import { rewriteFrontmatterName } from '@skillstead/protocol/skill-md'
+import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { requireAccount, type Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { appendChange } from '../log.ts'

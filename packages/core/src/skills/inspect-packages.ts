@@ -1,9 +1,7 @@
 import { availableParallelism } from 'node:os'
-import { inspectAccess } from '../access/inspect-access.ts'
+import { inspectAccess, scanPackage } from '@skillstead/scanner'
+import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
 import { toSketch } from '../copies/sketch.ts'
-import { scanPackage } from '../scan/scan-package.ts'
-import { ScanPool } from '../scan/scan-pool.ts'
-import { toThreadFile } from '../thread-file.ts'
 import type { Inspection } from './inspect.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
@@ -13,7 +11,7 @@ export interface InspectionOrder {
   readonly now: number
 }
 
-const workerUrl = toThreadFile('skills/inspect-worker')
+const workerUrl = toThreadFile(import.meta.url, 'inspect-worker')
 /** Looking takes longer than storing, so that not even two processors are left idle for want of threads. */
 const workersMax = Math.min(3, availableParallelism())
 /** Handing over less than this costs more than looking at it. */
@@ -22,7 +20,7 @@ const inlineBytesMax = 1024
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-const pool = new ScanPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
+const pool = new WorkerPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
 
 /** Looks at a package before any transaction begins; at all but a small one in another thread. `now` in milliseconds since 1970. */
 export async function inspectPackage(content: PackedContent, now: number): Promise<Inspection> {

@@ -1,5 +1,5 @@
 import type { Access, Security } from '@skillstead/protocol'
-import { putAccess } from '../access/stored-access.ts'
+import { putAccess } from './stored-access.ts'
 import type { CopyIndex } from '../copies/copy-index.ts'
 import type { Sketch } from '../copies/sketch.ts'
 import { putScan, toStoredScan, type StoredScan } from '../security/stored-scans.ts'

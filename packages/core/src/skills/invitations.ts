@@ -1,6 +1,5 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { changeSkill } from './change-skill.ts'

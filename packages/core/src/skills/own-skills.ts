@@ -1,6 +1,5 @@
-import type { OwnSkill } from '@skillstead/protocol'
+import { type OwnSkill, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { toOffset, toPage } from '../paging.ts'
 import type { SkillRow } from '../storage/tables.ts'

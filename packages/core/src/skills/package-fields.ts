@@ -17,7 +17,7 @@ import {
   readCapabilities,
   readContract,
   readSkillFields,
-} from '@skillstead/protocol/skill-md'
+} from '@skillstead/skill-format'
 import type { VersionMetadata } from './skill-document.ts'
 
 /** What a request and the SKILL.md in it say together about a version. */

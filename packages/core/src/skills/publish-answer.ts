@@ -1,5 +1,5 @@
 import type { HeldVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
-import { showAccess, type ShownAccess } from '../access/stored-access.ts'
+import { showAccess, type ShownAccess } from './stored-access.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { readScan } from '../security/stored-scans.ts'

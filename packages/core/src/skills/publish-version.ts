@@ -1,5 +1,5 @@
 import { compareVersions, toVersionSortKey, type EventData, type Security, type Warning } from '@skillstead/protocol'
-import { showAccessAmong, type ShownAccess } from '../access/stored-access.ts'
+import { showAccessAmong, type ShownAccess } from './stored-access.ts'
 import { recordAudit } from '../audit.ts'
 import { putBlobs } from '../blobs.ts'
 import type { Caller } from '../caller.ts'

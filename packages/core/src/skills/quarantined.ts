@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { findGitProblems } from '../archives/git-paths.ts'
+import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import { readFiles } from './files.ts'
 

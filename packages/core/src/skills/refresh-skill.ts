@@ -1,4 +1,4 @@
-import { showAccessAmong } from '../access/stored-access.ts'
+import { showAccessAmong } from './stored-access.ts'
 import { changeStanding } from '../reputation/credit.ts'
 import { toIndexText } from '../search/tokenize.ts'
 import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'

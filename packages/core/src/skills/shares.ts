@@ -1,7 +1,6 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from '../audit.ts'
 import type { Caller } from '../caller.ts'
-import { toTimestamp } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import type { ShareRow, SkillRow } from '../storage/tables.ts'

@@ -1,4 +1,4 @@
-import { toTimestamp } from '../clock.ts'
+import { toTimestamp } from '@skillstead/protocol'
 import type { LogDraft } from '../log.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { ListedVersion, VersionContent } from './skill-document.ts'

@@ -1,10 +1,14 @@
-import { RegistryError, compareFiles, limits, toManifest, type FieldError } from '@skillstead/protocol'
-import type { PublishSkillInput, Warning } from '@skillstead/protocol'
-import { ArchiveError, readArchive } from '../archives/read-archive.ts'
-import { checkPaths } from '../archives/file-paths.ts'
-import { gitFolderLeftOut } from '../archives/git-paths.ts'
+import {
+  compareFiles,
+  type FieldError,
+  limits,
+  type PublishSkillInput,
+  RegistryError,
+  toManifest,
+  type Warning,
+} from '@skillstead/protocol'
+import { ArchiveError, checkPaths, gitFolderLeftOut, readArchive, toDigest } from '@skillstead/skill-format/archives'
 import { createBlob, type Blob } from '../blobs.ts'
-import { toDigest } from '../digest.ts'
 import type { FileRow } from './files.ts'
 
 /** The content of a version as it came in: SKILL.md and the files beside it. */

@@ -1,6 +1,5 @@
-import type { Security, SkillVersion } from '@skillstead/protocol'
-import type { ShownAccess } from '../access/stored-access.ts'
-import { toTimestamp } from '../clock.ts'
+import { type Security, type SkillVersion, toTimestamp } from '@skillstead/protocol'
+import type { ShownAccess } from './stored-access.ts'
 import type { VersionRow } from '../storage/tables.ts'
 import type { FileRow } from './files.ts'
 

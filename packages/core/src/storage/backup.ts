@@ -4,7 +4,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { RegistryError } from '@skillstead/protocol'
-import { toThreadFile } from '../thread-file.ts'
+import { toThreadFile } from '@skillstead/scanner/workers'
 import type { BackupOrder } from './backup-worker.ts'
 import { placeFile } from './place-file.ts'
 
@@ -60,7 +60,7 @@ async function requireRoom(from: string, to: string): Promise<void> {
 
 /** Another thread copies, so that a large file holds nobody up. Answers what it found wrong with the copy. */
 async function runWorker(order: BackupOrder, signal?: AbortSignal): Promise<string | null> {
-  const worker = new Worker(toThreadFile('storage/backup-worker'), { workerData: order })
+  const worker = new Worker(toThreadFile(import.meta.url, 'backup-worker'), { workerData: order })
   const ended = new AbortController()
   const stop = () => void worker.terminate()
   signal?.addEventListener('abort', stop, { once: true })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { toThreadFile } from '../thread-file.ts'
+import { toThreadFile } from '@skillstead/scanner/workers'
 import type { CheckpointOrder } from './checkpoint-worker.ts'
 
 /** Moves SQLite's journal into the file now and then, in a thread: whoever commits does not wait for the disk twice. */
@@ -51,7 +51,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
   }
 
   function begin(): Worker {
-    const begun = new Worker(toThreadFile('storage/checkpoint-worker'), { workerData: path })
+    const begun = new Worker(toThreadFile(import.meta.url, 'checkpoint-worker'), { workerData: path })
     begun.unref()
     begun.on('message', () => {
       isMoving = false

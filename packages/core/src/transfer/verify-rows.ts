@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { unpackBlob, type Blob } from '../blobs.ts'
-import { toDigest } from '../digest.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { Faults } from '../checks/finding.ts'
 import { checkVersions } from '../checks/versions.ts'
 import type { Dialect } from '../storage/database.ts'

@@ -1,5 +1,4 @@
-import type { ListedVerification, Verification } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type ListedVerification, toTimestamp, type Verification } from '@skillstead/protocol'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import { toWellKnown } from './proofs.ts'
 

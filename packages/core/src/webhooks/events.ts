@@ -1,5 +1,5 @@
-import type { EventData, EventName } from '@skillstead/protocol'
-import { toTimestamp, type Clock } from '../clock.ts'
+import { type EventData, type EventName, toTimestamp } from '@skillstead/protocol'
+import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
 import { keepReaders, type Visible } from '../skills/visibility.ts'

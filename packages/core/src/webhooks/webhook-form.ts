@@ -1,5 +1,4 @@
-import type { Delivery, EventName, Webhook } from '@skillstead/protocol'
-import { toTimestamp } from '../clock.ts'
+import { type Delivery, type EventName, toTimestamp, type Webhook } from '@skillstead/protocol'
 import type { JobState, JobView } from '../outbox/outbox.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { DeliveryPayload } from './events.ts'

@@ -1,5 +1,5 @@
 import { isUsername, limits, reservedOwners } from '@skillstead/protocol'
-import { toSlug } from '@skillstead/protocol/skill-md'
+import { toSlug } from '@skillstead/skill-format'
 import type { Upstream } from '../types.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { createClient } from '@skillstead/client'
-import { ArchiveError, readArchive } from '@skillstead/core/archives'
+import { ArchiveError, readArchive } from '@skillstead/skill-format/archives'
 import { RegistryError, compareVersions, limits, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'

@@ -1,5 +1,5 @@
 import { limits } from '@skillstead/protocol'
-import { parseSkillMd, readSkillFields, toSlug, type SkillFields } from '@skillstead/protocol/skill-md'
+import { parseSkillMd, readSkillFields, toSlug, type SkillFields } from '@skillstead/skill-format'
 import type { KnownSkill, Release } from '../types.ts'
 import { numberRelease } from './number-release.ts'
 

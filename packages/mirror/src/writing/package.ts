@@ -1,6 +1,6 @@
 import { readContents, readVersionFiles, toDigest, type Registry } from '@skillstead/core'
 import { toManifest } from '@skillstead/protocol'
-import { rewriteFrontmatterName } from '@skillstead/protocol/skill-md'
+import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { WriteConflict } from './problems.ts'
 
 /** A version as it is sent. */

@@ -90,5 +90,5 @@ function loadLibrary(path: string): object {
 function requirePath(): string {
   const path = getEnvironmentData(key)
   if (typeof path === 'string') return path
-  throw new Error('A thread that opens a database is found by toThreadFile, in a file below core/src/storage.')
+  throw new Error('A thread that opens a database must be one of `databaseThreads`.')
 }

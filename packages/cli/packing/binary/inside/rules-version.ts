@@ -1,4 +1,4 @@
-/** In place of `packages/core/src/scan/rules-version.ts`, which loads all rules. */
+/** In place of `packages/scanner/src/rules-version.ts`, which loads all rules. */
 import { getAsset } from 'node:sea'
 
 /** As it was when the executable was built. */

@@ -1,7 +1,0 @@
-import { parentPort } from 'node:worker_threads'
-import type { ScanOrder } from './scan-pool.ts'
-import { scanFiles } from './scan.ts'
-
-/** A thread of {@link ScanPool}: an order in, a report out. */
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort!.on('message', ({ files, now }: ScanOrder) => parentPort!.postMessage(scanFiles(files, now)))

@@ -1,0 +1,106 @@
+import type { Access, Widens } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { findWidening } from '@skillstead/scanner'
+
+/** What a version uses, and what of that is new in it: as both are shown. */
+export interface ShownAccess {
+  readonly access: Access
+  /** Against the next lower version that is not yanked; null where there is none. */
+  readonly widens: Widens | null
+}
+
+/** A version as it is known among the others of its skill. */
+interface ListedVersion {
+  readonly id: string
+  readonly version: string
+  readonly yanked: number
+}
+
+/** Stores what a version uses, in the transaction that stores the version. */
+export async function putAccess(
+  trx: WriteTransaction,
+  { versionId, access }: { versionId: string; access: Access },
+): Promise<void> {
+  await insertAccess(trx, { version_id: versionId, access: JSON.stringify(access) })
+}
+
+const insertAccess = keepInsert('version_access')
+
+/** What a version is shown to use. */
+export async function showAccess(
+  db: Kysely<Tables>,
+  { id, skill_id }: { id: string; skill_id: string },
+): Promise<ShownAccess> {
+  return (await showAccessOfMany(db, skill_id, [id])).get(id)!
+}
+
+/** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
+export async function showAccessOfMany(
+  db: Kysely<Tables>,
+  skillId: string,
+  ids: readonly string[],
+): Promise<Map<string, ShownAccess>> {
+  return showAccessAmong(db, await selectVersions(db, skillId), ids)
+}
+
+/** As {@link showAccessOfMany} where all versions of the skill are known, the highest first. */
+export async function showAccessAmong(
+  db: Kysely<Tables>,
+  versions: readonly ListedVersion[],
+  ids: readonly string[],
+): Promise<Map<string, ShownAccess>> {
+  const wanted = new Set(ids)
+  const pairs = versions.flatMap((version, i) =>
+    wanted.has(version.id) ? [{ version, earlier: versions.find((one, at) => at > i && one.yanked === 0) }] : [],
+  )
+  const found = await readAccessOfMany(
+    db,
+    pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
+  )
+  const toVersionAccess = ({ id, version }: ListedVersion) => ({ version, access: found.get(id) ?? unread })
+  return new Map(
+    pairs.map(({ version, earlier }) => {
+      const { access } = toVersionAccess(version)
+      const widens = earlier ? findWidening(toVersionAccess(earlier), toVersionAccess(version)) : null
+      return [version.id, { access, widens }]
+    }),
+  )
+}
+
+/** What versions use, by their ids. */
+export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Access>> {
+  if (ids.length === 0) return new Map()
+  const rows = ids.length <= 2 ? await selectPair(db, ids[0], ids.at(-1)) : await selectMany(db, [...new Set(ids)])
+  return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
+}
+
+/** Stands for what a version uses that was stored by a program which did not look. */
+export const unread: Access = {
+  tools: [],
+  commands: [],
+  hosts: [],
+  environment: [],
+  packages: [],
+  files: [],
+  cut: ['What this version uses was never read.'],
+}
+
+interface AccessRow {
+  version_id: string
+  access: string
+}
+
+const selectPair = keepCompiled<AccessRow>((db) =>
+  db.selectFrom('version_access').selectAll().where('version_id', 'in', ['', '']),
+)
+
+const selectVersions = keepCompiled<ListedVersion>((db) =>
+  db.selectFrom('versions').select(['id', 'version', 'yanked']).where('skill_id', '=', '').orderBy('sort_key', 'desc'),
+)
+
+function selectMany(db: Kysely<Tables>, ids: readonly string[]): Promise<AccessRow[]> {
+  return db.selectFrom('version_access').selectAll().where('version_id', 'in', ids).execute()
+}

@@ -1,0 +1,271 @@
+import { type ScanFinding, type Security, toTimestamp } from '@skillstead/protocol'
+import { findGitProblems } from '@skillstead/skill-format/archives'
+import { inspectBytes, type BinaryFile } from './binary.ts'
+import { combine, type Spot } from './combine.ts'
+import { decodeText } from './decode.ts'
+import { Document } from './document.ts'
+import { engineRules, type EngineRuleName } from './engine-rules.ts'
+import { findHidden } from './hidden.ts'
+import { listFindings, type PlacedFinding } from './list-findings.ts'
+import { isLessonOf, toStance, type Stance } from './polarity.ts'
+import { isMarkdown, toRoles, type FileRole } from './role.ts'
+import { combinations, facts, rules } from './rule-table.ts'
+import type { Rule } from './rule.ts'
+import { rulesVersion } from './rules-version.ts'
+import type { ScanFile } from './scan.ts'
+import { toRisk, toScore, toVerdict } from './score.ts'
+import { Search, type Hit } from './search.ts'
+import { settle, type Place } from './settle.ts'
+import { UnpackBudget } from './unpack.ts'
+import { findReason, findSuppressions, type Suppression } from './suppress.ts'
+
+/** How many findings of a rule a report lists; what is no instruction is counted apart, and crowds out nothing. */
+const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
+/** How many places of a fact are kept in a file. */
+const spotsMax = 5000
+const excerptCharactersMax = 160
+/** A tar in a gzip counts as two. */
+const archivesDepthMax = 3
+/** What says what the skill is about. */
+const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
+
+const probes = [...rules, ...facts]
+const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('data') ? [index] : [])))
+
+interface TextFile {
+  readonly path: string
+  readonly text: string
+  /** What its bytes alone told. */
+  readonly found: readonly EngineRuleName[]
+}
+
+let search: Search | undefined
+
+/** Made for the first text: it takes longer than all else of a node's start, and most nodes scan in threads alone. */
+function getSearch(): Search {
+  return (search ??= new Search(probes))
+}
+
+const meant: Stance = { polarity: 'imperative', isCertain: true }
+
+/** A file while it is looked at. */
+interface Subject {
+  readonly index: number
+  readonly path: string
+  readonly role: FileRole
+  readonly document: Document
+  readonly suppressions: readonly Suppression[]
+}
+
+/** A text within a file: the file itself, or what was decoded from a place in it. */
+interface Layer {
+  readonly document: Document
+  readonly decoded: readonly string[]
+  /** Where it stands in the file, and whether it was hidden on purpose. */
+  readonly offset: number
+  readonly end: number
+  readonly isHidden: boolean
+}
+
+/** One scan of the files of a skill, from the first to the report. */
+export class Scan {
+  readonly #files: readonly TextFile[]
+  readonly #findings: PlacedFinding[] = []
+  readonly #spots = new Map<string, Spot[]>()
+  readonly #listed = new Map<string, number>()
+  readonly #cut: Security['cut'] = []
+  readonly #budget = new UnpackBudget()
+  #isIncomplete = false
+  #isLesson = false
+
+  constructor(files: readonly ScanFile[]) {
+    const paths = new Set(files.map(({ path }) => path))
+    const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
+    this.#files = files.flatMap((file) => {
+      const [first, ...more] =
+        'text' in file ? [{ path: file.path, text: file.text, found: [] }] : this.#read(file, paths, archivesDepthMax)
+      return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
+    })
+  }
+
+  /** A file of bytes as the texts that it may be, at least one, and what it holds if it is an archive. */
+  #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
+    const { path } = file
+    const { texts, found, inner, cut } = inspectBytes(file, paths, this.#budget)
+    if (cut) this.cutAt(path, cut)
+    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It is packed too many times over.')
+    const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#read(each, paths, depth - 1))
+    const [text = '', ...others] = texts
+    return [{ path, text, found }, ...others.map((other) => ({ path, text: other, found: [] })), ...unpacked]
+  }
+
+  *run(): Generator<void> {
+    const roles = toRoles(this.#files)
+    this.#isLesson = isLessonOf(this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? '')
+    const subjects: Subject[] = []
+    for (const [index, { path, text, found }] of this.#files.entries()) {
+      const document = new Document(text, isMarkdown(path))
+      const subject = { index, path, document, role: roles.get(path)!, suppressions: findSuppressions(document) }
+      subjects.push(subject)
+      for (const name of found) this.#add(engineRules[name], subject, 0, [], placeOf(subject))
+      for (const { rule, start } of findHidden(text, subject.role)) {
+        this.#add(engineRules[rule], subject, start, [], placeOf(subject))
+      }
+      yield* this.#scanFile(subject)
+    }
+    for (const combination of combinations) {
+      for (const { file, offset } of combine(combination, this.#spots)) {
+        this.#add(combination, subjects[file]!, offset, [], placeOf(subjects[file]!))
+      }
+    }
+    if (this.#isIncomplete && subjects[0]) {
+      this.#add(engineRules.incompleteScan, subjects[0], 0, [], placeOf(subjects[0]))
+    }
+  }
+
+  toSecurity(now: number): Security {
+    const all = this.#findings.map(({ finding }) => finding)
+    const { findings, unlisted } = listFindings(this.#findings)
+    const reason = `${unlisted} findings in all files, the least grave, are not listed.`
+    return {
+      score: toScore(all),
+      verdict: toVerdict(all),
+      risk: toRisk(all),
+      findings,
+      cut: unlisted > 0 ? [...this.#cut, { path: this.#files[0]!.path, reason }] : this.#cut,
+      rulesVersion,
+      scannedAt: toTimestamp(now),
+    }
+  }
+
+  *#scanFile(subject: Subject): Generator<void> {
+    const { document } = subject
+    const whole: Layer = { document, decoded: [], offset: 0, end: document.text.length, isHidden: false }
+    yield* this.#scanLayer(subject, whole)
+    const onCut = (reason: string) => this.cutAt(subject.path, reason)
+    for (const { text, offset, end, decoded, isHidden } of decodeText(document.text, onCut)) {
+      yield* this.#scanLayer(subject, {
+        document: new Document(text, document.isMarkdown),
+        decoded,
+        offset,
+        end,
+        isHidden,
+      })
+    }
+  }
+
+  *#scanLayer(subject: Subject, layer: Layer): Generator<void> {
+    const isData = subject.role === 'data'
+    const isWanted = (probe: number) => {
+      const rule = rules[probe]
+      if (!rule) return !isData
+      return rule.roles ? rule.roles.includes(subject.role) : !isData
+    }
+    if (isData && dataRules.size === 0) return
+    const onCut = (probe: number) => {
+      this.cutAt(subject.path, `Too much looks like ${probes[probe]!.id}; the rest was not tried.`)
+    }
+    const seen = new Set<string>()
+    for (const hits of getSearch().find(layer.document.text, isWanted, onCut)) {
+      for (const hit of hits) this.#take(subject, layer, hit, seen)
+      yield
+    }
+  }
+
+  /** One place a line of each rule and fact; of a line's places the first counts. */
+  #take(subject: Subject, layer: Layer, hit: Hit, seen: Set<string>): void {
+    const id = probes[hit.probe]!.id
+    const isDecoded = layer.decoded.length > 0
+    const offset = isDecoded ? layer.offset : hit.start
+    const line = subject.document.toLine(offset)
+    const key = `${id}\n${isDecoded ? layer.document.toLine(hit.start) : line}`
+    if (seen.has(key)) return
+    const stance = this.#stance(subject, layer, hit)
+    const rule = rules[hit.probe]
+    // Another place on the line may be meant where this one is not.
+    if (!rule && stance.polarity !== 'imperative' && stance.isCertain) return
+    const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
+    if (seen.has(shownKey)) return
+    seen.add(shownKey)
+    const place: Place = {
+      stance,
+      role: subject.role,
+      isUnseen: hit.isHidden || layer.document.isUnseen(hit.start) || subject.document.isUnseen(offset),
+      isEncoded: layer.isHidden,
+      isCode: layer.document.isCode(hit.start),
+    }
+    const signal = rule ? this.#add(rule, subject, offset, layer.decoded, place) : 'power'
+    if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset })
+  }
+
+  /** Says that something was not looked at, which makes a finding of its own. */
+  cutAt(path: string, reason: string): void {
+    this.#isIncomplete = true
+    this.#cut.push({ path, reason })
+  }
+
+  #stance({ document }: Subject, layer: Layer, hit: Hit): Stance {
+    const stance = toStance(layer.document, hit.start, hit.end, this.#isLesson)
+    if (layer.document === document || stance.polarity !== 'imperative') return stance
+    return toStance(document, layer.offset, layer.end, this.#isLesson)
+  }
+
+  #mark(spot: Spot): void {
+    const spots = this.#spots.get(spot.id)
+    if (!spots) this.#spots.set(spot.id, [spot])
+    else if (spots.length < spotsMax) spots.push(spot)
+    else this.#isIncomplete = true
+  }
+
+  /** Adds a finding, if there is room for one more of its kind. Returns what it says of the author. */
+  #add(
+    rule: Omit<Rule, 'patterns'>,
+    subject: Subject,
+    offset: number,
+    decoded: readonly string[],
+    place: Place,
+  ): ScanFinding['signal'] {
+    const { document, path, role } = subject
+    const { signal, severity } = settle(rule, place)
+    const kind = `${rule.id} ${signal}`
+    const listed = this.#listed.get(kind) ?? 0
+    this.#listed.set(kind, listed + 1)
+    if (listed === findingsMax[signal]) {
+      this.#cut.push({ path, reason: `Only ${listed} findings of ${rule.id} are listed.` })
+    }
+    if (listed >= findingsMax[signal]) return signal
+    const line = document.toLine(offset)
+    const reason = findReason(subject.suppressions, rule.id, line)
+    this.#findings.push({
+      file: subject.index,
+      finding: {
+        ruleId: rule.id,
+        category: rule.category,
+        severity,
+        title: rule.title,
+        path,
+        line,
+        column: offset - document.lineStart(line) + 1,
+        excerpt: toExcerpt(document.text, offset),
+        remediation: rule.remediation,
+        signal,
+        context: { role, polarity: place.stance.polarity },
+        decoded: [...decoded],
+        suppressed: reason === undefined ? null : { reason },
+      },
+    })
+    return signal
+  }
+}
+
+function placeOf({ role }: Subject): Place {
+  return { stance: meant, role, isUnseen: false, isEncoded: false, isCode: false }
+}
+
+/** What stands at the place, to the end of the line; what cannot be shown is U+FFFD, so that places stay the same. */
+function toExcerpt(text: string, offset: number): string {
+  const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
+  return line.replace(unshownPattern, '\uFFFD').toWellFormed()
+}
+
+const unshownPattern = /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu

@@ -1,0 +1,7 @@
+import { parentPort } from 'node:worker_threads'
+import type { ScanOrder } from './scan-package.ts'
+import { scanFiles } from './scan.ts'
+
+/** A thread of `scanInThread`: an order in, a report out. */
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+parentPort!.on('message', ({ files, now }: ScanOrder) => parentPort!.postMessage(scanFiles(files, now)))

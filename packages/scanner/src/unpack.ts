@@ -1,0 +1,118 @@
+import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
+import { ArchiveError, readZipDirectory, type ZipEntry } from '@skillstead/skill-format/archives'
+import { NotInspected, type UnpackedEntry } from './not-inspected.ts'
+import { readTarEntries } from './tar-entries.ts'
+
+/** How much the archives of one skill may hold together, so that a small one cannot take memory or time without end. */
+export class UnpackBudget {
+  #bytes = 16 * 1024 * 1024
+  #entries = 2000
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Throws {@link NotInspected} where there is no room for one more entry of this size. */
+  take(bytes: number): void {
+    this.#bytes -= bytes
+    this.#entries -= 1
+    if (this.#bytes < 0 || this.#entries < 0) throw new NotInspected('The archives hold too much to be inspected.')
+  }
+}
+
+export interface Unpacked {
+  readonly entries: readonly UnpackedEntry[]
+  /** How many bytes stand before the archive, as in a program that unpacks itself. */
+  readonly prefixBytes: number
+  /** Why not all of it was inspected, as a sentence. */
+  readonly cut: string | undefined
+}
+
+/** The entries of a zip, by its central directory, once all readers would see the same ones. */
+export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
+  return unpack(function* () {
+    const entries = readZipDirectory(bytes, { filesMax: Infinity, fileBytesMax: Infinity, versionBytesMax: Infinity })
+    const sorted = entries.toSorted((a, b) => a.start - b.start)
+    refuseGaps(sorted, bytes)
+    for (const entry of sorted) {
+      budget.take(entry.isEncrypted ? 0 : entry.size)
+      if (entry.name.endsWith('/') && entry.size === 0) continue
+      yield { name: entry.name, bytes: entry.isEncrypted ? undefined : readZipEntry(bytes, entry) }
+    }
+    return sorted[0]?.start ?? bytes.length
+  })
+}
+
+/** What a gzip holds: one file, or the entries of a tar. */
+export function unpackGzip(path: string, bytes: Uint8Array, budget: UnpackBudget): Unpacked {
+  return unpack(function* () {
+    const inner = inflate(() => gunzipSync(bytes, { maxOutputLength: budget.bytes + 1, info: true }), bytes.length)
+    budget.take(inner.length)
+    const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.t?gz$|\.gzip$|\.svgz$/i, '')
+    yield { name, bytes: inner }
+    return 0
+  })
+}
+
+/** The files of a tar. */
+export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
+  return unpack(function* () {
+    for (const entry of readTarEntries(bytes)) {
+      budget.take(0)
+      yield entry
+    }
+    return 0
+  })
+}
+
+/** Runs a reader to its end or to what it refuses: what was read until then is inspected too. */
+function unpack(read: () => Generator<UnpackedEntry, number>): Unpacked {
+  const entries: UnpackedEntry[] = []
+  try {
+    const reader = read()
+    for (;;) {
+      const { done, value } = reader.next()
+      if (done) return { entries, prefixBytes: value, cut: undefined }
+      entries.push(value)
+    }
+  } catch (error) {
+    if (error instanceof NotInspected || error instanceof ArchiveError)
+      return { entries, prefixBytes: 0, cut: error.message }
+    throw error
+  }
+}
+
+/** A signature, the checksum and both sizes, in 32 or 64 bits, may follow an entry that was written to a stream. */
+const descriptorBytes: ReadonlySet<number> = new Set([0, 12, 16, 20, 24])
+
+/** Entries that the directory does not name are read by programs that go from one header to the next. */
+function refuseGaps(sorted: readonly ZipEntry[], bytes: Uint8Array): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const directory = buffer.readUInt32LE(buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1') + 16)
+  for (const [index, { name, dataEnd }] of sorted.entries()) {
+    const next = sorted[index + 1]?.start ?? directory
+    if (!descriptorBytes.has(next - dataEnd)) throw new NotInspected(`${name}: Bytes stand between the entries.`)
+  }
+}
+
+function readZipEntry(archive: Uint8Array, { name, method, dataStart, dataEnd, size, crc }: ZipEntry): Uint8Array {
+  const data = archive.subarray(dataStart, dataEnd)
+  if (method !== 0 && method !== 8) throw new NotInspected(`${name}: It is packed by a method other than deflate.`)
+  const bytes =
+    method === 0 ? data : inflate(() => inflateRawSync(data, { maxOutputLength: size + 1, info: true }), data.length)
+  if (bytes.length !== size || crc32(bytes) !== crc) throw new NotInspected(`${name}: It is not what the archive says.`)
+  return bytes
+}
+
+/** With `info`, zlib also returns how much of the input it read. */
+function inflate(run: () => unknown, inputBytes: number): Uint8Array {
+  let result: { buffer: Buffer; engine: { bytesWritten: number } }
+  try {
+    result = run() as typeof result
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    throw new NotInspected(isLarge ? 'The archives hold too much to be inspected.' : 'The archive is damaged.')
+  }
+  if (result.engine.bytesWritten !== inputBytes) throw new NotInspected('Bytes follow the compressed data.')
+  return result.buffer
+}

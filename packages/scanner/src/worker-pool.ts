@@ -1,0 +1,133 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+
+/** A report, or why there is none: the thread broke down, or gave no answer in time. */
+type Outcome<Report> = Report | 'broken' | 'late'
+
+interface Job<Report, Order> {
+  readonly toOrder: () => Order
+  readonly bytes: number
+  readonly resolve: (outcome: Outcome<Report>) => void
+}
+
+/** A thread and what it was given, in that order: it works at the first, and the others wait in its own queue. */
+interface Thread<Report, Order> {
+  readonly worker: Worker
+  readonly jobs: Job<Report, Order>[]
+  timer?: NodeJS.Timeout
+}
+
+/** How many threads a pool has where nobody says otherwise. */
+export const workersMax = Math.min(2, availableParallelism())
+/** Ten times what the largest package takes. */
+const answerMs = 120_000
+
+/**
+ * So much may wait in a thread's own queue: it goes on while the event loop waits for the disk, and no order waits for
+ * long behind others while another thread has nothing to do.
+ */
+const aheadBytesMax = 128 * 1024
+
+/** Settings of a {@link WorkerPool}. */
+export interface WorkerPoolOptions {
+  /** The file that each thread runs. */
+  readonly url: URL
+  /** How long an answer may take. Default: 120 s. */
+  readonly answerMs?: number
+  /** Default: 2, or 1 on a machine with one processor. */
+  readonly workersMax?: number
+}
+
+/** Threads, started on first use and reused. An idle thread does not keep the process alive. */
+export class WorkerPool<Report extends object, Order> {
+  readonly #threads: Thread<Report, Order>[] = []
+  readonly #waiting: Job<Report, Order>[] = []
+  readonly #url: URL
+  readonly #answerMs: number
+  readonly #workersMax: number
+
+  constructor(options: WorkerPoolOptions) {
+    this.#url = options.url
+    this.#answerMs = options.answerMs ?? answerMs
+    this.#workersMax = options.workersMax ?? workersMax
+  }
+
+  /**
+   * An order that is large is made when a thread takes it, rather than kept while it waits. One that is said to be of
+   * few `bytes` may share a thread with others like it.
+   */
+  async ask(order: Order | (() => Order), bytes = Infinity): Promise<Outcome<Report>> {
+    const { promise, resolve } = Promise.withResolvers<Outcome<Report>>()
+    const toOrder = typeof order === 'function' ? (order as () => Order) : () => order
+    this.#waiting.push({ toOrder, bytes, resolve })
+    this.#next()
+    return promise
+  }
+
+  #next(): void {
+    for (let job = this.#waiting[0]; job; job = this.#waiting[0]) {
+      const thread = this.#choose(job.bytes)
+      if (thread === 'busy') return
+      this.#waiting.shift()
+      if (thread) this.#give(thread, job)
+      else job.resolve('broken')
+    }
+  }
+
+  /** Undefined where the system gives no thread. */
+  #choose(bytes: number): Thread<Report, Order> | 'busy' | undefined {
+    const idle = this.#threads.find(({ jobs }) => jobs.length === 0)
+    if (idle) return idle
+    if (this.#threads.length < this.#workersMax) return this.#start()
+    const loads = this.#threads.map(({ jobs }) => jobs.reduce((sum, job) => sum + job.bytes, bytes))
+    const least = Math.min(...loads)
+    return least <= aheadBytesMax ? this.#threads[loads.indexOf(least)] : 'busy'
+  }
+
+  #start(): Thread<Report, Order> | undefined {
+    try {
+      const thread: Thread<Report, Order> = { worker: new Worker(this.#url), jobs: [] }
+      thread.worker.on('message', (report: Report) => this.#take(thread, report))
+      // What it answered before comes before its exit, and an exit follows.
+      thread.worker.on('error', () => undefined)
+      thread.worker.on('exit', () => this.#drop(thread, 'broken'))
+      this.#threads.push(thread)
+      return thread
+    } catch {
+      return undefined
+    }
+  }
+
+  #give(thread: Thread<Report, Order>, job: Job<Report, Order>): void {
+    const order = job.toOrder()
+    thread.worker.ref()
+    if (thread.jobs.push(job) === 1) this.#watch(thread)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    thread.worker.postMessage(order)
+  }
+
+  #watch(thread: Thread<Report, Order>): void {
+    thread.timer = setTimeout(() => this.#drop(thread, 'late'), this.#answerMs)
+  }
+
+  #take(thread: Thread<Report, Order>, report: Report): void {
+    clearTimeout(thread.timer)
+    thread.jobs.shift()?.resolve(report)
+    if (thread.jobs.length > 0) this.#watch(thread)
+    else thread.worker.unref()
+    this.#next()
+  }
+
+  /** What a thread was at is answered with why it ends; what waited behind that goes to another. */
+  #drop(thread: Thread<Report, Order>, why: 'broken' | 'late'): void {
+    const index = this.#threads.indexOf(thread)
+    if (index === -1) return
+    this.#threads.splice(index, 1)
+    clearTimeout(thread.timer)
+    void thread.worker.terminate()
+    const [first, ...others] = thread.jobs.splice(0)
+    this.#waiting.unshift(...others)
+    first?.resolve(why)
+    this.#next()
+  }
+}

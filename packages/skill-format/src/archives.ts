@@ -1,0 +1,10 @@
+/** Packages of skills, as an entry of its own: a program that only installs need not load the registry. */
+export { ArchiveError } from './archives/archive-error.ts'
+export { toDigest } from './archives/digest.ts'
+export { checkPaths } from './archives/file-paths.ts'
+export { findGitProblems, gitFolderLeftOut } from './archives/git-paths.ts'
+export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
+export { readZipDirectory, type ZipEntry } from './archives/read-zip-directory.ts'
+export { readZip } from './archives/read-zip.ts'
+export { readBytes } from './archives/read-bytes.ts'
+export { writeZip } from './archives/write-archive.ts'

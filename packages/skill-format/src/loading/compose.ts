@@ -1,0 +1,33 @@
+import { includesLevel, type LoadedMetadata, type LoadedSkill, type LoadLevel, toNamed } from '@skillstead/protocol'
+import type { SkillContract } from '../skill-md/contract.ts'
+import { toToolDefinition } from './tools.ts'
+
+/** What is known of a version, from which it is loaded. */
+export interface SkillParts {
+  readonly metadata: LoadedMetadata
+  readonly frontmatter: Record<string, unknown>
+  readonly contract: SkillContract | null
+  readonly capabilities: readonly string[]
+  readonly summary: string
+  /** The whole SKILL.md; only the level `full` needs it. */
+  readonly fullContent?: string
+}
+
+/** Makes the loaded skill of a level. Throws a TypeError where `full` is asked for and the document is missing. */
+export function composeSkill(parts: SkillParts, level: LoadLevel): LoadedSkill {
+  const { metadata, contract, summary, fullContent, frontmatter } = parts
+  const isFull = level === 'full'
+  if (isFull && fullContent === undefined) throw new TypeError('The level `full` needs the document.')
+  const { name, fullName, description } = metadata
+  const hasContract = includesLevel(level, 'contract')
+  return {
+    level,
+    metadata,
+    ...(hasContract && { contract, capabilities: [...parts.capabilities] }),
+    ...(includesLevel(level, 'summary') && { summary }),
+    ...(isFull && { fullContent }),
+    ...(hasContract && { toolDefinition: toToolDefinition({ name, fullName, description, contract }) }),
+    frontmatter: isFull ? frontmatter : toNamed(frontmatter),
+    truncated: [],
+  }
+}

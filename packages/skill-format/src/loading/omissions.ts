@@ -1,0 +1,42 @@
+import type { Omission } from '@skillstead/protocol'
+import type { Costs } from './costs.ts'
+import { lengthOf, partNames, type Group, type Removable, type Unit } from './units.ts'
+
+/** So many of the longest are counted, and listed by themselves. */
+const rowsMax = 20
+
+/** What is not kept: the longest parts by themselves, in the order of keeping, the rest summed in one row, about. */
+export function listOmissions(removable: Removable, kept: ReadonlySet<Unit>, costs: Costs): Omission[] {
+  const all = gatherLeft(removable, kept)
+  const longest = new Set(all.toSorted((a, b) => b.characters - a.characters).slice(0, rowsMax))
+  const rows = all.filter((left) => longest.has(left)).map((left) => toRow(left, costs))
+  if (rows.length === all.length) return rows
+  const others = all.filter((left) => !longest.has(left))
+  const tokens = others.reduce((sum, { characters }) => sum + costs.about(characters), 0)
+  return [...rows, { section: partNames.others, tokens }]
+}
+
+function toRow(left: Left, costs: Costs): Omission {
+  return { section: left.section, tokens: costs.ofLeft(left) }
+}
+
+/** What is left out, of a group or of what is in none. */
+export interface Left {
+  readonly section: string
+  readonly characters: number
+  readonly group?: Group
+  /** What is not left out of the group. */
+  readonly kept: readonly Unit[]
+}
+
+function gatherLeft({ groups, dropped }: Removable, keptUnits: ReadonlySet<Unit>): Left[] {
+  const left: Left[] = dropped.map(({ section, text }) => ({ section, characters: text.length, kept: [] }))
+  for (const group of groups) {
+    const kept = group.units.filter((unit) => keptUnits.has(unit))
+    if (kept.length === group.units.length) continue
+    const all = kept.length > 0 ? lengthOf(group) - group.heading.length : lengthOf(group)
+    const characters = kept.reduce((sum, { text }) => sum - text.length, all)
+    left.push({ section: group.section, characters, group, kept })
+  }
+  return left
+}

@@ -1,0 +1,165 @@
+import { isSkillName } from '@skillstead/protocol'
+import { outlineCharactersMax } from './blocks.ts'
+import { readKeyValue } from './fields.ts'
+import type { ParsedSkillMd, SkillWarning } from './types.ts'
+
+/** Whether every host reads a document alike, and what of it one may refuse or not like. */
+export interface Portability {
+  /** Whether the strict rules of the open SKILL.md format hold; advice about the body's length leaves it true. */
+  readonly portable: boolean
+  readonly warnings: readonly SkillWarning[]
+}
+
+export interface PortabilityOptions {
+  /** The folder that the skill lies in, which its name must equal. */
+  readonly folderName?: string
+}
+
+/**
+ * Holds a document against the strict rules of the open SKILL.md format (https://agentskills.io/specification): six
+ * keys, their types and lengths, and a strict subset of YAML that begins on the first line. Repeats the warnings of
+ * parsing among its own; `mergeWarnings` removes doubles.
+ */
+export function checkPortability(text: string, parsed: ParsedSkillMd, options: PortabilityOptions = {}): Portability {
+  const refusals = [...parsed.warnings, ...parsed.strictIssues]
+  if (!text.isWellFormed()) {
+    refusals.push({ code: 'not_unicode', message: 'The document holds halves of surrogate pairs, which UTF-8 cannot.' })
+  }
+  if (parsed.frontmatterStatus !== 'missing') {
+    refusals.push(...listKeyIssues(parsed), ...listNameIssues(parsed, options), ...listTextIssues(parsed))
+    refusals.push(...listMetadataIssues(parsed), ...listToolIssues(parsed))
+  }
+  return { portable: refusals.length === 0, warnings: [...refusals, ...listAdvice(parsed)] }
+}
+
+/** Joins lists of warnings in the order of their lines, each code and line once. */
+export function mergeWarnings(...lists: readonly (readonly SkillWarning[])[]): SkillWarning[] {
+  const merged = new Map<string, SkillWarning>()
+  for (const warning of lists.flat()) {
+    const key = `${warning.code} ${warning.line ?? warning.message}`
+    if (!merged.has(key)) merged.set(key, warning)
+  }
+  return [...merged.values()].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
+}
+
+const allowedKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'])
+const descriptionCharactersMax = 1024
+const compatibilityCharactersMax = 500
+const bodyLinesMax = 500
+const bodyTokensMax = 5000
+const listedKeysMax = 20
+
+function listKeyIssues(parsed: ParsedSkillMd): SkillWarning[] {
+  const extra = Object.keys(parsed.frontmatter).filter((key) => !allowedKeys.has(key))
+  return extra.slice(0, listedKeysMax).map((key) => {
+    const message = `The key '${key.slice(0, 64)}' is not in the open SKILL.md format; it belongs under 'metadata'.`
+    return toIssue(parsed, 'key_not_standard', message, key)
+  })
+}
+
+function listNameIssues(parsed: ParsedSkillMd, { folderName }: PortabilityOptions): SkillWarning[] {
+  const { name } = parsed.frontmatter
+  if (name === undefined || name === null || name === '') {
+    return [toIssue(parsed, 'name_missing', 'The frontmatter has no name.', 'name')]
+  }
+  if (!isText(parsed, 'name')) return [toIssue(parsed, 'not_text', 'The name is not text; put it in quotes.', 'name')]
+  if (!isSkillName(String(name))) {
+    const message = 'The name must be 1 to 64 lower-case letters, digits and single hyphens between them.'
+    return [toIssue(parsed, 'name_pattern', message, 'name')]
+  }
+  if (folderName === undefined || folderName === name) return []
+  const message = `The name '${String(name)}' differs from the folder '${folderName}'; hosts want them to be equal.`
+  return [toIssue(parsed, 'name_folder_differs', message, 'name')]
+}
+
+function listTextIssues(parsed: ParsedSkillMd): SkillWarning[] {
+  const issues: SkillWarning[] = []
+  for (const [key, charactersMax] of textKeys) {
+    const value = parsed.frontmatter[key]
+    if (value === undefined && key !== 'description') continue
+    if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) {
+      if (key === 'description')
+        issues.push(toIssue(parsed, 'description_missing', 'The frontmatter has no description.', key))
+    } else if (!isText(parsed, key)) {
+      issues.push(toIssue(parsed, 'not_text', `The value of '${key}' is not text; put it in quotes.`, key))
+    } else if (countCharacters(String(value), charactersMax) > charactersMax) {
+      const message = `The value of '${key}' is longer than ${charactersMax} characters.`
+      issues.push(toIssue(parsed, `${key}_long`, message, key))
+    }
+  }
+  return issues
+}
+
+const textKeys: readonly [string, number][] = [
+  ['description', descriptionCharactersMax],
+  ['compatibility', compatibilityCharactersMax],
+  ['license', Number.POSITIVE_INFINITY],
+]
+
+function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
+  const { metadata } = parsed.frontmatter
+  if (metadata === undefined) return []
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+    return [
+      toIssue(parsed, 'metadata_not_mapping', "The value of 'metadata' must be a mapping of text to text.", 'metadata'),
+    ]
+  }
+  const others = Object.keys(metadata).filter((key) => !isText(parsed, `metadata.${key}`))
+  return others.slice(0, listedKeysMax).map((key) => {
+    const message = `The value of 'metadata.${key.slice(0, 64)}' is not text; put it in quotes.`
+    return toIssue(parsed, 'metadata_not_text', message, `metadata.${key}`)
+  })
+}
+
+function listToolIssues(parsed: ParsedSkillMd): SkillWarning[] {
+  const tools = parsed.frontmatter['allowed-tools']
+  if (tools === undefined) return []
+  // Commas are allowed only within what a tool may do: `Bash(git add:*, git commit:*)`.
+  const isSpaced = typeof tools === 'string' && !tools.replace(/\([^()]*\)/g, '').includes(',')
+  if (isSpaced) return []
+  const message = "The value of 'allowed-tools' must be one text with spaces between the tools."
+  return [toIssue(parsed, 'allowed_tools_form', message, 'allowed-tools')]
+}
+
+function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
+  const text = body.slice(0, outlineCharactersMax)
+  const lines = countLines(text)
+  const isLong = lines > bodyLinesMax
+  // No text has more tokens than characters, and most are shorter than the advice.
+  const tokens = isLong || text.length <= bodyTokensMax ? 0 : estimateTokens(text)
+  if (!isLong && tokens <= bodyTokensMax) return []
+  const count = isLong ? `${lines} lines` : `about ${tokens} tokens`
+  const size = body.length > outlineCharactersMax ? `more than ${count.replace('about ', '')}` : count
+  const bound = isLong ? `${bodyLinesMax} lines` : `${bodyTokensMax} tokens`
+  const message = `The body has ${size}; the format advises at most ${bound}. Move details to files in references/.`
+  return [{ code: 'body_long', message, line: bodyLine }]
+}
+
+function isText(parsed: ParsedSkillMd, path: string): boolean {
+  const isPlain = parsed.keys.get(path)?.written !== undefined
+  return typeof readKeyValue(parsed.frontmatter, path) === 'string' && !isPlain
+}
+
+/** Code points, as the format counts; long texts are over any bound whatever they hold. */
+function countCharacters(text: string, charactersMax: number): number {
+  return text.length > charactersMax * 2 || text.length <= charactersMax ? text.length : [...text].length
+}
+
+/** What is beyond the outline's bound is far over the advice already, and is not counted. */
+function countLines(text: string): number {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
+  return lines
+}
+
+/** About one a character of Chinese, Japanese or Korean, and one in four others. */
+function estimateTokens(text: string): number {
+  let wide = 0
+  for (const [run] of text.matchAll(/[\u2e80-\uffff]+/g)) wide += run.length
+  return Math.ceil(wide + (text.length - wide) / 4)
+}
+
+function toIssue(parsed: ParsedSkillMd, code: string, message: string, path: string): SkillWarning {
+  const line = parsed.keys.get(path)?.line
+  return line === undefined ? { code, message } : { code, message, line }
+}

@@ -1,0 +1,21 @@
+import { limits } from '@skillstead/protocol'
+
+/**
+ * The name that a text becomes: lower case, without diacritics, every other run of characters a hyphen, at most 64
+ * characters. `''` when nothing is left, as of a text in Chinese.
+ *
+ * @example
+ * toSlug('Crème Brûlée & Co.') // 'creme-brulee-co'
+ */
+export function toSlug(text: string): string {
+  // Longer texts are no names; without the cut normalising them would take a while.
+  const letters = text
+    .slice(0, slugSourceCharactersMax)
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+  const hyphenated = letters.replace(/[^a-z0-9]+/g, '-').replace(/^-/, '')
+  return hyphenated.slice(0, limits.skillNameCharactersMax).replace(/-$/, '')
+}
+
+const slugSourceCharactersMax = 10_000
