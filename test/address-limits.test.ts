@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createAddressLimits } from '../packages/core/src/address-limits.ts'
+import { createAddressLimits } from '../packages/core/src/accounts/address-limits.ts'
 import { refusalOf } from './answers.ts'
 
 const hourMs = 60 * 60 * 1000

@@ -1,6 +1,6 @@
 import { guest, localApi } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { pointUnits } from '../packages/core/src/reputation/formula.ts'
+import { pointUnits } from '../packages/core/src/community/reputation-formula.ts'
 import { addCollaborator } from './collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
-import { createCopyIndex } from '../packages/core/src/copies/copy-index.ts'
-import { toSketch } from '../packages/core/src/copies/sketch.ts'
+import { createCopyIndex } from '../packages/core/src/catalogue/copy-index.ts'
+import { toSketch } from '../packages/core/src/catalogue/sketch.ts'
 import { addCollaborator } from './collaboration.ts'
 import { codeOf, skillMd } from './answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from './harness.ts'

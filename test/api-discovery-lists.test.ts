@@ -1,7 +1,7 @@
 import { createStub, importVersion, systemCaller } from '@skillstead/core'
 import type { KyselyPlugin } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
-import { createArtifacts } from '../packages/core/src/discovery/artifacts.ts'
+import { createArtifacts } from '../packages/core/src/catalogue/discovery-artifacts.ts'
 import { skillMd } from './answers.ts'
 import { folder, serve } from './discovery-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from './harness.ts'

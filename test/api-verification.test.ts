@@ -1,7 +1,7 @@
 import { systemCaller, localApi } from '@skillstead/core'
 import type { ListedVerification, RegistryError } from '@skillstead/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { normalizeProof } from '../packages/core/src/verification/proofs.ts'
+import { normalizeProof } from '../packages/core/src/accounts/verification-proofs.ts'
 import { codeOf, refusalOf } from './answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from './harness.ts'
 import { openOutside, type Outside } from './outside.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordRuns } from '../packages/core/src/webhooks/runs.ts'
+import { recordRuns } from '../packages/core/src/webhooks/delivery-runs.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from './harness.ts'
 import { openOutside, type Outside } from './outside.ts'
 import { exhaust, makeSubscriber, minuteMs, openReceiver, star, toOutgoing, untilDeliveries } from './webhook-acts.ts'

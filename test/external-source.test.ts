@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRepoUrl, parseSource } from '../packages/core/src/external/source.ts'
+import { parseRepoUrl, parseSource } from '../packages/core/src/community/external-source.ts'
 import { RegistryError } from '@skillstead/protocol'
 
 const raw = 'https://raw.githubusercontent.com'

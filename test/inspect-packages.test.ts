@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { inspectMany, inspectPackage } from '../packages/core/src/skills/inspect-packages.ts'
-import { packContent } from '../packages/core/src/skills/skill-package.ts'
+import { inspectMany, inspectPackage } from '../packages/core/src/catalogue/inspect-packages.ts'
+import { packContent } from '../packages/core/src/catalogue/skill-package.ts'
 import { sampleOf } from './security-samples.ts'
 
 const pack = (verdict: 'safe' | 'dangerous', i: number, more = '') =>

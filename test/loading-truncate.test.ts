@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
 import o200k from 'js-tiktoken/ranks/o200k_base'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getTokenCounter, type CountTokens } from '../packages/core/src/loading/count-tokens.ts'
-import { truncateHere, truncateSkill } from '../packages/core/src/loading/truncate-skill.ts'
-import type { TruncateOrder } from '../packages/core/src/loading/truncate-skill.ts'
+import { getTokenCounter, type CountTokens } from '../packages/core/src/catalogue/count-tokens.ts'
+import { truncateHere, truncateSkill } from '../packages/core/src/catalogue/truncate-skill.ts'
+import type { TruncateOrder } from '../packages/core/src/catalogue/truncate-skill.ts'
 import { WorkerPool } from '../packages/scanner/src/worker-pool.ts'
 import { anyDocument, loadDocument } from './loading-documents.ts'
 
@@ -215,7 +215,7 @@ describe('truncating in another thread', () => {
   const order = { loaded, maxTokens: 400, priority: ['Options'] }
 
   it('gives what it gives here', async () => {
-    const url = new URL('../packages/core/src/loading/truncate-worker.ts', import.meta.url)
+    const url = new URL('../packages/core/src/catalogue/truncate-worker.ts', import.meta.url)
     const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ url })
     expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))

@@ -1,5 +1,5 @@
 import type { Registry } from '@skillstead/core'
-import { appendChange } from '../packages/core/src/log.ts'
+import { appendChange } from '../packages/core/src/log/append-change.ts'
 import type { TestRegistry } from './harness.ts'
 
 /** Appends so many entries to the public log, a few at a time, as publishing does at greater cost. */

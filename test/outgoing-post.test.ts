@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import type { NameResolver, OutgoingOptions } from '@skillstead/core'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOutgoing } from '../packages/core/src/outgoing/create-outgoing.ts'
+import { createOutgoing } from '../packages/core/src/http/create-outgoing.ts'
 import { codeOf, refusalOf } from './answers.ts'
 import { openOutside, openPlain, type Outside } from './outside.ts'
 

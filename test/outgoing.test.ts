@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import type { NameResolver, OutgoingOptions } from '@skillstead/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOutgoing } from '../packages/core/src/outgoing/create-outgoing.ts'
+import { createOutgoing } from '../packages/core/src/http/create-outgoing.ts'
 import { codeOf, refusalOf } from './answers.ts'
 import { openOutside, openPlain, type Outside } from './outside.ts'
 

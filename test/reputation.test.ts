@@ -2,8 +2,8 @@ import { checkRegistry } from '@skillstead/core'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { badges } from '../packages/core/src/reputation/badges.ts'
-import { descriptionCharactersMin, factNames, noFacts } from '../packages/core/src/reputation/facts.ts'
+import { badges } from '../packages/core/src/community/badges.ts'
+import { descriptionCharactersMin, factNames, noFacts } from '../packages/core/src/community/author-facts.ts'
 import {
   formula,
   levels,
@@ -12,8 +12,8 @@ import {
   toComponents,
   toLevel,
   toScore,
-} from '../packages/core/src/reputation/formula.ts'
-import { findDrift, recomputeStandings } from '../packages/core/src/reputation/recompute.ts'
+} from '../packages/core/src/community/reputation-formula.ts'
+import { findDrift, recomputeStandings } from '../packages/core/src/community/recompute-reputation.ts'
 import { skillMd } from './answers.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'
 import { actKinds, makeWorld, perform, type Act } from './reputation-acts.ts'

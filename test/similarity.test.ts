@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findPassages, placeWords } from '../packages/core/src/copies/passages.ts'
-import { toShingles, toWords } from '../packages/core/src/copies/shingles.ts'
-import { comparerWith, measureSimilarity } from '../packages/core/src/copies/similarity.ts'
-import { sketchWords, toSketch } from '../packages/core/src/copies/sketch.ts'
-import { comparedCharactersMax, foldText, splitWords } from '../packages/core/src/copies/words.ts'
+import { findPassages, placeWords } from '../packages/core/src/catalogue/copy-passages.ts'
+import { toShingles, toWords } from '../packages/core/src/catalogue/shingles.ts'
+import { comparerWith, measureSimilarity } from '../packages/core/src/catalogue/similarity.ts'
+import { sketchWords, toSketch } from '../packages/core/src/catalogue/sketch.ts'
+import { comparedCharactersMax, foldText, splitWords } from '../packages/core/src/catalogue/copy-words.ts'
 import { skillMd } from './answers.ts'
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/)

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limits } from '@skillstead/protocol'
-import { toEntryText } from '../packages/core/src/transparency/entry-text.ts'
+import { toEntryText } from '../packages/core/src/log/entry-text.ts'
 import {
   appendLeaf,
   climb,
@@ -14,9 +14,9 @@ import {
   toNodes,
   toRoot,
   type LeafRange,
-} from '../packages/core/src/transparency/merkle.ts'
-import { isNoteName, toSignatureLine, toVerifierKey } from '../packages/core/src/transparency/notes.ts'
-import { parseTilePath, toTilePath } from '../packages/core/src/transparency/tile-path.ts'
+} from '../packages/core/src/log/merkle.ts'
+import { isNoteName, toSignatureLine, toVerifierKey } from '../packages/core/src/log/signed-notes.ts'
+import { parseTilePath, toTilePath } from '../packages/core/src/log/tile-path.ts'
 import { naiveLeaf, naivePath, naiveProof, naiveRoot } from './naive-tree.ts'
 
 /** The leaves that implementations of RFC 6962 are tried on since the first of them, and the roots of their trees. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sumSkills, toClientName, toUseKey } from '../packages/core/src/telemetry/uses.ts'
-import { takeUses, type Watched } from '../packages/core/src/webhooks/downloads.ts'
+import { sumSkills, toClientName, toUseKey } from '../packages/core/src/community/use-counts.ts'
+import { takeUses, type Watched } from '../packages/core/src/webhooks/download-events.ts'
 
 describe('the uses that one transaction counts', () => {
   const uses = fc.uniqueArray(

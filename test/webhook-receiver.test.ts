@@ -3,7 +3,7 @@ import type { WebhookHeaders } from '@skillstead/client/webhooks'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { signService, signStandard } from '../packages/core/src/webhooks/sign.ts'
+import { signService, signStandard } from '../packages/core/src/webhooks/sign-delivery.ts'
 import { event, nowSeconds, openReceiver, otherSecret, outcomeOf, secret, sign, without } from './signed-delivery.ts'
 
 function toTitle(name: string): string {

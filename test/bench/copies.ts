@@ -11,7 +11,7 @@ import {
   type RegistryOptions,
 } from '@skillstead/core'
 import { parseSkillMd } from '@skillstead/skill-format'
-import { measureSimilarity } from '../../packages/core/src/copies/similarity.ts'
+import { measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
 import { fromRows, type Figure } from './figures.ts'
 
 const copySimilarity = 0.4

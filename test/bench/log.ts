@@ -8,11 +8,11 @@ import {
   type Registry,
   type RegistryOptions,
 } from '@skillstead/core'
-import { toEntryText } from '../../packages/core/src/transparency/entry-text.ts'
-import { appendChange, type LogDraft } from '../../packages/core/src/log.ts'
+import { toEntryText } from '../../packages/core/src/log/entry-text.ts'
+import { appendChange, type LogDraft } from '../../packages/core/src/log/append-change.ts'
 import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts'
-import { checkLog } from '../../packages/core/src/transparency/check-log.ts'
-import { readTile } from '../../packages/core/src/transparency/read-tile.ts'
+import { checkLog } from '../../packages/core/src/log/check-log.ts'
+import { readTile } from '../../packages/core/src/log/read-tile.ts'
 import { startPostgres } from '../postgres.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'

@@ -9,13 +9,13 @@ import {
   type SuccessStatus,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { requireScope, requireUser, type Caller } from './caller.ts'
+import { requireScope, requireUser, type Caller } from './kernel/caller.ts'
 import type { CallOptions, Context } from './context.ts'
-import type { EncodedJson } from './encoded-json.ts'
-import { toFieldErrors } from './field-errors.ts'
-import { readThrough } from './mirrored/read-through.ts'
+import type { EncodedJson } from './kernel/encoded-json.ts'
+import { toFieldErrors } from './kernel/field-errors.ts'
+import { readThrough } from './upstreams/read-through.ts'
 import { operations } from './operations.ts'
-import { withShare } from './skills/shares.ts'
+import { withShare } from './catalogue/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 
 /** What an operation answered, whatever its endpoint: a JSON value or its bytes, or content of another type. */

@@ -1,20 +1,25 @@
 export { toDigest } from '@skillstead/skill-format/archives'
-export { guest, systemCaller, type Caller, type Guest, type UserCaller } from './caller.ts'
+export { guest, systemCaller, type Caller, type Guest, type UserCaller } from './kernel/caller.ts'
 export { authorize, localCall, type AnyReply } from './call.ts'
-export { systemClock, type Clock } from './clock.ts'
+export { systemClock, type Clock } from './kernel/clock.ts'
 export type { CallOptions, Context } from './context.ts'
-export { findArtifact, parseArtifactFile, type ArtifactPlace, type FoundArtifact } from './discovery/find-artifact.ts'
-export { listOffers, readOfferedFiles, type OfferedSkill } from './discovery/list-offers.ts'
-export { readDiscoveryIndex, type DiscoveryIndex } from './discovery/read-index.ts'
-export type { DiscoveryScope } from './discovery/scopes.ts'
-export { EncodedJson } from './encoded-json.ts'
+export {
+  findArtifact,
+  parseArtifactFile,
+  type ArtifactPlace,
+  type FoundArtifact,
+} from './catalogue/discovery-artifact.ts'
+export { listOffers, readOfferedFiles, type OfferedSkill } from './catalogue/discovery-listing.ts'
+export { readDiscoveryIndex, type DiscoveryIndex } from './catalogue/discovery-index.ts'
+export type { DiscoveryScope } from './catalogue/discovery-scopes.ts'
+export { EncodedJson } from './kernel/encoded-json.ts'
 export { localApi } from './local-api.ts'
-export { applyEntries, prepareEntries, type PreparedEntries } from './mirrored/apply-entries.ts'
-export { applyReleases } from './mirrored/apply-releases.ts'
-export { completePacks, type CompletePacks } from './mirrored/complete-packs.ts'
-export { parseEntry } from './mirrored/entry-data.ts'
-export { readEntryFiles, type EntryFiles } from './mirrored/entry-files.ts'
-export { findMissingBlobs } from './mirrored/missing-blobs.ts'
+export { applyEntries, prepareEntries, type PreparedEntries } from './upstreams/apply-entries.ts'
+export { applyReleases } from './upstreams/apply-releases.ts'
+export { completePacks, type CompletePacks } from './upstreams/complete-packs.ts'
+export { parseEntry } from './upstreams/entry-data.ts'
+export { readEntryFiles, type EntryFiles } from './upstreams/entry-files.ts'
+export { findMissingBlobs } from './upstreams/missing-blobs.ts'
 export type {
   ApplyEntries,
   ApplyReleases,
@@ -25,7 +30,7 @@ export type {
   MirrorSource,
   RefusalReason,
   ReleaseOutcome,
-} from './mirrored/types.ts'
+} from './upstreams/mirrored-types.ts'
 export {
   dropStaged,
   readUpstreamFrontier,
@@ -33,28 +38,28 @@ export {
   toStagedEntry,
   toStoredSubject,
   type StagedEntry,
-} from './mirrored/upstream-log.ts'
-export { lookThrough, toMirroredRead } from './mirrored/read-through.ts'
-export type { Freshness, UpstreamOperator, UpstreamPort, Upstreams, WantedSkill } from './mirrored/upstream-port.ts'
+} from './upstreams/upstream-log.ts'
+export { lookThrough, toMirroredRead } from './upstreams/read-through.ts'
+export type { Freshness, UpstreamOperator, UpstreamPort, Upstreams, WantedSkill } from './upstreams/upstream-port.ts'
 export type { Metric } from './operator/metrics.ts'
 export type { NodePort } from './operator/node-port.ts'
 export type { Outbox, OutboxHandler, OutboxJob } from './outbox/outbox.ts'
-export type { NameResolver, OutgoingOptions } from './outgoing/outgoing.ts'
-export { isNetwork } from './outgoing/public-addresses.ts'
-export { secretKeyBytes, type Secrets } from './secrets.ts'
-export { readExternalText } from './external/read-address.ts'
+export type { NameResolver, OutgoingOptions } from './http/outgoing.ts'
+export { isNetwork } from './http/public-addresses.ts'
+export { secretKeyBytes, type Secrets } from './kernel/secrets.ts'
+export { readExternalText } from './community/read-external-address.ts'
 export { readBytes } from '@skillstead/skill-format/archives'
-export { policyActions, type PolicyAction, type ScanPolicy } from './security/policy.ts'
+export { policyActions, type PolicyAction, type ScanPolicy } from './catalogue/scan-policy.ts'
 export { openRegistry, type Registry, type RegistryOptions } from './registry.ts'
-export { SkillMoved } from './skills/find-skill.ts'
+export { SkillMoved } from './catalogue/find-skill.ts'
 export {
   importVersion,
   importVersions,
   type ImportOutcome,
   type Imported,
   type ImportedVersion,
-} from './skills/import.ts'
-export { createStub } from './skills/stubs.ts'
+} from './catalogue/import-versions.ts'
+export { createStub } from './catalogue/skill-stubs.ts'
 export {
   findPublicVersions,
   readContents,
@@ -63,7 +68,7 @@ export {
   readVersionFiles,
   type LogText,
   type PublicVersion,
-} from './sync/bundle-parts.ts'
+} from './catalogue/bundle-parts.ts'
 export { checkRegistry, mendRegistry } from './checks/check-registry.ts'
 export type { Finding } from './checks/finding.ts'
 export { collectGarbage, type Garbage } from './garbage/collect-garbage.ts'
@@ -77,16 +82,16 @@ export type { BackupPlan } from './operator/scheduled-backups.ts'
 export type { SealedKeys } from './transfer/sealed.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export type { UpstreamRow } from './storage/rows-mirror.ts'
-export type { IdempotentClaim } from './idempotency.ts'
+export type { IdempotentClaim } from './accounts/idempotency.ts'
 export { toRegistryError } from './storage/storage-error.ts'
 export type { UpstreamWriteRow } from './storage/rows-mirror.ts'
 export type { WriteTransaction } from './storage/writer.ts'
-export { readSignedCheckpoint, type SignedCheckpoint } from './transparency/checkpoint.ts'
-export { readVerifierKeys, rotateKey, signText, type VerifierKey } from './transparency/keys.ts'
-export { appendLeaf, hashLeaf, toRoot } from './transparency/merkle.ts'
-export { splitHashes } from './transparency/tree.ts'
-export { isNoteName } from './transparency/notes.ts'
-export { proveConsistency, proveInclusion, type InclusionProof } from './transparency/proofs.ts'
+export { readSignedCheckpoint, type SignedCheckpoint } from './log/checkpoint.ts'
+export { readVerifierKeys, rotateKey, signText, type VerifierKey } from './log/signing-keys.ts'
+export { appendLeaf, hashLeaf, toRoot } from './log/merkle.ts'
+export { splitHashes } from './log/log-tree.ts'
+export { isNoteName } from './log/signed-notes.ts'
+export { proveConsistency, proveInclusion, type InclusionProof } from './log/log-proofs.ts'
 export {
   enqueueDelivery,
   toWriteLane,
@@ -96,5 +101,5 @@ export {
   type WriteBy,
   type WriteKind,
   type WritePayloads,
-} from './upstream-writes/write.ts'
-export { areDangerous, toPackTexts } from './security/text-scan.ts'
+} from './upstreams/upstream-write.ts'
+export { areDangerous, toPackTexts } from './catalogue/text-scan.ts'

@@ -1,9 +1,9 @@
 import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { localCall } from './call.ts'
-import { guest, type Caller } from './caller.ts'
+import { guest, type Caller } from './kernel/caller.ts'
 import type { CallOptions, Context } from './context.ts'
-import { EncodedJson } from './encoded-json.ts'
-import { SkillMoved } from './skills/find-skill.ts'
+import { EncodedJson } from './kernel/encoded-json.ts'
+import { SkillMoved } from './catalogue/find-skill.ts'
 
 /**
  * The registry as functions, without a network between: the same as the HTTP client's, for the given caller. `options`

@@ -1,6 +1,6 @@
 import { toTimestamp } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { toOffset, toPage } from '../paging.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
 
 /** GET /audit, for administrators: newest first. */
 export async function listAudit(

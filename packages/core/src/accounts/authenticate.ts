@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { RegistryError, type Scope } from '@skillstead/protocol'
-import type { UserCaller } from '../caller.ts'
-import type { Clock } from '../clock.ts'
+import type { UserCaller } from '../kernel/caller.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
-import { hashToken } from '../tokens.ts'
+import { hashToken } from '../kernel/tokens.ts'
 import { hashKey, isKey } from './api-key-format.ts'
 
 /** Tells who holds a key, or a session that a key opened. */

@@ -1,8 +1,8 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import { requireAccount, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { createToken, hashToken } from '../tokens.ts'
+import { createToken, hashToken } from '../kernel/tokens.ts'
 
 const lifetimeMs = 12 * 60 * 60 * 1000
 /** Signing in once more is never refused; the oldest session makes room. */

@@ -1,5 +1,5 @@
-import { recordAudit } from '../audit.ts'
-import { systemCaller } from '../caller.ts'
+import { recordAudit } from '../log/audit.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import type { Registry } from '../registry.ts'
 import { backupsCheck } from './backups.ts'
 import { contentsCheck } from './contents.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { setImmediate } from 'node:timers/promises'
-import { unpackBlob, type Blob } from '../blobs.ts'
+import { unpackBlob, type Blob } from '../storage/blobs.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { Context } from '../context.ts'
 import { countRows } from './count-rows.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { trustTable, toTrustScore } from '../agents/trust.ts'
+import { trustTable, toTrustScore } from '../community/agent-trust.ts'
 import type { Context } from '../context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { mendAdvice, type Check, type Faults } from './finding.ts'

@@ -1,4 +1,4 @@
-import { checkUpstreamLog } from '../transparency/check-upstream-log.ts'
+import { checkUpstreamLog } from '../log/check-upstream-log.ts'
 import { type Check } from './finding.ts'
 
 /** What is here of the logs of upstreams: as the checkpoints that vouch for them say. */

@@ -1,7 +1,7 @@
 import { toManifest } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { Context } from '../context.ts'
-import { readFilesOfMany, type FileRow } from '../skills/files.ts'
+import { readFilesOfMany, type FileRow } from '../catalogue/version-files.ts'
 import { countRows } from './count-rows.ts'
 import { restoreAdvice, type Check, type Faults, type Tell } from './finding.ts'
 import { createProgress, readPages } from './pages.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { countUnscanned } from '../security/rescan.ts'
+import { countUnscanned } from '../governance/rescan.ts'
 import type { Database } from '../storage/database.ts'
 
 /** A figure that an operator may want to watch. */

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely'
 import { type Overview, toTimestamp } from '@skillstead/protocol'
 import type { Context } from '../context.ts'
-import { countUnscanned } from '../security/rescan.ts'
+import { countUnscanned } from '../governance/rescan.ts'
 
 /** GET /operator/overview. */
 export async function showOverview(context: Context): Promise<Overview> {

@@ -1,5 +1,5 @@
 import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { systemCaller } from '../caller.ts'
+import { systemCaller } from '../kernel/caller.ts'
 import type { Context } from '../context.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
 import type { Metric } from './metrics.ts'

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import { createFirstUser, isWithoutUsers, toSetUpError } from '../accounts/users.ts'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions, Context } from '../context.ts'
 
 /** Guesses are bounded by the address, and all of them together. */

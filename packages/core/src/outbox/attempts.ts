@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { ClaimedRow, Settlement } from './claims.ts'
 import { AttemptError, type Attempt, type OutboxHandler } from './outbox.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { newId } from '../ids.ts'
+import { newId } from '../kernel/ids.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { OutboxRow } from '../storage/tables.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { newId } from '../ids.ts'
+import { newId } from '../kernel/ids.ts'
 import type { Database } from '../storage/database.ts'
 import { toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { leaseMs, releaseRows, renewRows, type ClaimedRow } from './claims.ts'
 

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { findDueRows, type DueRow } from '../storage/due-rows.ts'
 import { createAlarm } from './alarm.ts'

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { Change, ChangeFollower } from '../change-follower.ts'
+import type { Change, ChangeFollower } from '../log/change-follower.ts'
 import type { Database } from '../storage/database.ts'
 import { readCounters, readDocuments, readSearchPage } from './read-documents.ts'
 import { createSearchIndex, type SearchHits, type SearchIndex, type SearchQuery } from './search-index.ts'

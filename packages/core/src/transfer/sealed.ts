@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { createSecrets } from '../secrets.ts'
+import { createSecrets } from '../kernel/secrets.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /** API keys for upstreams that a registry holds, sealed with a secret key that no backup and no export has. */

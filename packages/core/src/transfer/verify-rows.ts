@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { unpackBlob, type Blob } from '../blobs.ts'
+import { unpackBlob, type Blob } from '../storage/blobs.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { Faults } from '../checks/finding.ts'
 import { checkVersions } from '../checks/versions.ts'
@@ -7,7 +7,7 @@ import type { Dialect } from '../storage/database.ts'
 import { readColumns } from '../storage/portable/columns.ts'
 import { readRows } from '../storage/portable/read-rows.ts'
 import type { Tables } from '../storage/tables.ts'
-import { checkLog } from '../transparency/check-log.ts'
+import { checkLog } from '../log/check-log.ts'
 
 /**
  * What is wrong with a registry that is to go on from what was kept of it; undefined where nothing is: contents against

@@ -1,8 +1,8 @@
-import { recordAudit } from '../audit.ts'
-import type { Caller } from '../caller.ts'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { Context } from '../context.ts'
 import { getOwnWebhook } from './find-webhook.ts'
-import { announceWebhooks } from './subscribe.ts'
+import { announceWebhooks } from './subscribe-webhook.ts'
 
 /** DELETE /webhooks/<id>: what waits for it fails when its time comes. */
 export async function deleteWebhook(context: Context, input: { id: string }, caller: Caller): Promise<undefined> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { findReadable } from '../skills/visibility.ts'
+import { findReadable } from '../catalogue/visibility.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 

@@ -1,8 +1,8 @@
 import { type EventData, type EventName, toTimestamp } from '@skillstead/protocol'
-import type { Clock } from '../clock.ts'
-import { newId } from '../ids.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { newId } from '../kernel/ids.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
-import { keepReaders, type Visible } from '../skills/visibility.ts'
+import { keepReaders, type Visible } from '../catalogue/visibility.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
 

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { requireAccount, type Caller } from '../caller.ts'
+import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { Tables } from '../storage/tables.ts'
 

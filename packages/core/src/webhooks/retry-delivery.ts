@@ -1,5 +1,5 @@
 import { RegistryError, type Delivery } from '@skillstead/protocol'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { Context } from '../context.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { keepReadable } from './delivery-readers.ts'

@@ -1,5 +1,5 @@
 import { RegistryError, type DeliveryDetails } from '@skillstead/protocol'
-import type { Caller } from '../caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { Context } from '../context.ts'
 import type { DeliveryPayload } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'

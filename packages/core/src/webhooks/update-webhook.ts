@@ -1,13 +1,13 @@
 import type { EventName, Webhook } from '@skillstead/protocol'
-import { recordAudit } from '../audit.ts'
-import type { Caller } from '../caller.ts'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
 import type { Context } from '../context.ts'
 import { readNewestRows } from '../outbox/newest-rows.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toHost } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'
-import { announceWebhooks, subscribe } from './subscribe.ts'
+import { announceWebhooks, subscribe } from './subscribe-webhook.ts'
 import { toWebhook } from './webhook-form.ts'
 
 /** How long deliveries are signed with the secret before, too. */

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { recomputeStandings } from '../../reputation/recompute.ts'
+import { recomputeStandings } from '../../community/recompute-reputation.ts'
 import type { Migration } from '../migrations.ts'
 import type { Tables } from '../tables.ts'
 import type { WriteTransaction } from '../writer.ts'

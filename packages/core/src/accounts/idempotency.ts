@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { RegistryError } from '@skillstead/protocol'
+import type { UserCaller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+
+/** The first answer to a request that carried an idempotency key. */
+export interface KeptAnswer {
+  readonly status: number
+  readonly body: string | null
+}
+
+/** A key that is claimed for the request that brought it first. */
+export interface IdempotentClaim {
+  readonly state: 'new'
+  /** Milliseconds since 1970. */
+  readonly claimedAt: number
+}
+
+/** How long the answer to a request with a key of its own is kept. */
+export const keptMs = 24 * 60 * 60 * 1000
+/** A first request that has not ended by then is taken for lost with its process. */
+const runningMs = 60_000
+
+/**
+ * Claims an idempotency key for a request, or finds the answer that its first use got. Throws
+ * `idempotency_key_reused` for another body, `conflict` while the first request is still running.
+ */
+export async function beginIdempotent(
+  context: Pick<Context, 'database' | 'clock'>,
+  caller: UserCaller,
+  key: string,
+  bodyHash: string,
+): Promise<IdempotentClaim | ({ state: 'done' } & KeptAnswer)> {
+  const id = toId(caller, key)
+  return context.database.writer.write(async (trx) => {
+    const now = context.clock.now()
+    const kept = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
+    const lifeMs = kept?.status === 0 ? runningMs : keptMs
+    if (kept && now - kept.created_at < lifeMs) {
+      if (kept.body_hash !== bodyHash) {
+        throw new RegistryError(
+          'idempotency_key_reused',
+          'This Idempotency-Key was used with another request. Use a new key for a new request.',
+        )
+      }
+      if (kept.status === 0) {
+        throw new RegistryError('conflict', 'The first request with this Idempotency-Key is still running.', {
+          retryAfterSeconds: 1,
+        })
+      }
+      return { state: 'done', status: kept.status, body: kept.body }
+    }
+    const row = { id, body_hash: bodyHash, status: 0, body: null, created_at: now }
+    await trx
+      .insertInto('idempotent_answers')
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+      .execute()
+    return { state: 'new', claimedAt: now }
+  })
+}
+
+/**
+ * Keeps the answer under the key; null gives the key back, for answers that the next try may change. Whoever took so long
+ * that another has claimed the key since changes nothing.
+ */
+export async function finishIdempotent(
+  context: Pick<Context, 'database'>,
+  caller: UserCaller,
+  key: string,
+  { claimedAt }: IdempotentClaim,
+  answer: KeptAnswer | null,
+): Promise<void> {
+  const claimed = { id: toId(caller, key), created_at: claimedAt }
+  await context.database.writer.write(async (trx) => {
+    if (answer)
+      await trx
+        .updateTable('idempotent_answers')
+        .set(answer)
+        .where(({ and }) => and(claimed))
+        .execute()
+    else
+      await trx
+        .deleteFrom('idempotent_answers')
+        .where(({ and }) => and(claimed))
+        .execute()
+  })
+}
+
+/** Forgets what is older than a day. */
+export async function sweepIdempotent(context: Pick<Context, 'database' | 'clock'>): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    await trx
+      .deleteFrom('idempotent_answers')
+      .where('created_at', '<', context.clock.now() - keptMs)
+      .execute()
+  })
+}
+
+function toId(caller: UserCaller, key: string): string {
+  return createHash('sha256').update(`${caller.userId}\n${key}`).digest('hex')
+}

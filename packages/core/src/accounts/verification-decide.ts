@@ -1,0 +1,48 @@
+import { RegistryError, type ListedVerification } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { Method } from './verification-proofs.ts'
+import { settleVerification } from './verification-outcome.ts'
+import { toListedVerification } from './verification-form.ts'
+
+type Status = VerificationRow['status']
+type Decision = 'verified' | 'rejected'
+
+/** What an administrator may make of a verification. Proofs on the network are only ever taken back by hand. */
+const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
+  manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
+  domain: { pending: [], verified: ['rejected'], rejected: [] },
+  github: { pending: [], verified: ['rejected'], rejected: [] },
+}
+
+/** PATCH /verifications/<id>, for administrators. Throws `not_found` and `invalid_transition`. */
+export async function decideVerification(
+  context: Context,
+  input: { id: string; status: Decision; note: string },
+  caller: Caller,
+): Promise<ListedVerification> {
+  const { id, status, note } = input
+  const at = context.clock.now()
+  return context.database.writer.write(async (trx) => {
+    const found = await trx
+      .selectFrom('verifications')
+      .innerJoin('users', 'users.id', 'verifications.user_id')
+      .selectAll('verifications')
+      .select('users.username')
+      .where('verifications.id', '=', id)
+      .executeTakeFirst()
+    if (!found) throw new RegistryError('not_found', 'There is no such verification.')
+    const { username, ...row } = found
+    if (!decisions[row.method][row.status].includes(status)) throw refuse(row, status)
+    const settled = await settleVerification(context, trx, row, { status, note, at })
+    const data = { id, method: row.method, from: row.status }
+    await recordAudit(trx, { caller, action: `verification.${status}`, subject: username, at, data })
+    return toListedVerification({ ...settled, username })
+  })
+}
+
+function refuse({ method, status }: VerificationRow, wanted: Decision): RegistryError {
+  return new RegistryError('invalid_transition', `A ${method} verification that is ${status} cannot become ${wanted}.`)
+}

@@ -1,0 +1,53 @@
+import { RegistryError } from '@skillstead/protocol'
+import { getUserByName } from './find-user.ts'
+import { requireUser, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { Method } from './verification-proofs.ts'
+import { toListedVerification } from './verification-form.ts'
+
+interface Filter {
+  readonly userId?: string
+  readonly status?: VerificationRow['status']
+  readonly method?: Method
+  readonly page: number
+  readonly limit: number
+}
+
+/** GET /users/<username>/verifications, newest first: for the user and for administrators. Throws `forbidden`. */
+export async function listOwnVerifications(
+  context: Context,
+  input: { username: string; page: number; limit: number },
+  caller: Caller,
+) {
+  const { userId, role } = requireUser(caller)
+  const user = await getUserByName(context, input.username)
+  if (user.id !== userId && role !== 'admin')
+    throw new RegistryError('forbidden', `Only ${user.username} and administrators may see these verifications.`)
+  return readPage(context, { userId: user.id, page: input.page, limit: input.limit }, 'desc')
+}
+
+/** GET /verifications, for administrators: the oldest first. */
+export async function listVerifications(context: Context, input: Omit<Filter, 'userId'>) {
+  return readPage(context, input, 'asc')
+}
+
+async function readPage(context: Context, filter: Filter, order: 'asc' | 'desc') {
+  const { userId, status, method, page, limit } = filter
+  const matching = context.database.read
+    .selectFrom('verifications')
+    .$if(userId !== undefined, (select) => select.where('user_id', '=', userId!))
+    .$if(status !== undefined, (select) => select.where('status', '=', status!))
+    .$if(method !== undefined, (select) => select.where('method', '=', method!))
+  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await matching
+    .innerJoin('users', 'users.id', 'verifications.user_id')
+    .selectAll('verifications')
+    .select('users.username')
+    .orderBy('verifications.id', order)
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { verifications: rows.map(toListedVerification), ...toPage(count, page, limit) }
+}

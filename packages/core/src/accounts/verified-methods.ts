@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../storage/tables.ts'
+import type { VerifiedMethod } from '../community/reputation-formula.ts'
+
+/** By which methods users are verified, in the order of the alphabet; users who are not verified are absent. */
+export async function readVerifiedMethods(
+  db: Kysely<Tables>,
+  userIds: readonly string[],
+): Promise<Map<string, VerifiedMethod[]>> {
+  const methods = new Map<string, VerifiedMethod[]>()
+  if (userIds.length === 0) return methods
+  const rows = await db
+    .selectFrom('verifications')
+    .select(['user_id', 'method'])
+    .distinct()
+    .where('status', '=', 'verified')
+    .where('user_id', 'in', userIds)
+    .orderBy('method')
+    .execute()
+  for (const { user_id, method } of rows) methods.set(user_id, [...(methods.get(user_id) ?? []), method])
+  return methods
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { RegistryError, allowances, type Verification } from '@skillstead/protocol'
+import { getUserByName } from './find-user.ts'
+import { requireUser, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { enqueueCheck } from './verification-check.ts'
+import { normalizeProof, toWellKnown, type Method } from './verification-proofs.ts'
+import { toVerification } from './verification-form.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+/** How many one user may begin in a day: each is kept, and looked for at an address that the user chose. */
+const perDayMax = allowances.verification.limit
+
+/**
+ * POST /users/<username>/verify, for oneself. The same proof again is the same verification, looked at once more; another
+ * one takes the place of what is pending by that method. Throws `forbidden`, `invalid_request` that names the proof, `rate_limited`.
+ */
+export async function verifyAuthor(
+  context: Context,
+  input: { username: string; method: Method; proof: string },
+  caller: Caller,
+): Promise<Verification> {
+  const { id: userId, username } = await getUserByName(context, input.username)
+  if (userId !== requireUser(caller).userId)
+    throw new RegistryError('forbidden', `Only ${username} may ask for the verification of this account.`)
+  const { method } = input
+  const proof = normalizeProof(method, input.proof)
+  if (method === 'domain') await context.outgoing.requirePublic(toWellKnown(proof), 'proof')
+  const row = await context.database.writer.write(async (trx) => {
+    const rows = await trx.selectFrom('verifications').selectAll().where('user_id', '=', userId).execute()
+    const same = rows.find((each) => each.method === method && each.proof === proof && each.status !== 'rejected')
+    const found = same ?? (await begin(context, trx, { userId, username, method, proof, rows }))
+    if (found.status === 'pending') await enqueueCheck(context, trx, found, { again: same !== undefined })
+    return found
+  })
+  return toVerification(row)
+}
+
+async function begin(
+  context: Context,
+  trx: WriteTransaction,
+  wanted: { userId: string; username: string; method: Method; proof: string; rows: readonly VerificationRow[] },
+): Promise<VerificationRow> {
+  const { userId, username, method, proof, rows } = wanted
+  const now = context.clock.now()
+  refuseTooMany(rows, now)
+  const row: VerificationRow = {
+    id: newId(),
+    user_id: userId,
+    method,
+    proof,
+    token: findProofToken(rows, method, proof) ?? createProofToken(username, context.origin),
+    status: 'pending',
+    note: '',
+    checked_at: null,
+    asked: 0,
+    answered: 0,
+    created_at: now,
+  }
+  await trx
+    .updateTable('verifications')
+    .set({ status: 'rejected', note: 'Another proof took its place.' })
+    .where('user_id', '=', userId)
+    .where('method', '=', method)
+    .where('status', '=', 'pending')
+    .execute()
+  await trx.insertInto('verifications').values(row).execute()
+  return row
+}
+
+function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
+  const begun = rows.map((row) => row.created_at).filter((at) => at > now - dayMs)
+  if (begun.length < perDayMax) return
+  const retryAfterSeconds = Math.ceil((Math.min(...begun) + dayMs - now) / 1000)
+  throw new RegistryError('rate_limited', `A user begins ${perDayMax} verifications a day at most.`, {
+    retryAfterSeconds,
+    allowance: 'verification',
+  })
+}
+
+/** All that is pending has one token, but none that was asked for in this place before: it may still stand there. */
+function findProofToken(rows: readonly VerificationRow[], method: Method, proof: string): string | undefined {
+  const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
+  return rows.find(({ status, token }) => status === 'pending' && !former.has(token))?.token
+}
+
+/** No secret: it is to be put where everybody sees it, and it says whose it is and where. */
+function createProofToken(username: string, origin: string): string {
+  return `skillstead-verify=${username}@${origin}:${randomBytes(16).toString('base64url')}`
+}

@@ -1,0 +1,87 @@
+import { RegistryError, type Content } from '@skillstead/protocol'
+import { findBlob } from '../storage/blobs.ts'
+import type { Context } from '../context.ts'
+import { findPublicManifest } from './version-manifests.ts'
+
+/**
+ * GET /blobs/<digest>: a file of a public version by its digest, or a version's list of files by the version's. Throws
+ * `taken_down` where only skills under a takedown have it, `not_found` for everything else.
+ */
+export async function readBlob(context: Context, input: { digest: string }): Promise<Content> {
+  const { digest } = input
+  const bytes = await findPublicBlob(context, digest, await findPublicSize(context, digest, 'live'))
+  if (!bytes) throw await toRefusal(context, digest)
+  return {
+    contentType: 'application/octet-stream',
+    body: bytes,
+    etag: `"${digest}"`,
+    filename: digest.slice(7),
+  }
+}
+
+/** How much content one request gets; a version has at most 16 MiB, so whole versions fit. */
+const batchBytesMax = 64 * 1024 * 1024
+
+/**
+ * POST /blobs/batch: one JSON line for each digest, in their order and each once, read as the receiver takes them. What
+ * is over the bound of one request is `{ digest, size, skipped: true }`, to be asked for again.
+ */
+export function readBlobs(context: Context, input: { digests: string[] }): Content {
+  return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
+}
+
+async function* toLines(context: Context, digests: readonly string[]): AsyncGenerator<Uint8Array> {
+  let sent = 0
+  for (const digest of new Set(digests)) {
+    const line = await toLine(context, digest, batchBytesMax - sent)
+    if (line.content !== undefined) sent += line.size
+    yield Buffer.from(`${JSON.stringify(line)}\n`)
+  }
+}
+
+type Line =
+  | { digest: string; size: number; content: string }
+  | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
+
+async function toLine(context: Context, digest: string, bytesLeft: number): Promise<Line> {
+  const size = await findPublicSize(context, digest, 'live')
+  if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
+  const bytes = await findPublicBlob(context, digest, size)
+  if (!bytes) return { digest, missing: true }
+  return { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
+}
+
+async function findPublicBlob(
+  context: Context,
+  digest: string,
+  size: number | undefined,
+): Promise<Uint8Array | undefined> {
+  return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
+}
+
+async function toRefusal(context: Context, digest: string): Promise<RegistryError> {
+  const isTakenDown =
+    (await findPublicSize(context, digest, 'taken_down')) !== undefined ||
+    (await findPublicManifest(context, digest, 'taken_down')) !== undefined
+  if (!isTakenDown) return new RegistryError('not_found', 'No public version has this digest, or a file of it.')
+  return new RegistryError('taken_down', 'The content of this digest is under a takedown.')
+}
+
+/** The size of a file that some version of a public skill in the given state has. */
+async function findPublicSize(
+  context: Context,
+  digest: string,
+  state: 'live' | 'taken_down',
+): Promise<number | undefined> {
+  const file = await context.database.read
+    .selectFrom('version_files')
+    .innerJoin('versions', 'versions.id', 'version_files.version_id')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select('version_files.size')
+    .where('version_files.digest', '=', digest)
+    .where('skills.visibility', '=', 'public')
+    .where('skills.state', '=', state)
+    .limit(1)
+    .executeTakeFirst()
+  return file?.size
+}

@@ -1,0 +1,123 @@
+import { setImmediate } from 'node:timers/promises'
+import { unpackBlob } from '../storage/blobs.ts'
+import type { Context } from '../context.ts'
+import { readFiles, type FileRow } from './version-files.ts'
+import { readFrontier } from '../log/log-proofs.ts'
+import { readerOf } from '../log/tree-rows.ts'
+
+/** An entry of a log as the log commits to it. */
+export interface LogText {
+  readonly seq: number
+  readonly type: string
+  /** Canonical JSON. */
+  readonly entry: string
+}
+
+/** Which entries of a log. */
+interface LogStretch {
+  readonly after: number
+  readonly until: number
+  /** The upstream whose log is meant; this node's own unless it is said. */
+  readonly upstream?: string | undefined
+}
+
+/** Entries have up to 64 KiB each. */
+const rowsMax = 100
+
+/** The entries of a log from after one number up to another, some at a time. */
+export async function* readLogTexts(
+  { database }: Pick<Context, 'database'>,
+  { after, until, upstream }: LogStretch,
+): AsyncGenerator<LogText[]> {
+  for (let at = after; at < until;) {
+    const range = { after: at, until: Math.min(until, at + rowsMax) }
+    const rows = await (
+      upstream === undefined ? selectOwn(database.read, range) : selectUpstream(database.read, upstream, range)
+    ).execute()
+    if (rows.length === 0) throw new Error(`The log of ${upstream ?? 'this node'} lacks the entry ${at + 1}.`)
+    yield rows
+    at = rows.at(-1)!.seq
+    // SQLite answers at once, and nobody else would have a turn before the end.
+    await setImmediate()
+  }
+}
+
+type Read = Context['database']['read']
+type Range = Pick<LogStretch, 'after' | 'until'>
+
+function selectOwn(db: Read, { after, until }: Range) {
+  return db
+    .selectFrom('log')
+    .select(['seq', 'type', 'entry'])
+    .where('seq', '>', after)
+    .where('seq', '<=', until)
+    .orderBy('seq')
+}
+
+function selectUpstream(db: Read, upstream: string, { after, until }: Range) {
+  return db
+    .selectFrom('upstream_log')
+    .select(['seq', 'type', 'entry'])
+    .where('upstream', '=', upstream)
+    .where('seq', '>', after)
+    .where('seq', '<=', until)
+    .orderBy('seq')
+}
+
+/** What the tree over the first `size` entries of this node's log grows from; hashes of 32 bytes, largest subtree first. */
+export function readLogFrontier(context: Context, size: number): Promise<Buffer[]> {
+  return readFrontier(readerOf(context), size)
+}
+
+/** A version that everyone may read now, with what the log does not say of its skill. */
+export interface PublicVersion {
+  readonly id: string
+  readonly skillId: string
+  readonly fullName: string
+  readonly version: string
+  readonly digest: string
+  readonly securityScore: number | null
+  readonly isVerified: boolean
+}
+
+/** The versions with one of these digests that are in public sight now: others are told of, and not handed out. */
+export async function findPublicVersions(
+  { database }: Pick<Context, 'database'>,
+  digests: readonly string[],
+): Promise<PublicVersion[]> {
+  if (digests.length === 0) return []
+  const rows = await database.read
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select(['versions.id', 'versions.skill_id', 'versions.version', 'versions.digest'])
+    .select(['skills.full_name', 'skills.security_score', 'skills.verified'])
+    .where('versions.digest', 'in', digests)
+    .where('skills.visibility', '=', 'public')
+    .where('skills.state', '=', 'live')
+    .execute()
+  return rows.map(({ id, skill_id, full_name, version, digest, security_score, verified }) => ({
+    id,
+    skillId: skill_id,
+    fullName: full_name,
+    version,
+    digest,
+    securityScore: security_score,
+    isVerified: verified === 1,
+  }))
+}
+
+/** The files of a version whose entry has no room for their list. */
+export function readVersionFiles({ database }: Pick<Context, 'database'>, versionId: string): Promise<FileRow[]> {
+  return readFiles(database.read, versionId)
+}
+
+/** The bytes under each of the digests, all of them at once: whoever asks bounds how much that is. */
+export async function readContents(
+  { database }: Pick<Context, 'database'>,
+  digests: readonly string[],
+): Promise<Map<string, Uint8Array>> {
+  const rows = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
+  const contents = new Map<string, Uint8Array>()
+  for (const row of rows) contents.set(row.digest, await unpackBlob(row))
+  return contents
+}

@@ -1,0 +1,113 @@
+import { RegistryError, type Content } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { writeZip } from '@skillstead/skill-format/archives'
+import { getBlob } from '../storage/blobs.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { getPack } from './find-pack.ts'
+import { readFiles, readPackageFiles } from './version-files.ts'
+import { countDownload, getContent } from './read-skill.ts'
+import type { Tables } from '../storage/tables.ts'
+import { answerFor, openShare, type DiscoveryScope } from './discovery-scopes.ts'
+
+/** Where an artifact lies: `pdf-1.4.0.zip` beside an index, in a pack below the owner's name. */
+export interface ArtifactPlace {
+  readonly scope: DiscoveryScope
+  readonly owner?: string
+  readonly file: string
+}
+
+/** An artifact before anybody knows whether it is to be sent. */
+export interface FoundArtifact {
+  /** Strong, quotes included. */
+  readonly etag: string
+  /** What its files have together. */
+  readonly bytes: number
+  /** Reads the bytes; a use of the skill unless `counts` is false. */
+  read(options: Pick<CallOptions, 'counts' | 'client' | 'address'>): Promise<Content>
+}
+
+const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
+
+/** Finds what an index names. Throws as reading the skill does, `not_found` where the file is none of its artifacts. */
+export function findArtifact(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+  return answerFor(context, () => find(context, place, caller))
+}
+
+/** What the name of a file beside an index says: `pdf-1.4.0.zip`. */
+export function parseArtifactFile(file: string): { name: string; version: string } | undefined {
+  const [, name, version] = /^([a-z0-9-]+)-(\d+\.\d+\.\d+)\.(?:zip|md)$/.exec(file) ?? []
+  return name === undefined || version === undefined ? undefined : { name, version }
+}
+
+async function find(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+  const parsed = parseArtifactFile(place.file)
+  if (!parsed) throw noArtifact()
+  const { name, version: number } = parsed
+  const { fullName, reader, packId } = await findSkill(context, place, name, caller)
+  const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
+  const { read } = context.database
+  if (packId !== undefined && !(await holds(read, packId, skill.id))) throw noArtifact()
+  const files = await readFiles(read, version.id)
+  const kind = files.length === 1 ? 'md' : 'zip'
+  if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
+  const filename = `${name}-${version.version}.${kind}`
+  const etag = kind === 'md' ? `"${files[0]!.digest}"` : `"zip-${version.digest}"`
+  return {
+    etag,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    read: (options) =>
+      answerFor(context, async () => {
+        const body =
+          kind === 'md' ? await getBlob(read, files[0]!.digest) : writeZip(await readPackageFiles(read, version.id))
+        countDownload(context, skill, reader, options)
+        return { contentType: contentTypes[kind], body, etag, filename }
+      }),
+  }
+}
+
+interface Found {
+  readonly fullName: string
+  readonly reader: Caller
+  /** The pack that has to hold it. */
+  readonly packId?: string
+}
+
+async function findSkill(
+  context: Context,
+  { scope, owner }: ArtifactPlace,
+  name: string,
+  caller: Caller,
+): Promise<Found> {
+  switch (scope.of) {
+    case 'owner':
+      return { fullName: `${scope.owner}/${name}`, reader: caller }
+    case 'skill':
+      if (name !== scope.name) throw noArtifact()
+      return { fullName: `${scope.owner}/${name}`, reader: caller }
+    case 'pack': {
+      const { id } = await getPack(context, scope.slug, caller)
+      return { fullName: `${owner}/${name}`, reader: caller, packId: id }
+    }
+    case 'share': {
+      const { fullName, holder } = await openShare(context, scope.token)
+      if (fullName.split('/')[1] !== name) throw noArtifact()
+      return { fullName, reader: holder }
+    }
+  }
+}
+
+/** Of any version: a new one may have come since the index was read. */
+async function holds(read: Kysely<Tables>, packId: string, skillId: string): Promise<boolean> {
+  const row = await read
+    .selectFrom('pack_skills')
+    .select('skill_id')
+    .where('pack_id', '=', packId)
+    .where('skill_id', '=', skillId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function noArtifact(): RegistryError {
+  return new RegistryError('not_found', 'There is no such file beside this index.')
+}

@@ -1,0 +1,132 @@
+import { webcrypto } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { isStrictlyReadable } from '@skillstead/skill-format'
+import type { Kysely } from 'kysely'
+import { writeZip } from '@skillstead/skill-format/archives'
+import { readFilesOfMany, type FileRow } from './version-files.ts'
+import type { Database } from '../storage/database.ts'
+import type { Tables, VersionRow } from '../storage/tables.ts'
+import { inGroups, readBlobs } from './blob-groups.ts'
+
+/** What an installer downloads of a version: SKILL.md as it is where there is nothing else, or a zip. */
+export interface Artifact {
+  readonly type: 'skill-md' | 'archive'
+  /** Of the bytes that are downloaded. */
+  readonly digest: string
+}
+
+/** The artifacts of versions, by the digests of their content, worked out once while the process lives. */
+export interface Artifacts {
+  /** Null for a version whose SKILL.md installers cannot read. */
+  describe(versions: readonly Content[]): Promise<ReadonlyMap<string, Artifact | null>>
+}
+
+type Content = Pick<VersionRow, 'id' | 'digest'>
+
+/** Some 300 bytes each. */
+const keptMax = 20_000
+/** How long the event loop is held at a time. */
+const sliceMs = 10
+
+export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
+  const kept = createKept()
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** One batch after the other, whoever asks: what many ask for at a time is worked out once and fills no memory. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work, work)
+    last = turn
+    return turn
+  }
+
+  return {
+    async describe(versions) {
+      const found = new Map<string, Artifact | null>()
+      const missing = kept.settle(found, versions)
+      const files = await readFilesOfMany(
+        read,
+        missing.map(({ id }) => id),
+      )
+      const packed = missing.map(({ id, digest }) => ({ digest, files: files.get(id) ?? [] }))
+      for (const batch of toBatches(packed)) {
+        await inTurn(async () => {
+          for await (const [digest, artifact] of describeBatch(read, kept.settle(found, batch))) {
+            found.set(digest, artifact)
+            kept.put(digest, artifact)
+          }
+        })
+      }
+      return found
+    },
+  }
+}
+
+/** What is known already; what was not asked for the longest goes first. */
+function createKept() {
+  const artifacts = new Map<string, Artifact | null>()
+
+  function put(digest: string, artifact: Artifact | null): void {
+    artifacts.delete(digest)
+    artifacts.set(digest, artifact)
+    if (artifacts.size > keptMax) artifacts.delete(artifacts.keys().next().value!)
+  }
+
+  return {
+    put,
+    /** Puts what is known into `found`; the rest comes back, each content once. */
+    settle<T extends { readonly digest: string }>(found: Map<string, Artifact | null>, versions: readonly T[]): T[] {
+      const missing = new Map<string, T>()
+      for (const version of versions) {
+        const artifact = artifacts.get(version.digest)
+        if (artifact === undefined) {
+          missing.set(version.digest, version)
+          continue
+        }
+        put(version.digest, artifact)
+        found.set(version.digest, artifact)
+      }
+      return [...missing.values()]
+    },
+  }
+}
+
+interface PackedVersion {
+  readonly digest: string
+  readonly files: readonly FileRow[]
+}
+
+function* toBatches(versions: readonly PackedVersion[]): Generator<PackedVersion[]> {
+  yield* inGroups(versions, ({ files }) => ({
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+    files: files.length,
+  }))
+}
+
+async function* describeBatch(
+  read: Kysely<Tables>,
+  versions: readonly PackedVersion[],
+): AsyncGenerator<[digest: string, Artifact | null]> {
+  const sizes = new Map(versions.flatMap(({ files }) => files.map(({ digest, size }) => [digest, size])))
+  const blobs = new Map<string, Uint8Array>()
+  for await (const [digest, bytes] of readBlobs(read, sizes)) blobs.set(digest, bytes)
+  let startedMs = performance.now()
+  for (const { digest, files } of versions) {
+    const contents = files.map(({ path, digest: of }) => ({ path, bytes: blobs.get(of)! }))
+    yield [digest, await describe(contents, files)]
+    if (performance.now() - startedMs < sliceMs) continue
+    await setImmediate()
+    startedMs = performance.now()
+  }
+}
+
+async function describe(
+  contents: readonly { path: string; bytes: Uint8Array }[],
+  files: readonly FileRow[],
+): Promise<Artifact | null> {
+  const skillMd = contents.find(({ path }) => path === 'SKILL.md')
+  if (!skillMd || !isStrictlyReadable(new TextDecoder().decode(skillMd.bytes))) return null
+  if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest }
+  // In a thread, for a zip of 16 MiB takes a while.
+  const hash = await webcrypto.subtle.digest('SHA-256', writeZip(contents))
+  return { type: 'archive', digest: `sha256:${Buffer.from(hash).toString('hex')}` }
+}

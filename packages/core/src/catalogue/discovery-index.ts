@@ -1,0 +1,66 @@
+import { RegistryError } from '@skillstead/protocol'
+import { cutAtWord } from '@skillstead/skill-format'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { Artifact } from './discovery-artifacts.ts'
+import { readOffers, type Offer } from './discovery-offers.ts'
+import { answerFor, type DiscoveryScope } from './discovery-scopes.ts'
+
+/** An index of skills that installers read, version 0.2.0. */
+export interface DiscoveryIndex {
+  readonly $schema: string
+  readonly skills: readonly DiscoveryEntry[]
+}
+
+interface DiscoveryEntry {
+  readonly name: string
+  readonly type: Artifact['type']
+  readonly description: string
+  /** Relative to the index. */
+  readonly url: string
+  /** Of what is at the `url`. */
+  readonly digest: string
+}
+
+const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
+const descriptionCharactersMax = 1024
+
+/**
+ * The index of a scope. What installers would drop without a word is left out: skills without a name and a description
+ * that strict YAML gives, and of two skills with one name the second. Throws `not_found` where nothing is left, for they
+ * take an empty index for none.
+ */
+export function readDiscoveryIndex(context: Context, scope: DiscoveryScope, caller: Caller): Promise<DiscoveryIndex> {
+  return answerFor(context, () => makeIndex(context, scope, caller))
+}
+
+async function makeIndex(context: Context, scope: DiscoveryScope, caller: Caller): Promise<DiscoveryIndex> {
+  const offers = await readOffers(context, scope, caller)
+  const artifacts = await context.artifacts.describe(offers)
+  const entries = new Map<string, DiscoveryEntry>()
+  for (const offer of offers) {
+    const artifact = artifacts.get(offer.digest)
+    const description = cutAtWord(offer.description, descriptionCharactersMax).trim()
+    if (!artifact || description === '' || entries.has(offer.name)) continue
+    const { name } = offer
+    const { type, digest } = artifact
+    entries.set(name, { name, type, description, url: toUrl(scope, offer, type), digest })
+  }
+  if (entries.size === 0) throw nothingToInstall(offers)
+  return { $schema: schema, skills: [...entries.values()] }
+}
+
+/** An address for ever: a version's content never changes. Packs hold skills of several owners. */
+function toUrl(scope: DiscoveryScope, { owner, name, version }: Offer, type: Artifact['type']): string {
+  const file = `${name}-${version}.${type === 'archive' ? 'zip' : 'md'}`
+  return scope.of === 'pack' ? `${owner}/${file}` : file
+}
+
+function nothingToInstall([offer]: readonly Offer[]): RegistryError {
+  if (!offer) return new RegistryError('not_found', 'There are no skills to install here.')
+  const { owner, name, version } = offer
+  return new RegistryError(
+    'not_found',
+    `The SKILL.md of ${owner}/${name}@${version} has no name and description that installers can read.`,
+  )
+}

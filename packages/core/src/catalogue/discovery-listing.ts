@@ -1,0 +1,45 @@
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { readFilesOfMany, type FileRow } from './version-files.ts'
+import { readBlobs } from './blob-groups.ts'
+import { readOffersOfPage, type Offer } from './discovery-offers.ts'
+import { answerFor } from './discovery-scopes.ts'
+
+/** A skill of a page with the files of its latest version, SKILL.md first. */
+export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'description'> {
+  readonly fullName: string
+  readonly files: readonly FileRow[]
+}
+
+/**
+ * A page of all skills that the caller may see, the most downloaded first, each with its files: as many queries for
+ * many as for one. What nobody should get together with everything else is left out, so a page may be short.
+ */
+export function listOffers(
+  context: Context,
+  page: { page: number; limit: number },
+  caller: Caller,
+): Promise<{ skills: OfferedSkill[]; totalPages: number }> {
+  return answerFor(context, async () => {
+    const { offers, totalPages } = await readOffersOfPage(context, page, caller)
+    const files = await readFilesOfMany(
+      context.database.read,
+      offers.map(({ id }) => id),
+    )
+    const skills = offers.map(({ id, owner, name, version, description }) => {
+      return { fullName: `${owner}/${name}`, name, version, description, files: files.get(id) ?? [] }
+    })
+    return { skills, totalPages }
+  })
+}
+
+/**
+ * The bytes of files that {@link listOffers} named, by their digests, a few at a time: they are never all in memory.
+ * Asks nobody whether the caller may see them.
+ */
+export function readOfferedFiles(
+  context: Context,
+  files: readonly FileRow[],
+): AsyncIterable<[digest: string, bytes: Uint8Array]> {
+  return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
+}

@@ -1,0 +1,169 @@
+import { sql } from 'kysely'
+import { getUserByName } from '../accounts/find-user.ts'
+import { callerId, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { getPack } from './find-pack.ts'
+import { isDangerousScore } from '@skillstead/scanner'
+import { getContent } from './read-skill.ts'
+import { searchSkills } from './skill-search.ts'
+import type { VersionMetadata } from './skill-document.ts'
+import { keepSeen } from './visibility.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import { openShare, type DiscoveryScope } from './discovery-scopes.ts'
+
+/** A version of a skill that an index may offer. */
+export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
+  readonly owner: string
+  readonly name: string
+  readonly description: string
+}
+
+/** Installers download everything that an index lists, so an owner's holds the most downloaded ones alone. */
+const ownerSkillsMax = 200
+
+/** What is offered in a scope, as far as the caller may see it. Throws as reading the skill or the pack does. */
+export async function readOffers(context: Context, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
+  switch (scope.of) {
+    case 'owner':
+      return readOfOwner(context, scope.owner, caller)
+    case 'skill':
+      return [await readOne(context, { name: `${scope.owner}/${scope.name}`, version: scope.version }, caller)]
+    case 'pack':
+      return readOfPack(context, scope.slug, caller)
+    case 'share': {
+      const { fullName, holder } = await openShare(context, scope.token)
+      return [await readOne(context, { name: fullName }, holder)]
+    }
+  }
+}
+
+/** A page of all skills, the most downloaded first, as far as the caller may see them. */
+export async function readOffersOfPage(
+  context: Context,
+  { page, limit }: { page: number; limit: number },
+  caller: Caller,
+): Promise<{ offers: Offer[]; totalPages: number }> {
+  const everything = { q: '', includeStubs: false, explain: false }
+  const { skills, totalPages } = await searchSkills(context, { ...everything, page, limit }, caller)
+  if (skills.length === 0) return { offers: [], totalPages }
+  const ids = skills.map(({ id }) => id)
+  const rows = await selectLatest(context).where('skills.id', 'in', ids).execute()
+  const found = rows.toSorted((a, b) => ids.indexOf(a.skill_id) - ids.indexOf(b.skill_id))
+  return { offers: await toOffers(context, found, caller), totalPages }
+}
+
+async function readOne(context: Context, input: { name: string; version?: string }, caller: Caller): Promise<Offer> {
+  const { skill, version } = await getContent(context, input, caller)
+  const { owner, name } = skill
+  const said = skill.described_by === version.version ? null : version.metadata
+  return {
+    id: version.id,
+    digest: version.digest,
+    version: version.version,
+    owner,
+    name,
+    description: toDescription(skill, said),
+  }
+}
+
+async function readOfOwner(context: Context, username: string, caller: Caller): Promise<Offer[]> {
+  const { id } = await getUserByName(context, username)
+  const isHis = callerId(caller) === id
+  const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
+  const rows = await selectLatest(context)
+    // First, so that of an owner of thousands only these are joined.
+    .where('skills.id', 'in', (eb) =>
+      eb
+        .selectFrom('skills')
+        .select('id')
+        .where('owner_id', '=', id)
+        .where('state', '=', 'live')
+        .where('latest_version', '!=', '')
+        .where('visibility', 'in', isHis ? [...open, 'private'] : open)
+        .orderBy('downloads', 'desc')
+        .orderBy('name')
+        .limit(ownerSkillsMax),
+    )
+    .execute()
+  // An order that does not change with the counters, and is the same on both databases.
+  return (await toOffers(context, rows, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function selectLatest({ database }: Context) {
+  return database.read
+    .selectFrom('skills')
+    .innerJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .select(columns)
+    .select(saidByVersion)
+}
+
+async function readOfPack(context: Context, slug: string, caller: Caller): Promise<Offer[]> {
+  const pack = await getPack(context, slug, caller)
+  const rows = await context.database.read
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .innerJoin('versions', (join) =>
+      join
+        .onRef('versions.skill_id', '=', 'skills.id')
+        .on('versions.version', '=', (eb) => eb.fn.coalesce('pack_skills.pinned_version', 'skills.latest_version')),
+    )
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .select(columns)
+    .select(saidByVersion)
+    .where('pack_skills.pack_id', '=', pack.id)
+    .orderBy('pack_skills.position')
+    .execute()
+  return toOffers(context, rows, caller)
+}
+
+const columns = [
+  ...(['skills.id as skill_id', 'skills.owner_id', 'skills.visibility', 'skills.state', 'skills.full_name'] as const),
+  ...(['skills.owner', 'skills.name', 'skills.description', 'skills.moderation'] as const),
+  ...(['skills.latest_version', 'skills.security_score'] as const),
+  ...(['versions.id', 'versions.digest', 'versions.version', 'scans.verdict'] as const),
+] as const
+
+/** What the owner set stands for the version that speaks for the skill; of another one its own words are read. */
+const saidByVersion = sql<string | null>`case when versions.version = skills.described_by then null
+  else versions.metadata end`.as('said')
+
+interface OfferRow extends Pick<
+  SkillRow,
+  'owner_id' | 'visibility' | 'state' | 'full_name' | 'moderation' | 'latest_version' | 'security_score'
+> {
+  id: string
+  skill_id: string
+  owner: string
+  name: string
+  description: string
+  digest: string
+  version: string
+  verdict: string | null
+  said: string | null
+}
+
+/** Those that the caller may see, without what nobody should install together with everything else. */
+async function toOffers(context: Context, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
+  const skills = rows.map(({ skill_id, owner_id, visibility, state, full_name }) => {
+    return { id: skill_id, owner_id, visibility, state, full_name }
+  })
+  const seen = new Set((await keepSeen(context, skills, caller)).map(({ id }) => id))
+  return rows
+    .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && !isDangerous(row))
+    .map((row) => {
+      const { id, digest, version, owner, name } = row
+      return { id, digest, version, owner, name, description: toDescription(row, row.said) }
+    })
+}
+
+/** By the content of the version, or of the latest one by what the owner says of it since. */
+function isDangerous({ verdict, version, latest_version, security_score }: OfferRow): boolean {
+  return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
+}
+
+function toDescription(skill: Pick<SkillRow, 'description'>, said: string | null): string {
+  return said === null ? skill.description : (JSON.parse(said) as VersionMetadata).description
+}

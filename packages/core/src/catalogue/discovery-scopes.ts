@@ -1,0 +1,36 @@
+import { RegistryError } from '@skillstead/protocol'
+import { guest, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { withShare } from './share-links.ts'
+import { toRegistryError } from '../storage/storage-error.ts'
+
+/** What an index is about. */
+export type DiscoveryScope =
+  | { readonly of: 'owner'; readonly owner: string }
+  | { readonly of: 'skill'; readonly owner: string; readonly name: string; readonly version?: string }
+  | { readonly of: 'pack'; readonly slug: string }
+  /** A private skill, for whoever holds its link. */
+  | { readonly of: 'share'; readonly token: string }
+
+/** The skill that a link shares, and who reads it there. Throws `not_found`, the same for every link that shares nothing. */
+export async function openShare(context: Context, token: string): Promise<{ fullName: string; holder: Caller }> {
+  const holder = await withShare(context, guest, token)
+  const skill = await context.database.read
+    .selectFrom('skills')
+    .select('full_name')
+    .where('id', '=', holder.sharedSkillId!)
+    .where('state', '!=', 'withdrawn')
+    .executeTakeFirst()
+  if (!skill) throw new RegistryError('not_found', 'This link has ended, or never was one.')
+  return { fullName: skill.full_name, holder }
+}
+
+/** Does what a caller waits for: counted as a call, and a storage that is away is told as such. */
+export async function answerFor<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  context.traffic.calls += 1
+  try {
+    return await work()
+  } catch (error) {
+    throw toRegistryError(error)
+  }
+}

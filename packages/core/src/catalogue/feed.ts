@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises'
+import { RegistryError } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { EncodedJson } from '../kernel/encoded-json.ts'
+import { signCheckpoint } from '../log/checkpoint.ts'
+import { readTreeHead } from '../log/log-tree.ts'
+
+/** A long poll looks at the change sequence; anything of this process or others that commits ends it. */
+const lookMs = 50
+
+/** A page ends before the entry that would pass this; entries of large versions have a hundred kB each. */
+const pageBytesMax = 4 * 1024 * 1024
+/** Read at a time, so that a page which ends early has not read its whole limit. */
+const rowsMax = 50
+
+/**
+ * GET /feed: the public log after `since`, in order, as the very texts that the log commits to. With `wait` it answers
+ * when there is something, or time is up. A page may end before `limit`; `next` carries on.
+ */
+export async function readFeed(
+  context: Context,
+  input: { since: number; limit: number; wait: number },
+): Promise<EncodedJson> {
+  await waitForEntries(context, input.since, input.wait)
+  const tree = await readTreeHead(context.database.read)
+  const head = tree.size
+  const { entries, next } = await readPage(context, input, head)
+  const { origin, epoch } = context
+  // Of the very tree that the page was read from, so that it speaks for every entry in it.
+  const { text: checkpoint, tag } = await signCheckpoint(context, tree)
+  const end = JSON.stringify({ origin, epoch, next, head, checkpoint })
+  const text = `{"entries":[${entries.join(',')}],${end.slice(1)}`
+  return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${tag}"`)
+}
+
+async function readPage(context: Context, input: { since: number; limit: number }, head: number) {
+  const entries: string[] = []
+  let [next, bytes] = [input.since, 0]
+  while (entries.length < input.limit && next < head) {
+    const rows = await context.database.read
+      .selectFrom('log')
+      .select(['seq', 'entry'])
+      .where('seq', '>', next)
+      .where('seq', '<=', head)
+      .orderBy('seq')
+      .limit(Math.min(rowsMax, input.limit - entries.length))
+      .execute()
+    if (rows.length === 0) break
+    for (const { seq, entry } of rows) {
+      bytes += Buffer.byteLength(entry)
+      if (entries.length > 0 && bytes > pageBytesMax) return { entries, next }
+      entries.push(entry)
+      next = seq
+    }
+  }
+  return { entries, next }
+}
+
+async function waitForEntries(context: Context, since: number, waitSeconds: number): Promise<void> {
+  const endMs = performance.now() + waitSeconds * 1000
+  let seen = -1
+  while (performance.now() < endMs && !context.waits.aborted) {
+    if (seen !== context.changes.position) {
+      seen = context.changes.position
+      if ((await readHead(context)).head > since) return
+    }
+    await setTimeout(lookMs, undefined, { signal: context.waits }).catch(() => {})
+  }
+  // The database closes next, and there may be no more reading from it.
+  if (context.closing.aborted) throw new RegistryError('shutting_down', 'The registry is closing; ask again later.')
+}
+
+async function readHead(context: Context): Promise<{ head: number }> {
+  return context.database.read.selectFrom('heads').select('log_seq as head').executeTakeFirstOrThrow()
+}

@@ -1,0 +1,110 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { canSee } from './visibility.ts'
+
+/** A skill was asked for by the full name that it had before a transfer. */
+export class SkillMoved extends Error {
+  readonly fullName: string
+
+  constructor(fullName: string) {
+    super(`The skill is now ${fullName}.`)
+    this.name = 'SkillMoved'
+    this.fullName = fullName
+  }
+}
+
+const selectByFullName = keepCompiled<SkillRow>((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))
+const selectByHolder = keepCompiled<SkillRow>((db) =>
+  db
+    .selectFrom('holders')
+    .innerJoin('skills', 'skills.id', 'holders.skill_id')
+    .selectAll('skills')
+    .where('holders.name', '=', ''),
+)
+const selectByAlias = keepCompiled<SkillRow>((db) =>
+  db
+    .selectFrom('aliases')
+    .innerJoin('skills', 'skills.id', 'aliases.skill_id')
+    .selectAll('skills')
+    .where('aliases.full_name', '=', ''),
+)
+
+/**
+ * The skill of a name, as far as the caller may see it: `owner/name`, or a short name, which means the
+ * caller's own skill of it, else its holder. Throws `not_found`, `taken_down`, or {@link SkillMoved} for a full name from before a transfer.
+ */
+export async function getSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+  const skill = await findSkill(context, ref, caller)
+  if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
+  return skill
+}
+
+/**
+ * A skill that was found as it is within the transaction. Since it was found it may have been deleted, hidden, taken down
+ * or closed to the caller, or have got a new version or owner. Throws `not_found` and `taken_down`.
+ */
+export async function getSkillNow(
+  context: Context,
+  trx: WriteTransaction,
+  found: Pick<SkillRow, 'id'>,
+  caller: Caller,
+): Promise<SkillRow> {
+  const skill = await trx.selectFrom('skills').selectAll().where('id', '=', found.id).executeTakeFirstOrThrow()
+  const inside: Context = { ...context, database: { ...context.database, read: trx } }
+  if (await canSee(inside, skill, caller)) return skill
+  throw new RegistryError('not_found', `There is no skill '${skill.full_name}' any more that you may see.`)
+}
+
+/** As {@link getSkill}, with undefined for what does not exist or may not be seen. */
+async function findSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
+}
+
+/** As {@link findSkill}, on to where a transfer took the skill: for names in bodies, which no redirect can change. */
+export async function findMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  try {
+    return await findSkill(context, ref, caller)
+  } catch (error) {
+    if (error instanceof SkillMoved) return findSkill(context, error.fullName, caller)
+    throw error
+  }
+}
+
+/** As {@link findMovedSkill}, where a takedown is no more than a reason not to have the skill. */
+export async function findReadableSkill(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+  try {
+    return await findMovedSkill(context, name, caller)
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'taken_down') return undefined
+    throw error
+  }
+}
+
+/** As {@link findMovedSkill}; throws `not_found` for what the caller may not see. */
+export async function getMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+  const skill = await findMovedSkill(context, ref, caller)
+  if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
+  return skill
+}
+
+async function findByFullName(context: Context, fullName: string, caller: Caller): Promise<SkillRow | undefined> {
+  const [skill] = await selectByFullName(context.database.read, fullName)
+  if (skill) return (await canSee(context, skill, caller)) ? skill : undefined
+  const [moved] = await selectByAlias(context.database.read, fullName)
+  if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
+  return undefined
+}
+
+/** A short name means the caller's own skill, even if another skill holds the name, also one that is private. */
+async function findByShortName(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+  const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
+  const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, ownName)
+  if (own && (await canSee(context, own, caller))) return own
+  const [holder] = await selectByHolder(context.database.read, name)
+  if (holder && (await canSee(context, holder, caller))) return holder
+  return ownName === undefined ? undefined : findByFullName(context, ownName, caller)
+}

@@ -1,0 +1,65 @@
+import type { Provenance } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { findSource } from './show-details.ts'
+import { keepSeen } from './visibility.ts'
+import type { SkillRow } from '../storage/tables.ts'
+
+/** Forks of forks of forks; beyond this nobody reads on. */
+const chainMax = 32
+
+interface Ancestor {
+  readonly source: SkillRow
+  readonly fullName: string
+  readonly version: string
+}
+
+/** What a skill was forked from, and that from, the nearest first, as far as the caller may see each of them. */
+export async function readForkChain(
+  context: Context,
+  skill: SkillRow,
+  caller: Caller,
+): Promise<Provenance['forkChain']> {
+  const ancestors = await readAncestors(context, skill)
+  const sources = ancestors.map(({ source }) => source)
+  const seen = new Set((await keepSeen(context, sources, caller)).map(({ id }) => id))
+  const shown = ancestors.filter(({ source }) => seen.has(source.id))
+  const digests = await readDigests(context, shown)
+  return shown.flatMap(({ source, fullName, version }) => {
+    const digest = digests.get(toKey(source.id, version))
+    return digest === undefined ? [] : [{ fullName, version, digest }]
+  })
+}
+
+/** One query a step, for each step leads to the next. Names move between skills, so the way could be a round. */
+async function readAncestors(context: Context, skill: SkillRow): Promise<Ancestor[]> {
+  const ancestors: Ancestor[] = []
+  const met = new Set([skill.id])
+  let at = skill
+  while (at.forked_from !== null && ancestors.length < chainMax) {
+    const source = await findSource(context.database.read, at.forked_from)
+    if (!source || met.has(source.id)) break
+    ancestors.push({ source, fullName: at.forked_from, version: at.forked_from_version ?? '' })
+    met.add(source.id)
+    at = source
+  }
+  return ancestors
+}
+
+async function readDigests(context: Context, ancestors: readonly Ancestor[]): Promise<Map<string, string>> {
+  if (ancestors.length === 0) return new Map()
+  const rows = await context.database.read
+    .selectFrom('versions')
+    .select(['skill_id', 'version', 'digest'])
+    .where((eb) =>
+      eb.or(
+        ancestors.map(({ source, version }) => eb.and([eb('skill_id', '=', source.id), eb('version', '=', version)])),
+      ),
+    )
+    .execute()
+  return new Map(rows.map(({ skill_id, version, digest }) => [toKey(skill_id, version), digest]))
+}
+
+function toKey(skillId: string, version: string): string {
+  return `${skillId}@${version}`
+}

@@ -1,0 +1,93 @@
+import { RegistryError, limits, type HeldVersion } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import type { PackedContent } from './skill-package.ts'
+import type { Inspection } from './inspection.ts'
+import type { Publication, Published } from './publish-version.ts'
+import type { HeldVersionRow } from '../storage/rows-scans.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toHeldVersion } from '../governance/held-form.ts'
+
+/** A publication as a held version keeps it: all but its content and what was found in that. */
+export type HeldPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
+
+/** What is to wait. */
+interface Holding {
+  readonly publication: Publication & { readonly inspection: Inspection }
+  /** What would have come of it: its number, and the scan by which the policy judged it. */
+  readonly withheld: Published
+  readonly agentId?: string | undefined
+}
+
+/**
+ * Keeps a version apart until an administrator releases it. The same content again is the same version that waits, as it
+ * was asked for last. Throws `conflict` where too many of its owner's wait already.
+ */
+export async function holdVersion(
+  context: Context,
+  trx: WriteTransaction,
+  { publication, withheld, agentId }: Holding,
+  caller: Caller,
+): Promise<HeldVersion> {
+  const { content, inspection, released: _, ...rest } = publication
+  const { owner, publisher, fields } = rest
+  const { version } = withheld.version
+  const scan = withheld.judged ?? inspection.scan
+  const at = context.clock.now()
+  const same = await findSame(trx, `${owner.username}/${fields.name}`, content.digest)
+  if (!same) await refuseTooMany(trx, owner)
+  const row: HeldVersionRow = {
+    id: same?.id ?? newId(),
+    owner_id: owner.id,
+    publisher_id: publisher.id,
+    full_name: `${owner.username}/${fields.name}`,
+    version,
+    digest: content.digest,
+    scan: JSON.stringify(scan),
+    publication: JSON.stringify(rest satisfies HeldPublication),
+    agent_id: agentId ?? null,
+    created_at: same?.created_at ?? at,
+  }
+  if (same) await trx.updateTable('held_versions').set(row).where('id', '=', same.id).execute()
+  else {
+    await trx.insertInto('held_versions').values(row).execute()
+    await putFiles(trx, row.id, content)
+    const subject = `${row.full_name}@${version}`
+    const data = { id: row.id, digest: row.digest, verdict: scan.verdict }
+    await recordAudit(trx, { caller, action: 'held.add', subject, at, data })
+  }
+  return toHeldVersion({ ...row, publisher: publisher.username })
+}
+
+function findSame(trx: WriteTransaction, fullName: string, digest: string) {
+  return trx
+    .selectFrom('held_versions')
+    .select(['id', 'created_at'])
+    .where('full_name', '=', fullName)
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+}
+
+async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
+  const { count } = await trx
+    .selectFrom('held_versions')
+    .where('owner_id', '=', owner.id)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count < limits.heldPerUserMax) return
+  throw new RegistryError(
+    'conflict',
+    `${limits.heldPerUserMax} versions of ${owner.username} wait for an administrator already. Withdraw one, or wait.`,
+  )
+}
+
+async function putFiles(trx: WriteTransaction, heldId: string, { files, blobs }: PackedContent): Promise<void> {
+  for (const [i, { path }] of files.entries()) {
+    await trx
+      .insertInto('held_files')
+      .values({ held_id: heldId, path, ...blobs[i]! })
+      .execute()
+  }
+}

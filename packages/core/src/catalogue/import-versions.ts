@@ -1,0 +1,184 @@
+import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
+import { ensureNamespace } from '../accounts/users.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { holdVersion } from './hold-version.ts'
+import { mapInSlices } from '../kernel/batches.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { inspectEach } from './inspect-packages.ts'
+import type { Inspection } from './inspection.ts'
+import { readPackageFields, type PackageFields } from './package-fields.ts'
+import { Withheld, publishVersion, type Publication, type Published } from './publish-version.ts'
+import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
+
+/** A version from elsewhere, with what its source says of it. */
+export interface ImportedVersion {
+  /** A username; one that is not there becomes a namespace nobody can sign in as. */
+  readonly owner: string
+  readonly name: string
+  readonly displayName?: string
+  readonly skillMd: string
+  readonly files?: readonly PackageFile[]
+  /** Used where it is higher than what is there; the next patch otherwise. */
+  readonly version?: string
+  readonly license?: string
+  readonly category?: string
+  readonly repository?: string
+  readonly changelog?: string
+  /** Milliseconds since 1970; also what tells one part of a history from another. */
+  readonly publishedAt?: number
+}
+
+/** A version that is there now, or that waits. */
+export interface Imported {
+  readonly fullName: string
+  readonly version: string
+  /** False where the very same was there already. */
+  readonly created: boolean
+  readonly warnings: readonly Warning[]
+  /** Where the policy on scans has it wait for an administrator: under this id. */
+  readonly heldId?: string
+  readonly error?: undefined
+}
+
+/** What became of one version of an import; `error` says why it was refused. */
+export type ImportOutcome = Imported | { readonly error: RegistryError }
+
+/** So many versions are looked up with one query. */
+const lookedUpMax = 100
+const bulk = { bulk: true }
+
+/**
+ * Publishes versions that were made elsewhere, in their order, under their authors' names. What the source says wins
+ * over the frontmatter. Importing the same again changes nothing. One outcome for each, in the same order.
+ */
+export async function importVersions(
+  context: Context,
+  items: readonly ImportedVersion[],
+  caller: Caller,
+): Promise<ImportOutcome[]> {
+  const prepared = await prepareAll(context, items)
+  // All at once, so that they share commits; the writer keeps their order.
+  return Promise.all(
+    prepared.map((item) => (item instanceof RegistryError ? { error: item } : store(context, item, caller))),
+  )
+}
+
+/** As {@link importVersions} for one; throws what it was refused for. */
+export async function importVersion(context: Context, item: ImportedVersion, caller: Caller): Promise<Imported> {
+  const [outcome] = await importVersions(context, [item], caller)
+  if (outcome!.error) throw outcome!.error
+  return outcome!
+}
+
+/** A version that could be read, before anything is looked up. */
+interface Packed {
+  readonly item: ImportedVersion
+  readonly fields: PackageFields
+  readonly content: PackedContent
+}
+
+interface Prepared extends Packed {
+  /** Undefined where the version is there already. */
+  readonly inspection: Inspection | undefined
+}
+
+async function prepareAll(context: Context, items: readonly ImportedVersion[]): Promise<(Prepared | RegistryError)[]> {
+  const packed = await mapInSlices(items, (item) => pack(item).catch(toRefusal))
+  const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
+  const there = await findThere(context, readable)
+  const fresh = readable.filter((one) => !there.has(one))
+  const inspections = await inspectEach(fresh, context.clock.now())
+  return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
+}
+
+async function pack(item: ImportedVersion): Promise<Packed> {
+  const { skillMd, files = [], name, displayName, version, license, category } = item
+  checkPackage({ skillMd, files })
+  // A number that is none of ours says nothing; the next patch is taken.
+  const given = {
+    name,
+    displayName,
+    version: version !== undefined && isVersion(version) ? version : undefined,
+    license,
+    category,
+  }
+  const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
+  return { item, fields, content: await packContent({ skillMd, files }) }
+}
+
+/** The parts of a history that were imported before; versions never change and never go. */
+async function findThere({ database }: Context, packed: readonly Packed[]): Promise<Set<Packed>> {
+  const there = new Set<Packed>()
+  for (let i = 0; i < packed.length; i += lookedUpMax) {
+    const part = packed.slice(i, i + lookedUpMax)
+    const found = await database.read
+      .selectFrom('versions')
+      .innerJoin('skills', 'skills.id', 'versions.skill_id')
+      .select(['skills.full_name', 'versions.digest', 'versions.published_at'])
+      .where('versions.digest', 'in', [...new Set(part.map(({ content }) => content.digest))])
+      .where('skills.full_name', 'in', [...new Set(part.map(toFullName))])
+      .execute()
+    for (const one of part) if (found.some((row) => isSame(row, one))) there.add(one)
+  }
+  return there
+}
+
+function toFullName({ item, fields }: Packed): string {
+  return `${item.owner}/${fields.name}`
+}
+
+function isSame(row: { full_name: string; digest: string; published_at: number }, one: Packed): boolean {
+  const { publishedAt } = one.item
+  if (row.digest !== one.content.digest || row.full_name !== toFullName(one)) return false
+  return publishedAt === undefined || publishedAt === row.published_at
+}
+
+async function store(context: Context, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
+  const { write } = context.database.writer
+  try {
+    return await write(async (trx) => {
+      const publication = await toPublication(context, trx, prepared)
+      const { skill, version, created, warnings } = await publishVersion(context, trx, publication, caller)
+      return { fullName: skill.full_name, version: version.version, created, warnings }
+    }, bulk)
+  } catch (error) {
+    const { inspection } = prepared
+    if (!(error instanceof Withheld) || !inspection) return { error: toRefusal(error) }
+    return hold(inspection, error.published).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
+  }
+
+  async function hold(inspection: Inspection, withheld: Published): Promise<Imported> {
+    const held = await write(async (trx) => {
+      const publication = await toPublication(context, trx, prepared)
+      return holdVersion(context, trx, { publication: { ...publication, inspection }, withheld }, caller)
+    }, bulk)
+    const { version, warnings } = withheld
+    return { fullName: held.fullName, version: version.version, created: false, warnings, heldId: held.id }
+  }
+}
+
+async function toPublication(
+  context: Context,
+  trx: WriteTransaction,
+  { item, fields, content, inspection }: Prepared,
+): Promise<Publication> {
+  const owner = await ensureNamespace(trx, item.owner, context.clock.now())
+  return {
+    owner,
+    publisher: owner,
+    fields,
+    content,
+    inspection,
+    settings: { category: item.category && fields.metadata.category, repository: item.repository },
+    changelog: item.changelog ?? '',
+    publishedAt: item.publishedAt,
+    imported: true,
+  }
+}
+
+/** A version that is refused is told of; anything else, such as a full disk, ends the import. */
+function toRefusal(error: unknown): RegistryError {
+  if (error instanceof RegistryError && error.status < 500) return error
+  throw error
+}

@@ -1,0 +1,78 @@
+import { composeSkill, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
+import { getBlob } from '../storage/blobs.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { findScan } from './stored-scans.ts'
+import { readFiles } from './version-files.ts'
+import { countDownload, getContent } from './read-skill.ts'
+import { toSkill, type VersionMetadata } from './skill-document.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import { truncateSkill } from './truncate-skill.ts'
+
+interface LoadInput {
+  readonly name: string
+  readonly level: LoadLevel
+  readonly version?: string
+  readonly maxTokens?: number
+  readonly priority?: readonly string[]
+}
+
+/**
+ * GET /skills/<name>/load: as much of a skill as an agent asks for. All below `full` stands in the version's row; only
+ * `full` reads the document, and counts as a download.
+ */
+export async function loadSkill(
+  context: Context,
+  input: LoadInput,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<LoadedSkill> {
+  const { skill, version } = await getContent(context, input, caller)
+  const isFull = input.level === 'full'
+  const fullContent = isFull ? await readDocument(context, version) : undefined
+  const parts = await readParts(context, skill, version, input.version !== undefined)
+  const loaded = await toBudget(composeSkill({ ...parts, fullContent }, input.level), input)
+  if (isFull) countDownload(context, skill, caller, options)
+  return loaded
+}
+
+async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: LoadInput): Promise<LoadedSkill> {
+  return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
+}
+
+/** What the owner set stands for the version that speaks for the skill; another one asked for says what it said. */
+async function readParts(
+  context: Context,
+  skill: SkillRow,
+  version: VersionRow,
+  isNamed: boolean,
+): Promise<SkillParts> {
+  const said = JSON.parse(version.metadata) as VersionMetadata
+  const own = isNamed && skill.described_by !== version.version
+  const { name, fullName, description, author, downloads, verified, deprecated } = toSkill(skill)
+  const { frontmatter, contract, capabilities, summary } = said
+  const metadata = {
+    name,
+    fullName,
+    version: version.version,
+    description: own ? said.description : description,
+    author,
+    downloads,
+    securityScore: await readScore(context, skill, version),
+    verified,
+    deprecated,
+    keywords: own ? said.keywords : (JSON.parse(skill.keywords) as string[]),
+  }
+  return { metadata, frontmatter, contract, capabilities, summary }
+}
+
+async function readScore(context: Context, skill: SkillRow, version: VersionRow): Promise<number | null> {
+  if (version.version === skill.latest_version) return skill.security_score
+  return (await findScan(context.database.read, version.id))?.score ?? null
+}
+
+async function readDocument(context: Context, version: VersionRow): Promise<string> {
+  const [document] = await readFiles(context.database.read, version.id)
+  const bytes = await getBlob(context.database.read, document!.digest)
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+}

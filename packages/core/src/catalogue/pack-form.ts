@@ -1,0 +1,41 @@
+import { limits, type Pack, toTimestamp } from '@skillstead/protocol'
+import { measureListing } from '@skillstead/skill-format/loading'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { itemColumns, toSkill } from './skill-document.ts'
+import { canSee } from './visibility.ts'
+import type { PackRow } from '../storage/tables.ts'
+import { toShownSlug } from './pack-slugs.ts'
+
+/** GET /packs/<slug>: a pack with those of its skills that the caller may see. */
+export async function showPack(context: Context, pack: PackRow, caller: Caller): Promise<Pack> {
+  const rows = await context.database.read
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .select(itemColumns.map((column) => `skills.${column}` as const))
+    .select(['skills.visibility', 'skills.state', 'skills.stub', 'pinned_version', 'note'])
+    .where('pack_id', '=', pack.id)
+    .orderBy('position')
+    .execute()
+  const skills: Pack['skills'] = []
+  for (const row of rows) {
+    // A skill that was taken down is left out of a pack rather than making the pack unreadable.
+    if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
+    // As in every list: one whose versions are all yanked is not offered, unless the pack names the version.
+    if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
+    skills.push({ ...toSkill(row), pinnedVersion: row.pinned_version, note: row.note })
+  }
+  const listingCharacters = measureListing(skills)
+  return {
+    slug: toShownSlug(pack.slug),
+    name: pack.name,
+    description: pack.description,
+    curator: { username: pack.curator },
+    skills,
+    skillCount: skills.length,
+    visibility: pack.visibility,
+    createdAt: toTimestamp(pack.created_at),
+    updatedAt: toTimestamp(pack.updated_at),
+    budget: { listingCharacters, fits: listingCharacters <= limits.listingCharactersMax },
+  }
+}

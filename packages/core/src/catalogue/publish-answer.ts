@@ -1,0 +1,55 @@
+import type { HeldVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
+import { showAccess, type ShownAccess } from './stored-access.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { readScan } from './stored-scans.ts'
+import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { readFiles, type FileRow } from './version-files.ts'
+import type { Published } from './publish-version.ts'
+import { readDocument, showDetails } from './show-details.ts'
+import { toVersion } from './version-form.ts'
+
+/** What a publish is answered with. */
+export interface PublishAnswer {
+  skill: SkillDetails
+  version: SkillVersion
+  created: boolean
+  warnings: Warning[]
+  held?: HeldVersion
+}
+
+/** What a transaction leaves behind, from which the answer is made after it. */
+export interface Stored {
+  readonly skill: SkillRow
+  /** Read before the transaction may be undone. */
+  readonly document: SkillDocumentRow
+  readonly version: VersionRow
+  readonly files: readonly FileRow[]
+  readonly security: Security | null
+  readonly uses: ShownAccess
+  readonly created: boolean
+  readonly warnings: readonly Warning[]
+}
+
+/** Reads what the answer needs, within the transaction. */
+export async function readBack(trx: WriteTransaction, published: Published): Promise<Stored> {
+  const { skill, version, created, warnings, scan, uses } = published
+  return {
+    skill,
+    document: await readDocument(trx, skill.id),
+    version,
+    files: await readFiles(trx, version.id),
+    security: scan ?? (await readScan(trx, version.id)),
+    uses: uses ?? (await showAccess(trx, version)),
+    created,
+    warnings,
+  }
+}
+
+/** The answer, as this caller may see it. */
+export async function toAnswer(context: Context, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+  const { skill, document, version, files, security, uses, created, warnings } = stored
+  const details = await showDetails(context, skill, caller, document)
+  return { skill: details, version: toVersion(version, files, security, uses), created, warnings: [...warnings] }
+}

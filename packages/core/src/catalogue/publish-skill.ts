@@ -1,0 +1,228 @@
+import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
+import { attributeVersion } from '../community/attribute-version.ts'
+import { findCallingAgent } from '../community/find-agent.ts'
+import { requireAccount, type Caller, type UserCaller } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { recordAudit } from '../log/audit.ts'
+import { queueSettings } from '../upstreams/queue-publish.ts'
+import { warnOfCopies } from './warn-of-copies.ts'
+import { holdVersion } from './hold-version.ts'
+import { requireMetadata } from './metadata-scan.ts'
+import { findMovedSkill } from './find-skill.ts'
+import { inspectPackage } from './inspect-packages.ts'
+import { cleanKeywords, readPackageFields } from './package-fields.ts'
+import { Withheld, publishVersion, type Publication, type Published } from './publish-version.ts'
+import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
+import { refreshSkill } from './refresh-skill.ts'
+import { applySettings, type SkillSettings } from './skill-settings.ts'
+import { packContent, readPackage, type SkillPackage } from './skill-package.ts'
+import { requireWriter } from './writers.ts'
+import { canWrite, isOwner, requireOwner } from './visibility.ts'
+
+/**
+ * PUT /skills: a new skill, a new version, or new metadata. A version is also the deed of the agent whose token comes
+ * along. 202 where the policy on scans has the version wait. Throws `invalid_skill`, `version_exists`, `name_taken`, `forbidden` for another user's name or a wrong token.
+ */
+export async function publishSkill(
+  context: Context,
+  input: PublishSkillInput,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Reply<PublishAnswer>> {
+  const user = requireAccount(caller)
+  const agent = await findCallingAgent(context.database.read, options.agentToken)
+  const content = await readPackage(input)
+  const body = content
+    ? await publishContent(context, input, content, { user, options, agentId: agent?.id })
+    : await updateMetadata(context, input, user)
+  return { status: body.held ? 202 : body.created ? 201 : 200, body }
+}
+
+/** Thrown out of a transaction to undo it, with what it would have answered. */
+class Undone extends Error {
+  readonly stored: Stored
+  /** The version that has to wait; undefined after a dry run of one that would not. */
+  readonly withheld: Published | undefined
+
+  constructor(stored: Stored, withheld?: Published) {
+    super('Nothing of this is stored.')
+    this.stored = stored
+    this.withheld = withheld
+  }
+}
+
+async function publishContent(
+  context: Context,
+  input: PublishSkillInput,
+  content: SkillPackage,
+  { user, options, agentId }: { user: UserCaller; options: CallOptions; agentId: string | undefined },
+): Promise<PublishAnswer> {
+  const fields = readPackageFields(content.skillMd, input)
+  const owner = await getNamespace(context, input, fields.name, user)
+  const packed = await packContent(content)
+  const inspection = await inspectPackage(packed, context.clock.now())
+  const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
+  const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
+  const publication = {
+    owner,
+    publisher: { id: user.userId, username: user.username },
+    fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
+    content: packed,
+    inspection,
+    settings: toSettings(input),
+    changelog: input.changelog ?? '',
+  }
+  const { stored, withheld } = await settle(
+    context.database.writer.write(async (trx) => {
+      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
+      const { published, isHeld } = await tryPublish(context, trx, publication, user)
+      if (published.created && !isHeld) await attributeVersion(trx, published.version, { user, options })
+      const answered = await readBack(trx, published)
+      if (isHeld || input.dryRun) throw new Undone(answered, isHeld ? published : undefined)
+      return answered
+    }),
+  )
+  const answer = await toAnswer(context, stored, user)
+  if (withheld === undefined) return answer
+  if (input.dryRun) return { ...answer, created: false, warnings: [...answer.warnings, heldWarning] }
+  const held = await context.database.writer.write((trx) =>
+    holdVersion(context, trx, { publication, withheld, agentId }, user),
+  )
+  return { ...answer, created: false, held }
+}
+
+const heldWarning: Warning = {
+  code: 'held',
+  message: 'This version would wait until an administrator releases it.',
+}
+
+async function tryPublish(context: Context, trx: WriteTransaction, publication: Publication, user: UserCaller) {
+  try {
+    return { published: await publishVersion(context, trx, publication, user), isHeld: false }
+  } catch (error) {
+    if (error instanceof Withheld) return { published: error.published, isHeld: true }
+    throw error
+  }
+}
+
+async function updateMetadata(context: Context, input: PublishSkillInput, user: UserCaller): Promise<PublishAnswer> {
+  const skill = await getOwnSkill(context, input, user)
+  const { stored } = await settle(
+    context.database.writer.write(async (trx) => {
+      const before = await requireWriter(trx, skill.full_name, input.visibility, user)
+      const now = context.clock.now()
+      const settings = toSettings(input)
+      const changed = await applySettings(trx, before, settings)
+      const after = changed
+        ? await refreshSkill(trx, {
+            dialect: context.database.dialect,
+            skillId: skill.id,
+            before,
+            deed: { type: 'skill' },
+            at: now,
+          })
+        : before
+      if (changed)
+        await recordAudit(trx, {
+          caller: user,
+          action: 'skill.update',
+          subject: skill.full_name,
+          at: now,
+          data: { ...settings },
+        })
+      if (changed) await queueSettings(trx, context, { before, skill: after, userId: user.userId, settings })
+      const version = await trx
+        .selectFrom('versions')
+        .selectAll()
+        .where('skill_id', '=', skill.id)
+        .orderBy('yanked')
+        .orderBy('sort_key', 'desc')
+        .executeTakeFirst()
+      if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet; send its skillMd.`)
+      const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
+      const updated = await readBack(trx, { skill: after, version, created: false, warnings })
+      if (input.dryRun) throw new Undone(updated)
+      return updated
+    }),
+  )
+  return toAnswer(context, stored, user)
+}
+
+async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 'withheld'>> {
+  try {
+    return { stored: await stored, withheld: undefined }
+  } catch (error) {
+    if (error instanceof Undone) return error
+    throw error
+  }
+}
+
+/** Whose name a publish goes under: the caller's own, or that of the owner who lets the caller write. */
+async function getNamespace(context: Context, input: PublishSkillInput, name: string, user: UserCaller) {
+  const given = input.name
+  const own = { id: user.userId, username: user.username }
+  const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
+  if (owner === user.username) return own
+  const skill = await findMovedSkill(context, `${owner}/${name}`, user)
+  if (!skill || !(await canWrite(context.database.read, skill, user))) {
+    throw new RegistryError(
+      'forbidden',
+      `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
+    )
+  }
+  if (input.visibility !== undefined && input.visibility !== skill.visibility) requireOwner(skill, user)
+  return { id: skill.owner_id, username: skill.owner }
+}
+
+async function getOwnSkill(context: Context, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
+  if (input.name === undefined)
+    throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
+  if (input.version !== undefined || input.changelog !== undefined) {
+    throw missing('skillMd', 'is needed where a version or a changelog is given.')
+  }
+  const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
+  const skill = await findMovedSkill(context, fullName, user)
+  if (!skill)
+    throw new RegistryError(
+      'not_found',
+      `There is no skill '${fullName}' that you may see; send its skillMd to publish it.`,
+    )
+  if (
+    !(await canWrite(context.database.read, skill, user)) ||
+    (input.visibility !== undefined && !isOwner(skill, user))
+  ) {
+    throw new RegistryError('forbidden', `Only the owner of ${fullName} may change this.`)
+  }
+  return skill
+}
+
+function toSettings(input: PublishSkillInput): SkillSettings {
+  const {
+    displayName,
+    description,
+    category,
+    license,
+    keywords,
+    visibility,
+    deprecated,
+    deprecationMessage,
+    repository,
+  } = input
+  return {
+    displayName,
+    description,
+    category,
+    license,
+    keywords: keywords && cleanKeywords(keywords),
+    visibility,
+    deprecated,
+    deprecationMessage,
+    repository,
+  }
+}
+
+function missing(path: string, message: string): RegistryError {
+  return new RegistryError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] })
+}

@@ -1,0 +1,64 @@
+import { RegistryError } from '@skillstead/protocol'
+import { findBlob, getBlob } from '../storage/blobs.ts'
+import type { Context } from '../context.ts'
+import { getVersion } from './read-skill.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import { decodeSkillMd, readWords } from './sketch.ts'
+
+/** A SKILL.md as far as it is compared. */
+export interface ComparedDocument {
+  readonly skillMd: string
+  /** Of its body. */
+  readonly words: Int32Array
+}
+
+/** The latest version's SKILL.md; throws `not_found` where there is no such version. */
+export async function readLatest(context: Context, skill: SkillRow): Promise<ComparedDocument> {
+  if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
+  const { id } = await getVersion(context, skill, skill.latest_version)
+  const sources = await readSources(context, [id])
+  return readDocument(context, sources.get(id)!.digest)
+}
+
+/** A SKILL.md that is not read yet. */
+interface Source {
+  readonly digest: string
+  readonly size: number
+}
+
+/** Versions' SKILL.md, by the ids of the versions. */
+export async function readSources(context: Context, versionIds: readonly string[]): Promise<Map<string, Source>> {
+  if (versionIds.length === 0) return new Map()
+  const rows = await context.database.read
+    .selectFrom('version_files')
+    .select(['version_id', 'digest', 'size'])
+    .where('version_id', 'in', versionIds)
+    .where('path', '=', 'SKILL.md')
+    .execute()
+  return new Map(rows.map(({ version_id, ...source }) => [version_id, source]))
+}
+
+/** A SKILL.md by the digest of its bytes. */
+async function readDocument(context: Context, digest: string): Promise<ComparedDocument> {
+  const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
+  return { skillMd, words: readWords(skillMd) }
+}
+
+/**
+ * A SKILL.md that is compared beside others; undefined where its bytes are lost or damaged, which is doctor's to tell and
+ * nobody else's concern.
+ */
+export async function findSkillMd(context: Context, digest: string): Promise<string | undefined> {
+  try {
+    const bytes = await findBlob(context.database.read, digest)
+    return bytes && decodeSkillMd(bytes)
+  } catch (error) {
+    if (isDamage(error)) return undefined
+    throw error
+  }
+}
+
+/** Told by zlib, rather than by a database that is busy. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+}

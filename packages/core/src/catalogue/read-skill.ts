@@ -1,0 +1,182 @@
+import { type Content, RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
+import { showAccess, showAccessOfMany } from './stored-access.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
+import { getBlob } from '../storage/blobs.ts'
+import { seesPublicOnly, type Caller } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import type { EncodedJson } from '../kernel/encoded-json.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { readScan, readScansOfMany } from './stored-scans.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import { readFiles, readFilesOfMany, readPackageFiles } from './version-files.ts'
+import { getSkill } from './find-skill.ts'
+import { toContentType } from './media-types.ts'
+import { refuseQuarantined } from './quarantined.ts'
+import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
+import { toAnswer, type VersionMetadata } from './skill-document.ts'
+import { toVersion } from './version-form.ts'
+import { isOwner } from './visibility.ts'
+
+/** GET /skills/<name>: the details, as bytes that are kept until something of the skill changes. */
+export async function showSkill(
+  context: Context,
+  { name, version }: { name: string; version?: string },
+  caller: Caller,
+): Promise<EncodedJson | SkillDetails> {
+  const isForAll = seesPublicOnly(caller)
+  if (isForAll && version === undefined) {
+    const kept = context.answers.get(name)
+    if (kept) return kept
+  }
+  const position = context.changes.position
+  const skill = await getSkill(context, name, caller)
+  if (version !== undefined) return showAtVersion(context, skill, version, caller)
+  const answer = toAnswer(
+    skill,
+    await readDocument(context.database.read, skill.id),
+    await findForkedFrom(context, skill, caller),
+  )
+  // Kept for guests alone, and not when a change came between reading and keeping. What a fork shows changes with its
+  // source, of which nobody tells here.
+  if (isForAll && skill.forked_from === null && position === context.changes.position)
+    context.answers.put(name, skill.id, answer)
+  return answer
+}
+
+/** GET /skills/<name>/versions: highest first, yanked ones among them. */
+export async function listVersions(
+  context: Context,
+  { name, page, limit }: { name: string; page: number; limit: number },
+  caller: Caller,
+) {
+  const skill = await getSkill(context, name, caller)
+  const of = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
+  const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
+  const ids = rows.map(({ id }) => id)
+  const files = await readFilesOfMany(context.database.read, ids)
+  const scans = await readScansOfMany(context.database.read, ids)
+  const uses = await showAccessOfMany(context.database.read, skill.id, ids)
+  const versions = rows.map((row) =>
+    toVersion(row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
+  )
+  return { versions, ...toPage(count, page, limit) }
+}
+
+/** GET /skills/<name>/versions/<version>. */
+export async function showVersion(context: Context, input: { name: string; version: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  const version = await getVersion(context, skill, input.version)
+  const { read } = context.database
+  const files = await readFiles(read, version.id)
+  return toVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
+}
+
+/** GET /skills/<name>/skill.md: the document as it was published. */
+export async function readSkillMd(
+  context: Context,
+  input: { name: string; version?: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const files = await readFiles(context.database.read, version.id)
+  const digest = files[0]!.digest
+  const body = await getBlob(context.database.read, digest)
+  countDownload(context, skill, caller, options)
+  return { contentType: 'text/markdown; charset=utf-8', body, etag: `"${digest}"` }
+}
+
+/** GET /skills/<name>/archive: a zip that is the same to the byte every time. */
+export async function readArchiveOf(
+  context: Context,
+  input: { name: string; version?: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const files = await readPackageFiles(context.database.read, version.id)
+  countDownload(context, skill, caller, options)
+  return {
+    contentType: 'application/zip',
+    body: writeZip(files),
+    etag: `"zip-${version.digest}"`,
+    filename: `${skill.name}-${version.version}.zip`,
+  }
+}
+
+/** GET /skills/<name>/files/<path>. */
+export async function readFile(
+  context: Context,
+  input: { name: string; path: string; version?: string },
+  caller: Caller,
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const file = await context.database.read
+    .selectFrom('version_files')
+    .select('digest')
+    .where('version_id', '=', version.id)
+    .where('path', '=', input.path)
+    .executeTakeFirst()
+  if (!file) throw new RegistryError('not_found', `${skill.full_name}@${version.version} has no file of this path.`)
+  const contentType = toContentType(input.path)
+  return {
+    contentType,
+    body: await getBlob(context.database.read, file.digest),
+    etag: `"${file.digest}"`,
+    filename: input.path.slice(input.path.lastIndexOf('/') + 1),
+  }
+}
+
+/** The version of a skill by its number, yanked or not; throws `not_found`. */
+export async function getVersion(context: Context, skill: SkillRow, number: string): Promise<VersionRow> {
+  const version = await context.database.read
+    .selectFrom('versions')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('version', '=', number)
+    .executeTakeFirst()
+  if (!version) throw new RegistryError('not_found', `${skill.full_name} has no version '${number}'.`)
+  return version
+}
+
+/** A skill and the version whose content a caller reads: the one asked for, yanked or not, or the latest. */
+export async function getContent(context: Context, input: { name: string; version?: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  const number = input.version ?? skill.latest_version
+  if (skill.stub === 1) {
+    throw new RegistryError('not_found', `${skill.full_name} is known by name only: nobody has published it here.`)
+  }
+  if (number === '') {
+    throw new RegistryError(
+      'not_found',
+      `${skill.full_name} has no version to serve by default; ask for one by its number.`,
+    )
+  }
+  const version = await getVersion(context, skill, number)
+  await refuseQuarantined(context.database.read, skill, version)
+  return { skill, version }
+}
+
+async function showAtVersion(context: Context, skill: SkillRow, number: string, caller: Caller) {
+  const version = await getVersion(context, skill, number)
+  const files = await readFiles(context.database.read, version.id)
+  const security = await readScan(context.database.read, version.id)
+  const uses = await showAccess(context.database.read, version)
+  const metadata = JSON.parse(version.metadata) as VersionMetadata
+  const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
+  const { digest, size } = version
+  const publishedAt = toTimestamp(version.published_at)
+  // What the owner set stands for the version that speaks for the skill; others say what they said.
+  const said = skill.described_by === number ? {} : { displayName, description, license, keywords }
+  const details = await showDetails(context, skill, caller)
+  const content = { digest, size, files, security, ...uses }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
+}
+
+/** Counts a download by anybody but the owner, unless the call is none. */
+export function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
+  if (options.counts !== false && !isOwner(skill, caller)) {
+    context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)
+  }
+}

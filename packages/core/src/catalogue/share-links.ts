@@ -1,0 +1,106 @@
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import type { ShareRow, SkillRow } from '../storage/tables.ts'
+import { createToken, hashToken } from '../kernel/tokens.ts'
+import { getSkill, getSkillNow } from './find-skill.ts'
+import { requireOwner } from './visibility.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const sharesMax = 100
+
+/** POST /skills/<name>/shares: a token that lets whoever holds it read the skill until it expires; shown this once. */
+export async function createShare(context: Context, input: { name: string; expiresInDays: number }, caller: Caller) {
+  const skill = await getOwned(context, input.name, caller)
+  const { token, hash } = createToken('ssl')
+  const now = context.clock.now()
+  const row: ShareRow = {
+    id: newId(),
+    skill_id: skill.id,
+    token_hash: hash,
+    created_at: now,
+    expires_at: now + input.expiresInDays * dayMs,
+  }
+  await context.database.writer.write(async (trx) => {
+    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
+    // What has expired is of no use to anybody, and need not be listed.
+    await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
+    const { count } = await trx
+      .selectFrom('shares')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('skill_id', '=', skill.id)
+      .executeTakeFirstOrThrow()
+    if (count >= sharesMax)
+      throw new RegistryError('conflict', `${skill.full_name} has ${sharesMax} links already. Delete one first.`)
+    await trx.insertInto('shares').values(row).execute()
+    await recordAudit(trx, { caller, action: 'skill.share', subject: skill.full_name, at: now })
+  })
+  return { ...toShare(row), token }
+}
+
+/** GET /skills/<name>/shares: those that have not expired, newest first. */
+export async function listShares(context: Context, input: { name: string }, caller: Caller) {
+  const skill = await getOwned(context, input.name, caller)
+  const rows = await context.database.read
+    .selectFrom('shares')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('expires_at', '>', context.clock.now())
+    .orderBy('id', 'desc')
+    .execute()
+  return { shares: rows.map(toShare), total: rows.length }
+}
+
+/** DELETE /skills/<name>/shares/<id>: the link ends at once. */
+export async function deleteShare(
+  context: Context,
+  input: { name: string; id: string },
+  caller: Caller,
+): Promise<undefined> {
+  const skill = await getOwned(context, input.name, caller)
+  await context.database.writer.write(async (trx) => {
+    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
+    const deleted = await trx
+      .deleteFrom('shares')
+      .where('skill_id', '=', skill.id)
+      .where('id', '=', input.id)
+      .executeTakeFirst()
+    if (deleted.numDeletedRows === 0n)
+      throw new RegistryError('not_found', `${skill.full_name} has no link of this id.`)
+    await recordAudit(trx, {
+      caller,
+      action: 'skill.unshare',
+      subject: skill.full_name,
+      at: context.clock.now(),
+    })
+  })
+}
+
+/** A caller with a link: may also read the skill that it shares. Throws `not_found` for a link that has ended. */
+export async function withShare(context: Context, caller: Caller, token: string): Promise<Caller> {
+  const share = await context.database.read
+    .selectFrom('shares')
+    .innerJoin('skills', 'skills.id', 'shares.skill_id')
+    .innerJoin('users', 'users.id', 'skills.owner_id')
+    .select(['shares.skill_id', 'shares.expires_at'])
+    .where('token_hash', '=', hashToken(token))
+    // Nothing that a disabled user shared is served; the links work again when an administrator enables the user.
+    .where('users.disabled', '=', 0)
+    .executeTakeFirst()
+  if (!share || share.expires_at <= context.clock.now())
+    throw new RegistryError('not_found', 'This link has ended, or never was one.')
+  return { ...caller, sharedSkillId: share.skill_id }
+}
+
+/** Who else reads a skill is for its owner alone to say. */
+async function getOwned(context: Context, name: string, caller: Caller): Promise<SkillRow> {
+  const skill = await getSkill(context, name, caller)
+  requireOwner(skill, caller)
+  return skill
+}
+
+function toShare({ id, created_at, expires_at }: ShareRow) {
+  return { id, createdAt: toTimestamp(created_at), expiresAt: toTimestamp(expires_at) }
+}

@@ -1,0 +1,60 @@
+import { RegistryError, type SkillDetails } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
+import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
+import { toDetails, type ForkedFrom } from './skill-document.ts'
+import { canSee } from './visibility.ts'
+
+/** The whole public form of a skill, as this caller may see it. `document` where the stored one is not that of the row. */
+export async function showDetails(
+  context: Context,
+  skill: SkillRow,
+  caller: Caller,
+  document?: SkillDocumentRow,
+): Promise<SkillDetails> {
+  const stored = document ?? (await readDocument(context.database.read, skill.id))
+  return toDetails(skill, stored, await findForkedFrom(context, skill, caller))
+}
+
+const selectDocument = keepCompiled<SkillDocumentRow>((db) =>
+  db.selectFrom('skill_documents').selectAll().where('skill_id', '=', ''),
+)
+
+/** The stored public form of a skill. */
+export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
+  const [row] = await selectDocument(db, skillId)
+  if (!row) throw new TypeError('Every skill has its document.')
+  return row
+}
+
+/** Where a fork comes from; null also where the caller may not see the source, as it is now. */
+export async function findForkedFrom(context: Context, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
+  if (skill.forked_from === null) return null
+  const source = await findSource(context.database.read, skill.forked_from)
+  if (!source || !(await isSeen(context, source, caller))) return null
+  return { fullName: skill.forked_from, version: skill.forked_from_version ?? '' }
+}
+
+/** The skill that a fork was made of, also where a transfer gave it another name. */
+export async function findSource(db: Kysely<Tables>, fullName: string): Promise<SkillRow | undefined> {
+  const named = await db.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
+  if (named) return named
+  return db
+    .selectFrom('aliases')
+    .innerJoin('skills', 'skills.id', 'aliases.skill_id')
+    .selectAll('skills')
+    .where('aliases.full_name', '=', fullName)
+    .executeTakeFirst()
+}
+
+/** A source under a takedown is left out of its fork rather than making the fork unreadable. */
+async function isSeen(context: Context, source: SkillRow, caller: Caller): Promise<boolean> {
+  try {
+    return await canSee(context, source, caller)
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'taken_down') return false
+    throw error
+  }
+}

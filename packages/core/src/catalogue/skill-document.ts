@@ -1,0 +1,174 @@
+import { type Skill, type SkillDetails, toTimestamp } from '@skillstead/protocol'
+import type { ShownAccess } from './stored-access.ts'
+import { toAvatarUrl } from '../kernel/avatar-url.ts'
+import { EncodedJson } from '../kernel/encoded-json.ts'
+import type { StoredScan } from './stored-scans.ts'
+import { keepCompiled } from '../storage/compiled-query.ts'
+import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
+import type { FileRow } from './version-files.ts'
+
+/** What a version's SKILL.md says of itself, as its row keeps it. */
+export interface VersionMetadata {
+  readonly displayName: string
+  readonly description: string
+  readonly license: string
+  /** Absent where neither the request nor the frontmatter named one. */
+  readonly category?: string | undefined
+  readonly keywords: string[]
+  readonly headings: string[]
+  readonly summary: string
+  readonly frontmatter: Record<string, unknown>
+  readonly contract: { inputs: unknown; outputs: unknown } | null
+  readonly capabilities: string[]
+}
+
+/** A version as lists show it. */
+const listedColumns = [
+  ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
+  ...(['published_at', 'publisher_id', 'publisher'] as const),
+] as const
+export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
+
+/** The versions of a skill, highest first, without what they say of themselves: of a long history that is a lot. */
+export const selectVersions = keepCompiled<ListedVersion>((db) =>
+  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', '').orderBy('sort_key', 'desc'),
+)
+
+/** The rest of a version: what it says of itself, and its files. */
+export interface VersionContent {
+  readonly metadata: VersionMetadata
+  readonly files: readonly FileRow[]
+  /** Absent where the version was not scanned yet. */
+  readonly scan?: StoredScan | undefined
+  /** What it uses, where that is known already. */
+  readonly uses?: ShownAccess
+}
+
+/** The columns that an item of a list is made from. */
+export const itemColumns = [
+  ...([
+    'num',
+    'id',
+    'name',
+    'full_name',
+    'description',
+    'latest_version',
+    'downloads',
+    'stars',
+    'security_score',
+  ] as const),
+  ...(['verified', 'deprecated', 'category', 'license', 'owner_id', 'owner', 'published_at'] as const),
+  'stub',
+] as const
+
+/** What a stub has as its latest version, of which there is no content. */
+const stubVersion = '0.0.0'
+
+/** A skill as an item of a list (specification 2.1). A stub holds no short name, so that its name is the full one. */
+export function toSkill(skill: Pick<SkillRow, (typeof itemColumns)[number]>): Skill {
+  const isStub = skill.stub === 1
+  return {
+    id: skill.id,
+    name: isStub ? skill.full_name : skill.name,
+    fullName: skill.full_name,
+    description: skill.description,
+    latestVersion: isStub ? stubVersion : skill.latest_version,
+    downloads: skill.downloads,
+    stars: skill.stars,
+    securityScore: skill.security_score,
+    verified: skill.verified === 1,
+    deprecated: skill.deprecated === 1,
+    category: skill.category,
+    license: skill.license,
+    author: { id: skill.owner_id, username: skill.owner, avatarUrl: toAvatarUrl(skill.owner) },
+    publishedAt: toTimestamp(skill.published_at),
+  }
+}
+
+/** Where a fork comes from, as far as its reader may know. */
+export type ForkedFrom = SkillDetails['forkedFrom']
+
+/** What is put in when it is read: the counters change too often to be stored, `forkedFrom` is not for every reader. */
+type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
+
+/** The public form of a skill without what is spliced in when it is read. */
+export function toDocument(
+  skill: SkillRow,
+  latest: ({ row: ListedVersion; uses: ShownAccess } & VersionContent) | undefined,
+  versions: readonly ListedVersion[],
+): string {
+  const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
+  const document: Omit<SkillDetails, SplicedField | 'security'> = {
+    ...item,
+    displayName: skill.display_name,
+    keywords: JSON.parse(skill.keywords) as string[],
+    visibility: skill.visibility,
+    stub: skill.stub === 1,
+    deprecationMessage: skill.deprecation_message,
+    repository: skill.repository,
+    createdAt: toTimestamp(skill.created_at),
+    updatedAt: toTimestamp(skill.updated_at),
+    digest: latest?.row.digest ?? null,
+    size: latest?.row.size ?? 0,
+    files: [...(latest?.files ?? [])],
+    versions: versions.map(toVersionSummary),
+    frontmatter: latest?.metadata.frontmatter ?? {},
+    summary: skill.summary,
+    contract: latest?.metadata.contract ?? null,
+    capabilities: latest?.metadata.capabilities ?? [],
+    access: latest?.uses.access ?? null,
+    widens: latest?.uses.widens ?? null,
+    origin: toOrigin(skill),
+  }
+  // The report is stored as JSON already.
+  return `{"security":${latest?.scan?.report ?? null},${JSON.stringify(document).slice(1)}`
+}
+
+/** Where a skill comes from: from here, another node or another registry. */
+export function toOrigin(
+  skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>,
+): SkillDetails['origin'] {
+  const syncedAt = skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at)
+  return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
+}
+
+/**
+ * The whole public form as bytes, the rest spliced in. The tag changes with all of it; the id and the time keep it apart
+ * from that of another skill which came to the name, and of a database that was set back.
+ */
+export function toAnswer(
+  skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
+  { document, revision, updated_at }: SkillDocumentRow,
+  forkedFrom: ForkedFrom,
+): EncodedJson {
+  const { id, downloads, stars, forks } = skill
+  const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},"forkedFrom":${JSON.stringify(forkedFrom)},${document.slice(1)}`
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}"`
+  return new EncodedJson(Buffer.from(text), tag)
+}
+
+/** The whole public form as a value. */
+export function toDetails(
+  skill: Pick<SkillRow, 'downloads' | 'stars' | 'forks'>,
+  { document }: Pick<SkillDocumentRow, 'document'>,
+  forkedFrom: ForkedFrom,
+): SkillDetails {
+  const { downloads, stars, forks } = skill
+  return {
+    downloads,
+    stars,
+    forks,
+    forkedFrom,
+    ...(JSON.parse(document) as Omit<SkillDetails, SplicedField>),
+  }
+}
+
+function toVersionSummary(row: ListedVersion) {
+  return {
+    version: row.version,
+    publishedAt: toTimestamp(row.published_at),
+    digest: row.digest,
+    changelog: row.changelog,
+    yanked: row.yanked === 1,
+  }
+}

@@ -1,0 +1,86 @@
+import type { SearchResult } from '@skillstead/protocol'
+import { callerId, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import { itemColumns, toSkill } from './skill-document.ts'
+
+/** Without a query everything is found, and nothing of it is a match. */
+const noMatch = { score: 0, fields: [], terms: [] }
+
+type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
+
+interface SearchInput {
+  q: string
+  page: number
+  limit: number
+  sort?: 'downloads' | 'recent' | 'stars'
+  includeStubs: boolean
+  explain: boolean
+  category?: string
+  license?: string
+  owner?: string
+  verified?: boolean
+  deprecated?: boolean
+  keyword?: string
+  minSecurityScore?: number
+}
+
+/** GET /skills: the envelope of specification 2.2. */
+export async function searchSkills(context: Context, input: SearchInput, caller: Caller): Promise<SearchResult> {
+  const { q, page, limit, sort, explain } = input
+  const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
+  const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
+  const hits = await context.search.search({
+    q,
+    sort,
+    offset: toOffset(page, limit),
+    limit,
+    viewer: callerId(caller),
+    filters,
+    explain,
+  })
+  const rows = await readRows(context, hits.ids)
+  const skills = hits.ids.flatMap((num, i) => {
+    const row = rows.get(num)
+    if (!row) return []
+    return [explain ? { ...toSkill(row), match: hits.matches?.[i] ?? noMatch } : toSkill(row)]
+  })
+  return { skills, ...toPage(hits.total, page, limit), filters: { q, ...withoutUndefined(filters) } }
+}
+
+/** GET /suggest: completions for a search box, best first. */
+export async function suggest(context: Context, input: { q: string; limit: number }, caller: Caller) {
+  const suggestions = await context.search.suggest(input.q, input.limit, callerId(caller))
+  return { suggestions, total: suggestions.length }
+}
+
+/** GET /categories: of what everyone may see, the fullest first. */
+export async function listCategories(context: Context) {
+  const rows = await context.database.read
+    .selectFrom('skills')
+    .select((eb) => ['category', eb.fn.countAll<number>().as('count')])
+    .where('visibility', '=', 'public')
+    .where('state', '=', 'live')
+    .where('stub', '=', 0)
+    .where('latest_version', '!=', '')
+    .where('category', '!=', '')
+    .groupBy('category')
+    .execute()
+  const categories = rows
+    .map(({ category, count }) => ({ name: category, count }))
+    .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+  return { categories, total: categories.length }
+}
+
+async function readRows(context: Context, nums: readonly number[]): Promise<Map<number, ItemRow>> {
+  if (nums.length === 0) return new Map()
+  const rows = await context.database.read.selectFrom('skills').select(itemColumns).where('num', 'in', nums).execute()
+  return new Map(rows.map((row) => [row.num, row]))
+}
+
+function withoutUndefined<T extends Record<string, unknown>>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,45 @@
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { SkillRow, UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { refreshSkill } from './refresh-skill.ts'
+import { findTarget, insertSkill } from './skill-rows.ts'
+
+interface Stub {
+  readonly owner: Pick<UserRow, 'id' | 'username'>
+  readonly name: string
+  readonly description: string
+  readonly repository: string
+}
+
+/**
+ * Makes a stub: a skill that is known by name only, of an owner nobody has signed in as. It is in no list unless it is
+ * asked for, and becomes a skill when its owner publishes it. A skill that exists is returned as it is.
+ */
+export async function createStub(context: Context, stub: Stub, caller: Caller): Promise<SkillRow> {
+  return context.database.writer.write((trx) => putStub(context, trx, stub, caller))
+}
+
+/** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down` for names that are no longer free. */
+export async function putStub(context: Context, trx: WriteTransaction, stub: Stub, caller: Caller): Promise<SkillRow> {
+  const existing = await findTarget(trx, `${stub.owner.username}/${stub.name}`)
+  if (existing) return existing
+  const at = context.clock.now()
+  const id = await insertSkill(trx, { owner: stub.owner, fields: { name: stub.name } }, at)
+  const columns = {
+    stub: 1,
+    description: stub.description,
+    repository: stub.repository,
+    origin_kind: 'external',
+  } as const
+  await trx.updateTable('skills').set(columns).where('id', '=', id).execute()
+  await recordAudit(trx, { caller, action: 'skill.stub', subject: `${stub.owner.username}/${stub.name}`, at })
+  return refreshSkill(trx, {
+    dialect: context.database.dialect,
+    skillId: id,
+    before: undefined,
+    deed: { type: 'skill' },
+    at,
+  })
+}

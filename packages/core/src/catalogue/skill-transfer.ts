@@ -1,0 +1,158 @@
+import { RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
+import { getUserByName } from '../accounts/find-user.ts'
+import { recordAudit } from '../log/audit.ts'
+import { requireAccount, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { recountCredit } from '../community/skill-credit.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { changeSkill, refuseChanged } from './change-skill.ts'
+import { removeCollaborators } from './collaborators.ts'
+import { getSkill } from './find-skill.ts'
+import { showDetails } from './show-details.ts'
+import { requireOwner } from './visibility.ts'
+
+/** POST /skills/<name>/transfer: an offer, which the new owner accepts or not. A later offer replaces it. */
+export async function offerTransfer(context: Context, input: { name: string; newOwner: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  requireOwner(skill, caller)
+  const newOwner = await getUserByName(context, input.newOwner)
+  if (newOwner.id === skill.owner_id)
+    throw new RegistryError('conflict', `${skill.full_name} belongs to ${newOwner.username} already.`)
+  if (!newOwner.claimed)
+    throw new RegistryError('forbidden', `Nobody can sign in as ${newOwner.username}, so nobody could accept.`)
+  const at = context.clock.now()
+  await context.database.writer.write(async (trx) => {
+    refuseChanged(
+      skill,
+      await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow(),
+    )
+    const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
+    await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
+    await trx.insertInto('transfers').values(offer).execute()
+    await recordAudit(trx, {
+      caller,
+      action: 'skill.transfer.offer',
+      subject: skill.full_name,
+      at,
+      data: { newOwner: newOwner.username },
+    })
+  })
+  return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
+}
+
+/** POST /skills/<name>/transfer/accept: the skill takes its new owner's name, and the old full name leads to it. */
+export async function acceptTransfer(context: Context, input: { name: string }, caller: Caller): Promise<SkillDetails> {
+  const user = requireAccount(caller)
+  const skill = await getOffer(context, input.name, user.userId)
+  if (skill.owner_id === user.userId)
+    throw new RegistryError('forbidden', `${skill.full_name} is yours; the one it is offered to may accept it.`)
+  const fullName = `${user.username}/${skill.name}`
+  const after = await changeSkill(
+    context,
+    caller,
+    skill,
+    { action: 'skill.transfer.accept', subject: fullName, deed: { type: 'skill' } },
+    async (trx, before) => {
+      await takeOffer(trx, before, user.userId)
+      await refuseTaken(trx, fullName, skill.id)
+      // It may come back to a name that it had; that name leads nowhere else then.
+      await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
+      const moved = { owner_id: user.userId, owner: user.username, full_name: fullName }
+      await trx.updateTable('skills').set(moved).where('id', '=', skill.id).execute()
+      await trx
+        .insertInto('aliases')
+        .values({ full_name: before.full_name, skill_id: skill.id, created_at: context.clock.now() })
+        .execute()
+      await removeCollaborators(trx, skill.id)
+      // Links are their owner's word, and the new one was not asked; whoever made them may have kept one.
+      await trx.deleteFrom('shares').where('skill_id', '=', skill.id).execute()
+      await recountCredit(trx, skill.id)
+      return true
+    },
+  )
+  return showDetails(context, after, caller)
+}
+
+/** DELETE /skills/<name>/transfer: taken back by the owner, or declined by the one it was offered to. */
+export async function cancelTransfer(context: Context, input: { name: string }, caller: Caller): Promise<undefined> {
+  const user = requireAccount(caller)
+  const skill = await getOffer(context, input.name, user.userId)
+  await context.database.writer.write(async (trx) => {
+    const own = trx.selectFrom('skills').select('id').where('owner_id', '=', user.userId)
+    const cancelled = await trx
+      .deleteFrom('transfers')
+      .where('skill_id', '=', skill.id)
+      .where((eb) => eb.or([eb('new_owner_id', '=', user.userId), eb('skill_id', 'in', own)]))
+      .returning('skill_id')
+      .executeTakeFirst()
+    if (!cancelled) throw noOffer(skill.full_name)
+    await recordAudit(trx, {
+      caller,
+      action: 'skill.transfer.cancel',
+      subject: skill.full_name,
+      at: context.clock.now(),
+    })
+  })
+}
+
+/** GET /transfers: what waits for the caller, and what the caller offered. */
+export async function listTransfers(context: Context, caller: Caller) {
+  const { userId } = requireAccount(caller)
+  const rows = await context.database.read
+    .selectFrom('transfers')
+    .innerJoin('skills', 'skills.id', 'transfers.skill_id')
+    .innerJoin('users', 'users.id', 'transfers.new_owner_id')
+    .select(['skills.full_name', 'users.username', 'transfers.created_at'])
+    .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
+    .orderBy('transfers.created_at')
+    .execute()
+  const transfers = rows.map((row) => ({
+    fullName: row.full_name,
+    newOwner: row.username,
+    createdAt: toTimestamp(row.created_at),
+  }))
+  return { transfers, total: transfers.length }
+}
+
+/**
+ * The waiting offer of a skill, for its two parties. The one it is offered to may see it even where the skill is
+ * private, by its full name; everybody else gets `not_found`.
+ */
+async function getOffer(context: Context, name: string, userId: string): Promise<SkillRow> {
+  const offered = await context.database.read
+    .selectFrom('transfers')
+    .innerJoin('skills', 'skills.id', 'transfers.skill_id')
+    .selectAll('skills')
+    .where((eb) => eb.or([eb('skills.full_name', '=', name), eb('skills.name', '=', name)]))
+    .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
+    .execute()
+  if (offered.length > 1)
+    throw new RegistryError('conflict', `More than one skill named '${name}' is on offer; give the full name.`)
+  if (!offered[0]) throw noOffer(name)
+  return offered[0]
+}
+
+/** The offer was read before this transaction; it may be cancelled, accepted or made to somebody else by now. */
+async function takeOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
+  // What is hidden or under a takedown stays where its case is decided.
+  if (skill.state !== 'live') throw noOffer(skill.full_name)
+  const taken = await trx
+    .deleteFrom('transfers')
+    .where('skill_id', '=', skill.id)
+    .where('new_owner_id', '=', userId)
+    .returning('skill_id')
+    .executeTakeFirst()
+  if (!taken) throw noOffer(skill.full_name)
+}
+
+function noOffer(name: string): RegistryError {
+  return new RegistryError('not_found', `No transfer of '${name}' waits for you.`)
+}
+
+async function refuseTaken(trx: WriteTransaction, fullName: string, skillId: string): Promise<void> {
+  const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
+  const alias = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
+  if (taken || (alias && alias.skill_id !== skillId))
+    throw new RegistryError('name_taken', `${fullName} is taken, so this skill cannot take that name.`)
+}

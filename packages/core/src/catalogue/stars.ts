@@ -1,0 +1,56 @@
+import { requireAccount, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { appendChange } from '../log/append-change.ts'
+import { creditSkill } from '../community/skill-credit.ts'
+import { queueOpinion } from '../upstreams/queue-opinion.ts'
+import { getSkill, getSkillNow } from './find-skill.ts'
+
+/** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
+export async function setStarred(context: Context, input: { name: string }, starred: boolean, caller: Caller) {
+  const { userId, username } = requireAccount(caller)
+  const found = await getSkill(context, input.name, caller)
+  const stars = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
+    const at = context.clock.now()
+    const mine = { skill_id: skill.id, user_id: userId }
+    const changed = starred
+      ? await trx
+          .insertInto('stars')
+          .values({ ...mine, created_at: at })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('user_id')
+          .execute()
+      : await trx
+          .deleteFrom('stars')
+          .where('skill_id', '=', skill.id)
+          .where('user_id', '=', userId)
+          .returning('user_id')
+          .execute()
+    const step = changed.length === 0 ? 0 : starred ? 1 : -1
+    const row = await trx
+      .updateTable('skills')
+      .set((eb) => ({ stars: eb('stars', '+', step) }))
+      .where('id', '=', skill.id)
+      .returning('stars')
+      .executeTakeFirstOrThrow()
+    if (step === 0) return row.stars
+    await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
+    await queueOpinion(trx, context, { kind: 'star', skill, caller, payload: { starred } })
+    // An owner's own star is shown, and earns nothing.
+    if (skill.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
+    if (starred) {
+      await context.events.emit(trx, {
+        event: 'skill.starred',
+        ownerId: skill.owner_id,
+        skill,
+        data: () => ({
+          skill: { id: skill.id, name: skill.name, fullName: skill.full_name },
+          user: { id: userId, username },
+          starCount: row.stars,
+        }),
+      })
+    }
+    return row.stars
+  })
+  return { starred, stars }
+}

@@ -1,0 +1,81 @@
+import { RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { type ScanFile, scanPackage, toVerdict } from '@skillstead/scanner'
+import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
+
+/** Text that agents read and that is no file, by the names of its fields. */
+export type Texts = Readonly<Record<string, string>>
+
+/** Begins the path of a finding in such a text. No file can have that path, since paths hold no colons. */
+const prefix = 'metadata:'
+const cachedMax = 1000
+
+/** The verdicts of texts that are read often, by their digests; the one that was used longest ago goes first. */
+const verdicts = new Map<string, Promise<Security['verdict']>>()
+
+/** What a scan finds in texts. Their author can suppress nothing. `now` in milliseconds since 1970. */
+export async function findInTexts(texts: Texts, now: number): Promise<ScanFinding[]> {
+  const files: ScanFile[] = Object.entries(texts)
+    .filter(([, text]) => text !== '')
+    .map(([field, text]) => ({ path: `${prefix}${field}`, text }))
+  if (files.length === 0) return []
+  const { findings } = await scanPackage(files, now)
+  return findings.filter(({ signal }) => signal !== 'none').map((finding) => ({ ...finding, suppressed: null }))
+}
+
+/** The field that holds what a finding points at. */
+export function toField(path: string): string {
+  return path.slice(prefix.length)
+}
+
+/**
+ * The warnings about findings in texts. Throws `invalid_skill` where the policy would quarantine or refuse a version with
+ * them. `verdict`: that of the whole to which the texts belong. Default: that of the findings alone.
+ */
+export function judgeFindings(
+  { scanPolicy }: Pick<Context, 'scanPolicy'>,
+  findings: readonly ScanFinding[],
+  verdict = toVerdict(findings),
+): Warning[] {
+  const alarming = findAlarming(findings)
+  if (alarming.length === 0 || toAction(scanPolicy, { verdict }) === 'warn') return toScanWarnings({ findings })
+  const fields = [...new Set(alarming.map(({ path }) => toField(path)))].join(', ')
+  throw new RegistryError(
+    'invalid_skill',
+    `The scan calls this text ${verdict}, which this registry does not accept. Change ${fields}.`,
+    { errors: toScanErrors(alarming) },
+  )
+}
+
+/**
+ * Scans texts that a caller is about to store. Returns the warnings as the part of an answer that names them, nothing
+ * where there are none. Throws `invalid_skill` as {@link judgeFindings} does.
+ */
+export async function checkTexts(
+  context: Pick<Context, 'scanPolicy' | 'clock'>,
+  texts: Texts,
+): Promise<{ warnings?: Warning[] }> {
+  const warnings = judgeFindings(context, await findInTexts(texts, context.clock.now()))
+  return warnings.length > 0 ? { warnings } : {}
+}
+
+/** Whether a scan calls texts dangerous, which are then not shown to a model. */
+export async function areDangerous(texts: Texts): Promise<boolean> {
+  const key = toDigest(Buffer.from(JSON.stringify(texts)))
+  const verdict = verdicts.get(key) ?? findInTexts(texts, 0).then((findings) => toVerdict(findings))
+  verdicts.delete(key)
+  verdicts.set(key, verdict)
+  if (verdicts.size > cachedMax) verdicts.delete(verdicts.keys().next().value!)
+  return (await verdict) === 'dangerous'
+}
+
+/** The texts of a pack. */
+export function toPackTexts(pack: {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly skills?: readonly { readonly note: string }[] | undefined
+}): Texts {
+  const notes = (pack.skills ?? []).map(({ note }) => note).filter((note) => note !== '')
+  return { name: pack.name ?? '', description: pack.description ?? '', notes: notes.join('\n') }
+}

@@ -1,0 +1,195 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { callerId, type Caller, type UserCaller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+
+/** What the rules about seeing a skill look at. */
+export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
+
+/** A user as somebody who reads skills. */
+type Reader = Pick<UserCaller, 'userId' | 'username' | 'role'>
+
+/** The caller could see the skill, were it not under a takedown. */
+export class TakenDown extends RegistryError {
+  readonly skillId: string
+
+  /** `caseIds`: of the cases that its reader may answer. */
+  constructor(skill: Pick<SkillRow, 'id' | 'full_name'>, caseIds: readonly string[]) {
+    const advice = caseIds.map((id) => ` A counter-notice may be sent to /api/v1/dmca/${id}/counter-notice.`)
+    super('taken_down', `${skill.full_name} is under a takedown.${advice.join('')}`)
+    this.skillId = skill.id
+  }
+}
+
+/** What a caller gets of a skill: the skill, the word that it is under a takedown, which is no secret, or nothing. */
+export type Sight = 'seen' | 'taken_down' | 'unseen'
+
+/** Whether the caller may see a skill. Throws {@link TakenDown} where only a takedown keeps them from it. */
+export async function canSee(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
+  const sight = toSight(skill, caller, await isReader(context, skill, caller))
+  if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
+  return sight === 'seen'
+}
+
+/** The sight of many skills, by their ids, with one query at most. */
+export async function readSights(
+  context: Context,
+  skills: readonly Visible[],
+  caller: Caller,
+): Promise<Map<string, Sight>> {
+  const closed = skills.filter((skill) => !isOpenTo(skill, caller)).map(({ id }) => id)
+  const shared = await findShared(context.database.read, closed, caller)
+  return new Map(
+    skills.map((skill) => [skill.id, toSight(skill, caller, isOpenTo(skill, caller) || shared.has(skill.id))]),
+  )
+}
+
+/** As {@link canSee} of many skills with one query; what is under a takedown is left out. */
+export async function keepSeen<T extends Visible>(
+  context: Context,
+  skills: readonly T[],
+  caller: Caller,
+): Promise<T[]> {
+  const sights = await readSights(context, skills, caller)
+  return skills.filter(({ id }) => sights.get(id) === 'seen')
+}
+
+/** Those of some users who may see a skill, as they and it stand in a transaction. */
+export async function keepReaders<T extends Reader>(
+  trx: Kysely<Tables>,
+  skill: Visible,
+  users: readonly T[],
+): Promise<T[]> {
+  const readers = skill.visibility === 'private' ? await findReaders(trx, skill.id) : new Set<string>()
+  return users.filter((user) => {
+    const caller: Caller = { ...user, kind: 'user', plan: 'free', scopes: [] }
+    return toSight(skill, caller, isOpenTo(skill, caller) || readers.has(user.userId)) === 'seen'
+  })
+}
+
+/**
+ * Whether users may read skills by their visibility, also those that were deleted or taken down since: the owner and the
+ * collaborators a private one, and administrators one that they hid. A skill that is not there is readable by no one.
+ */
+export async function findReadable(
+  db: Kysely<Tables>,
+  pairs: readonly { readonly skillId: string; readonly userId: string }[],
+): Promise<(skillId: string, userId: string) => boolean> {
+  const ids = [...new Set(pairs.map(({ skillId }) => skillId))]
+  if (ids.length === 0) return () => false
+  const rows = await db
+    .selectFrom('skills')
+    .select(['id', 'owner_id', 'visibility', 'state'])
+    .where('id', 'in', ids)
+    .execute()
+  const skills = new Map(rows.map((row) => [row.id, row]))
+  const closed = rows.filter(({ visibility }) => visibility === 'private').map(({ id }) => id)
+  const roles =
+    closed.length === 0
+      ? []
+      : await db.selectFrom('collaborators').select(['skill_id', 'user_id']).where('skill_id', 'in', closed).execute()
+  const userIds = [...new Set(pairs.map(({ userId }) => userId))]
+  const isAnyHidden = rows.some(({ state }) => state === 'hidden')
+  const administrators = isAnyHidden
+    ? await db.selectFrom('users').select('id').where('id', 'in', userIds).where('role', '=', 'admin').execute()
+    : []
+  const readers = new Set(roles.map(({ skill_id, user_id }) => `${skill_id} ${user_id}`))
+  return (skillId, userId) => {
+    const skill = skills.get(skillId)
+    if (!skill) return false
+    if (skill.state === 'hidden' && administrators.some(({ id }) => id === userId)) return true
+    return skill.visibility !== 'private' || skill.owner_id === userId || readers.has(`${skillId} ${userId}`)
+  }
+}
+
+async function findReaders(db: Kysely<Tables>, skillId: string): Promise<Set<string>> {
+  const roles = await db.selectFrom('collaborators').select('user_id').where('skill_id', '=', skillId).execute()
+  return new Set(roles.map(({ user_id }) => user_id))
+}
+
+/** Whether its owner may see a skill, as it stands: not what is deleted or taken down. */
+export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
+  return state === 'live' || state === 'hidden'
+}
+
+/** The one rule about who may see a skill. */
+function toSight(skill: Visible, caller: Caller, reads: boolean): Sight {
+  switch (skill.state) {
+    case 'withdrawn':
+      return 'unseen'
+    case 'taken_down':
+      return reads ? 'taken_down' : 'unseen'
+    case 'hidden':
+      return isOwner(skill, caller) || isAdministrator(caller) ? 'seen' : 'unseen'
+    case 'live':
+      return reads ? 'seen' : 'unseen'
+  }
+}
+
+/**
+ * Whether the caller may publish to the skill: its owner, and whom the owner lets write. A write asks it again with its
+ * transaction, for a role may be taken away at the same moment.
+ */
+export async function canWrite(db: Kysely<Tables>, skill: Visible, caller: Caller): Promise<boolean> {
+  return isOwner(skill, caller) || (await findRole(db, skill, caller)) === 'write'
+}
+
+/** Refuses everybody but the owner: a stranger who cannot see the skill learns nothing of it, one who can is told. */
+export function requireOwner(skill: Visible, caller: Caller): void {
+  if (!isOwner(skill, caller)) throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.`)
+}
+
+/** Whether the caller is one of those who decide about what others publish. */
+export function isAdministrator(caller: Caller): boolean {
+  return caller.kind === 'user' && caller.role === 'admin'
+}
+
+export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): boolean {
+  return callerId(caller) === skill.owner_id
+}
+
+/** The owner has to learn somewhere which cases there are to answer; others are told nothing of them. */
+async function readCases(context: Context, skill: Visible, caller: Caller): Promise<string[]> {
+  if (!isOwner(skill, caller)) return []
+  const rows = await context.database.read
+    .selectFrom('dmca_cases')
+    .select('id')
+    .where('skill_id', '=', skill.id)
+    .where('status', '=', 'removed')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+async function isReader(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
+  return isOpenTo(skill, caller) || (await findRole(context.database.read, skill, caller)) !== undefined
+}
+
+/** Whether the caller may read the skill without having a role in it. */
+function isOpenTo(skill: Visible, caller: Caller): boolean {
+  if (skill.visibility === 'public' || isOwner(skill, caller) || caller.sharedSkillId === skill.id) return true
+  return skill.visibility === 'internal' && caller.kind === 'user'
+}
+
+async function findShared(db: Kysely<Tables>, skillIds: readonly string[], caller: Caller): Promise<Set<string>> {
+  if (caller.kind === 'guest' || skillIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('collaborators')
+    .select('skill_id')
+    .where('user_id', '=', caller.userId)
+    .where('skill_id', 'in', skillIds)
+    .execute()
+  return new Set(rows.map((row) => row.skill_id))
+}
+
+async function findRole(db: Kysely<Tables>, skill: Visible, caller: Caller): Promise<'read' | 'write' | undefined> {
+  if (caller.kind === 'guest') return undefined
+  const row = await db
+    .selectFrom('collaborators')
+    .select('role')
+    .where('skill_id', '=', skill.id)
+    .where('user_id', '=', caller.userId)
+    .executeTakeFirst()
+  return row?.role
+}

@@ -1,0 +1,64 @@
+import { accountId, type Caller } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import type { AgentRow } from '../storage/rows-community.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { createToken } from '../kernel/tokens.ts'
+import { linkAgent, recordDeed } from './agent-deeds.ts'
+import { findAgent, isAuthentic } from './find-agent.ts'
+
+/**
+ * Before a write that may register an agent: takes a new one from the hour's allowance of the address.
+ * Throws `forbidden` for a wrong token, which costs nothing of it, and `rate_limited`.
+ */
+export async function admitAgent(context: Context, agentKey: string, options: CallOptions): Promise<void> {
+  const agent = await findAgent(context.database.read, agentKey)
+  isAuthentic(agent, options.agentToken)
+  if (!agent) await context.addressLimits.require('agent', options.address)
+}
+
+/** The agent that calls, and whether it proved it; one that did is from now on that of the user who calls with it. */
+export async function recognizeAgent(
+  trx: WriteTransaction,
+  agentKey: string,
+  by: { caller: Caller; options: CallOptions },
+): Promise<{ agent: AgentRow | undefined; authenticated: boolean }> {
+  const agent = await findAgent(trx, agentKey)
+  const authenticated = isAuthentic(agent, by.options.agentToken)
+  if (!agent || !authenticated) return { agent, authenticated: false }
+  return { agent: await linkAgent(trx, agent, accountId(by.caller)), authenticated }
+}
+
+/** Registers an agent. The token is in the answer and nowhere else: only its hash is stored. */
+export async function insertAgent(
+  trx: WriteTransaction,
+  agent: { agentKey: string; displayName: string },
+  at: number,
+): Promise<{ agent: AgentRow; agentToken: string }> {
+  const { token, hash } = createToken('sat')
+  const row: AgentRow = {
+    id: newId(),
+    agent_key: agent.agentKey,
+    display_name: agent.displayName,
+    platform_id: toPlatformId(agent.agentKey),
+    token_hash: hash,
+    user_id: null,
+    authenticated: 0,
+    trust_score: 0,
+    review_count: 0,
+    authenticated_review_count: 0,
+    helpful_count: 0,
+    published_count: 0,
+    install_count: 0,
+    registered_at: at,
+    last_seen_at: at,
+  }
+  await trx.insertInto('agents').values(row).execute()
+  await recordDeed(trx, row, { type: 'registered', detail: 'Registered' }, at)
+  return { agent: row, agentToken: token }
+}
+
+/** The part of a key that names the platform. */
+export function toPlatformId(agentKey: string): string {
+  return agentKey.slice(0, agentKey.indexOf(':'))
+}

@@ -1,0 +1,79 @@
+import { isPublicMatter } from '../catalogue/skill-log.ts'
+import type { SkillRow } from '../storage/tables.ts'
+
+/** What an author's reputation is made from, as columns of `standings`: sums over the author's skills. */
+export const factNames = [
+  ...(['skills', 'portable_skills', 'described_skills', 'downloads', 'stars', 'reviews', 'review_points'] as const),
+  ...(['flagged_skills', 'hidden_skills', 'taken_down_skills'] as const),
+] as const
+
+/** One number for each. */
+export type Facts = Readonly<Record<(typeof factNames)[number], number>>
+
+/** How long a description must be at least to tell somebody what a skill is for. */
+export const descriptionCharactersMin = 40
+
+/** Nothing is known. */
+export const noFacts = Object.fromEntries(factNames.map((name) => [name, 0])) as Facts
+
+/** The columns of a skill that say what it adds to the reputation of its owner. */
+export const ratedColumns = [
+  ...(['num', 'id', 'owner_id', 'visibility', 'state', 'stub', 'latest_version', 'portable', 'moderation'] as const),
+  ...(['description', 'license', 'category', 'downloads'] as const),
+  ...(['credited_stars', 'credited_reviews', 'credited_points'] as const),
+] as const
+
+/** A skill as far as reputation looks at it. */
+export type RatedSkill = Pick<SkillRow, (typeof ratedColumns)[number]>
+
+/** What one skill adds to the reputation of its owner. What not everyone may know of adds nothing. */
+export function toFacts(skill: RatedSkill): Facts {
+  if (skill.visibility !== 'public' || skill.stub === 1) return noFacts
+  if (skill.state === 'hidden') return { ...noFacts, hidden_skills: 1 }
+  if (skill.state === 'taken_down') return { ...noFacts, taken_down_skills: 1 }
+  if (!isCounted(skill)) return noFacts
+  return {
+    ...noFacts,
+    skills: 1,
+    portable_skills: skill.portable,
+    described_skills: Number(isDescribed(skill)),
+    downloads: skill.downloads,
+    stars: skill.credited_stars,
+    reviews: skill.credited_reviews,
+    review_points: skill.credited_points,
+    flagged_skills: Number(skill.moderation === 'flagged'),
+  }
+}
+
+/** Whether a skill counts for its owner: everyone can see it and load it. */
+export function isCounted(skill: Pick<SkillRow, 'visibility' | 'state' | 'stub' | 'latest_version'>): boolean {
+  return isPublicMatter(skill) && skill.latest_version !== ''
+}
+
+function isDescribed({ description, license, category }: RatedSkill): boolean {
+  return description.trim().length >= descriptionCharactersMin && license !== '' && category !== ''
+}
+
+/** The sum of two. */
+export function addFacts(one: Facts, other: Facts): Facts {
+  return mapFacts((name) => one[name] + other[name])
+}
+
+/** What one has over another; below 0 where it has less. */
+export function subtractFacts(one: Facts, other: Facts): Facts {
+  return mapFacts((name) => one[name] - other[name])
+}
+
+/** Whether all of them are 0: as a difference, whether nothing changed. */
+export function areNoFacts(facts: Facts): boolean {
+  return factNames.every((name) => facts[name] === 0)
+}
+
+/** The facts of a row, without what else it holds. */
+export function pickFacts(row: Facts): Facts {
+  return mapFacts((name) => row[name])
+}
+
+function mapFacts(toValue: (name: keyof Facts) => number): Facts {
+  return Object.fromEntries(factNames.map((name) => [name, toValue(name)])) as Facts
+}

@@ -1,0 +1,118 @@
+import type { Kysely } from 'kysely'
+import { keepCompiled, keepForColumns } from '../storage/compiled-query.ts'
+import type { StandingRow } from '../storage/rows-trust.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { settleBadges, toBadges } from './badges.ts'
+import { addFacts, areNoFacts, factNames, noFacts, pickFacts, type Facts } from './author-facts.ts'
+import { toScore, type VerifiedMethod } from './reputation-formula.ts'
+import { readVerifiedMethods } from '../accounts/verified-methods.ts'
+
+/** Whose standing it is. */
+export interface Author {
+  readonly user_id: string
+  readonly username: string
+}
+
+/** A standing as it is computed with. */
+export interface Standing extends Author {
+  readonly facts: Facts
+  readonly verified: readonly VerifiedMethod[]
+}
+
+/** What changed for an author. */
+export interface Change extends Author {
+  readonly facts: Facts
+}
+
+/**
+ * Adds differences to the facts of authors, one of each author, with the scores and badges that follow. Differences of
+ * nothing cost nothing; others one query to read and one to write, however many authors there are.
+ */
+export async function addToStandings(trx: WriteTransaction, all: readonly Change[], at: number): Promise<void> {
+  const changes = all.filter(({ facts }) => !areNoFacts(facts))
+  if (changes.length === 0) return
+  const ids = changes.map(({ user_id }) => user_id)
+  const rows =
+    ids.length === 1
+      ? await selectOne(trx, ids[0])
+      : await trx.selectFrom('standings').selectAll().where('user_id', 'in', ids).execute()
+  const standings = new Map(rows.map((row) => [row.user_id, toStanding(row)]))
+  const pairs = changes.map(({ user_id, username, facts }) => {
+    const before = standings.get(user_id) ?? { user_id, username, facts: noFacts, verified: [] }
+    return { before, after: { ...before, facts: addFacts(before.facts, facts) } }
+  })
+  await putStandings(
+    trx,
+    pairs.map(({ after }) => after),
+    at,
+  )
+  for (const { before, after } of pairs) {
+    await settleBadges(trx, after.user_id, { held: earnedOf(before), earned: earnedOf(after), at })
+  }
+}
+
+/** Computes the standing of a user anew from the stored facts, after a verification was decided or taken back. */
+export async function refreshStanding(trx: WriteTransaction, userId: string, at: number): Promise<void> {
+  const { username } = await trx
+    .selectFrom('users')
+    .select('username')
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const before = (await findStanding(trx, userId)) ?? { user_id: userId, username, facts: noFacts, verified: [] }
+  const verified = (await readVerifiedMethods(trx, [userId])).get(userId) ?? []
+  const after = { ...before, verified }
+  await putStandings(trx, [after], at)
+  await settleBadges(trx, userId, { held: earnedOf(before), earned: earnedOf(after), at })
+}
+
+/** Writes standings with their scores. One with nothing in it is none: it leaves no trace of what has been. */
+export async function putStandings(trx: WriteTransaction, standings: readonly Standing[], at: number): Promise<void> {
+  const gone = standings.filter(isEmpty).map(({ user_id }) => user_id)
+  const rows = standings.filter((standing) => !isEmpty(standing)).map((standing) => toRow(standing, at))
+  if (gone.length > 0) await trx.deleteFrom('standings').where('user_id', 'in', gone).execute()
+  const [row] = rows
+  if (row && rows.length === 1) await upsertOne(trx, row)
+  else if (row) await upsert(trx, rows).execute()
+}
+
+/** A publish changes one, and builds neither query anew. */
+const selectOne = keepCompiled<StandingRow>((db) => db.selectFrom('standings').selectAll().where('user_id', '=', ''))
+const upsertOne = keepForColumns((db, places) => upsert(db, [places as never]))
+
+function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
+  return db
+    .insertInto('standings')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('user_id')
+        .doUpdateSet((eb) => Object.fromEntries(computedColumns.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+    )
+}
+
+const computedColumns = [...factNames, 'verified', 'score', 'computed_at'] as const
+
+async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standing | undefined> {
+  const [row] = await selectOne(db, userId)
+  return row && toStanding(row)
+}
+
+/** A stored standing in the form that is computed with. */
+export function toStanding(row: StandingRow): Standing {
+  const { user_id, username } = row
+  return { user_id, username, facts: pickFacts(row), verified: JSON.parse(row.verified) as VerifiedMethod[] }
+}
+
+function toRow({ user_id, username, facts, verified }: Standing, at: number): StandingRow {
+  const score = toScore(facts, verified)
+  return { user_id, username, ...facts, verified: JSON.stringify(verified), score, computed_at: at }
+}
+
+function isEmpty({ facts, verified }: Standing): boolean {
+  return areNoFacts(facts) && verified.length === 0
+}
+
+function earnedOf({ facts, verified }: Standing): string[] {
+  return toBadges(facts, verified)
+}

@@ -1,0 +1,49 @@
+import { sql } from 'kysely'
+import { toCountTable } from '../storage/list-query.ts'
+import type { Dialect } from '../storage/database.ts'
+import type { StandingRow } from '../storage/rows-trust.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { settleBadges, toBadges } from './badges.ts'
+import { toScore } from './reputation-formula.ts'
+import { toStanding } from './author-standings.ts'
+
+/**
+ * Credits the owners of skills with downloads, by the ids of the skills; of those skills that count. This runs all the
+ * time while a node is in use: three statements whose texts stay the same, however many skills there are.
+ */
+export async function creditDownloads(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  downloads: ReadonlyMap<string, number>,
+  at: number,
+): Promise<void> {
+  const added = await readAdded(trx, dialect, downloads)
+  if (added.size === 0) return
+  const standings = await readStandings(trx, dialect, added)
+  const scores = new Map<string, number>()
+  for (const { user_id, facts, verified } of standings.map(toStanding)) {
+    const after = { ...facts, downloads: facts.downloads + added.get(user_id)! }
+    scores.set(user_id, toScore(after, verified))
+    const [held, earned] = [toBadges(facts, verified), toBadges(after, verified)]
+    await settleBadges(trx, user_id, { held, earned, at })
+  }
+  await sql`update standings set downloads = standings.downloads + added.n, score = scored.n, computed_at = ${at}
+    from ${toCountTable(dialect, added)} as added, ${toCountTable(dialect, scores)} as scored
+    where standings.user_id = added.id and scored.id = added.id`.execute(trx)
+}
+
+/** What each owner gains; one who owns a skill that counts has a standing. */
+async function readAdded(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
+  const { rows } = await sql<{ owner_id: string; n: number }>`
+    select skills.owner_id, cast(sum(counted.n) as bigint) as n
+    from ${toCountTable(dialect, downloads)} as counted join skills on skills.id = counted.id
+    where skills.visibility = 'public' and skills.state = 'live' and skills.stub = 0 and skills.latest_version <> ''
+    group by skills.owner_id`.execute(trx)
+  return new Map(rows.map(({ owner_id, n }) => [owner_id, n]))
+}
+
+async function readStandings(trx: WriteTransaction, dialect: Dialect, added: ReadonlyMap<string, number>) {
+  const { rows } = await sql<StandingRow>`select standings.* from ${toCountTable(dialect, added)} as added
+    join standings on standings.user_id = added.id`.execute(trx)
+  return rows
+}

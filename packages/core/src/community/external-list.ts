@@ -1,0 +1,27 @@
+import type { Context } from '../context.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { toExternalSkill } from './external-form.ts'
+
+interface ListInput {
+  registry: 'skills.sh' | 'github' | 'all'
+  verified?: boolean
+  page: number
+  limit: number
+}
+
+/** GET /external: most installed first. `verified` lists those that were scanned, whatever the verdict, or else the rest. */
+export async function listExternal(context: Context, { registry, verified, page, limit }: ListInput) {
+  let matching = context.database.read.selectFrom('external_skills')
+  if (registry !== 'all') matching = matching.where('registry', '=', registry)
+  if (verified !== undefined) matching = matching.where('verdict', verified ? 'is not' : 'is', null)
+  const { count } = await matching.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await matching
+    .selectAll()
+    .orderBy('installs', 'desc')
+    .orderBy('name')
+    .orderBy('id')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { externalSkills: rows.map(toExternalSkill), ...toPage(count, page, limit) }
+}

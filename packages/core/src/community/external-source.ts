@@ -1,0 +1,176 @@
+import { readAddress, readSegments, refuseUrl, type Address } from './external-address.ts'
+import { toRepositorySource, type Place } from './repository-source.ts'
+
+/** Where a skill of elsewhere is, in one form for all the ways to write it. */
+export interface ExternalSource {
+  readonly registry: 'skills.sh' | 'github'
+  readonly name: string
+  readonly author: string
+  /** The one address that all ways to write the source come to; it can be parsed again, and opened in a browser. */
+  readonly url: string
+  /** The repository's address in lower case; '' where there is none. */
+  readonly repoUrl: string
+  /** Raw addresses of its SKILL.md, likeliest first. */
+  readonly candidates: readonly string[]
+  /** The last candidate is the file of the whole repository, and only meant if it calls itself by this name. */
+  readonly rootIfNamed?: string
+}
+
+/**
+ * Reads an address or what `npx skills add` takes: `owner/repo`, `owner/repo/path`, `owner/repo@skill`, `github:...`,
+ * `git@github.com:owner/repo.git`, pages and raw files of GitHub, gists, GitLab and skills.sh, or any other http(s)
+ * address of a SKILL.md or its folder. Throws `invalid_request` that names `url`.
+ */
+export function parseSource(text: string): ExternalSource {
+  const shorthand = readShorthand(text.trim())
+  if (shorthand) return toRepositorySource(shorthand)
+  const address = readAddress(text.trim())
+  const read = hosts.get(address.url.host) ?? readPlain
+  return read(address)
+}
+
+/** The address of a repository on GitHub in its one form, or undefined for anything else. */
+export function parseRepoUrl(text: string): { repoUrl: string; owner: string } | undefined {
+  const [, owner, repo] = /^https:\/\/(?:www\.)?github\.com\/([\w-]+)\/([\w.-]+?)(?:\.git)?\/?$/i.exec(text) ?? []
+  if (owner === undefined || repo === undefined || !isOwner(owner) || !isRepository(repo)) return undefined
+  return { repoUrl: `https://github.com/${owner}/${repo}`.toLowerCase(), owner }
+}
+
+const hosts: ReadonlyMap<string, (address: Address) => ExternalSource> = new Map(
+  Object.entries({
+    'github.com': readGithub,
+    'www.github.com': readGithub,
+    'raw.githubusercontent.com': readRaw,
+    'gist.github.com': readGist,
+    'gist.githubusercontent.com': readGist,
+    'gitlab.com': readGitlab,
+    'skills.sh': readSkillsSh,
+    'www.skills.sh': readSkillsSh,
+  }),
+)
+
+const shorthandPattern =
+  /^(?:github:)?([\w-]+)\/([\w.-]+)((?:\/[^@#?:]*)?)(?:@([^#?:]+))?(?:#([^@?:]*)(?:@([^?:]+))?)?$/
+const sshPattern = /^(?:git@|ssh:\/\/git@)(github\.com|gitlab\.com)[:/]([\w./-]+?)(?:\.git)?\/?(?:#([^@?:]*))?$/
+
+function readShorthand(text: string): Place | undefined {
+  const ssh = sshPattern.exec(text)
+  if (ssh) return toProject(ssh[1] as Place['host'], readSegments(ssh[2]!), ssh[3])
+  if (text.startsWith('gitlab:')) return toProject('gitlab.com', readSegments(text.slice('gitlab:'.length)), undefined)
+  const [, owner, repo, path, skill, ref, skillOfRef] = shorthandPattern.exec(text) ?? []
+  if (owner === undefined || repo === undefined) return undefined
+  const place = { ...toProject('github.com', [owner, repo], ref), path: readSegments(path ?? '') }
+  const named = readSkill(skillOfRef ?? skill)
+  if (named && place.path.length > 0) throw refuseUrl('names both a folder and a skill. Give one of the two')
+  return { ...place, skill: named }
+}
+
+function toProject(host: Place['host'], segments: readonly string[], ref: string | undefined): Place {
+  const project = segments.map((segment, index) =>
+    index === segments.length - 1 ? segment.replace(/\.git$/, '') : segment,
+  )
+  const [owner = '', repo = ''] = [project[0], project.at(-1)]
+  const isWhole = host === 'github.com' ? project.length === 2 && isOwner(owner) : project.length >= 2
+  if (!isWhole || !project.every(isRepository) || repo === '')
+    throw refuseUrl(`is not a repository on ${host}. Write owner/repo`)
+  return { host, project, ref: readSegments(ref ?? '').join('/') || 'HEAD', path: [] }
+}
+
+function readGithub(address: Address): ExternalSource {
+  const [owner = '', repo = '', kind, ...rest] = address.segments
+  const [ref, skill] = address.hash === 'readme' ? [] : address.hash.split('@', 2)
+  if (kind === undefined)
+    return toRepositorySource({ ...toProject('github.com', [owner, repo], ref), skill: readSkill(skill) })
+  if (!['tree', 'blob', 'raw'].includes(kind) || rest.length === 0)
+    throw refuseUrl('is a page of GitHub that holds no skill. Give a repository, a folder or a SKILL.md')
+  return toRepositorySource(toPlace('github.com', [owner, repo], rest, kind !== 'tree'))
+}
+
+function readRaw({ segments }: Address): ExternalSource {
+  const [owner = '', repo = '', ...rest] = segments
+  if (rest.length < 2) throw refuseUrl('names no file. Give the raw address of a SKILL.md')
+  return toRepositorySource(toPlace('github.com', [owner, repo], rest, true))
+}
+
+function readGitlab({ segments }: Address): ExternalSource {
+  const dash = segments.indexOf('-')
+  if (dash === -1) return toRepositorySource(toProject('gitlab.com', segments, undefined))
+  const [kind = '', ...rest] = segments.slice(dash + 1)
+  if (!['tree', 'blob', 'raw'].includes(kind) || rest.length === 0)
+    throw refuseUrl('is a page of GitLab that holds no skill. Give a repository, a folder or a SKILL.md')
+  return toRepositorySource(toPlace('gitlab.com', segments.slice(0, dash), rest, kind !== 'tree'))
+}
+
+/** What follows `tree`, `blob` or `raw`: a branch, tag or commit, then the path. */
+function toPlace(host: Place['host'], project: readonly string[], rest: readonly string[], isFile: boolean): Place {
+  const [ref = 'HEAD', ...path] = rest[0] === 'refs' && rest[1] === 'heads' ? rest.slice(2) : rest
+  return { ...toProject(host, project, ref), path, isFile }
+}
+
+function readSkillsSh({ segments }: Address): ExternalSource {
+  const [owner = '', repo = '', skill, ...more] = segments
+  if (more.length > 0 || repo === '') throw refuseUrl('is not the page of a skill: https://skills.sh/owner/repo/skill')
+  const place = toProject('github.com', [owner, repo], undefined)
+  const page = [...place.project.map((part) => part.toLowerCase()), ...(skill ? [encodeURIComponent(skill)] : [])]
+  return {
+    ...toRepositorySource({ ...place, skill: readSkill(skill) }),
+    registry: 'skills.sh',
+    url: `https://skills.sh/${page.join('/')}`,
+  }
+}
+
+/** `/<user>/<id>` as a page, `/<user>/<id>/raw[/<commit>][/<file>]` as a file. */
+function readGist({ segments }: Address): ExternalSource {
+  const [user = '', id = '', kind, ...rest] = segments
+  if (!isOwner(user) || !/^[0-9a-f]{5,64}$/i.test(id) || (kind !== undefined && kind !== 'raw') || rest.length > 2)
+    throw refuseUrl('is not a gist: https://gist.github.com/user/id')
+  const page = `https://gist.github.com/${user.toLowerCase()}/${id}`
+  const raw = `https://gist.githubusercontent.com/${user.toLowerCase()}/${id}/raw`
+  const file = [raw, ...rest.map(encodeURIComponent)].join('/')
+  const hasFile = rest.length > 0
+  return {
+    registry: 'github',
+    name: (hasFile && toStem(rest.at(-1)!)) || id,
+    author: user,
+    url: hasFile ? file : page,
+    repoUrl: page,
+    candidates: hasFile ? [file] : [`${raw}/SKILL.md`, raw],
+  }
+}
+
+/** Any other address: of a file, or of a folder, which a query or an ending tells apart. */
+function readPlain({ url, segments }: Address): ExternalSource {
+  const last = segments.at(-1) ?? ''
+  const isFile = url.search !== '' || documentPattern.test(last)
+  const base = url.href.replace(/#.*$/s, '')
+  const folder = base.replace(/\/$/, '')
+  return {
+    registry: 'skills.sh',
+    name: (toStem(last) || segments.at(-2) || url.hostname).slice(0, nameCharactersMax),
+    author: url.hostname,
+    url: isFile ? base : folder,
+    repoUrl: '',
+    candidates: isFile ? [base] : [`${folder}/SKILL.md`, base],
+  }
+}
+
+const nameCharactersMax = 128
+const documentPattern = /\.(?:md|markdown|mdx|txt)$/i
+
+/** What a file's name says of the skill; '' for SKILL.md, which is named by its folder. */
+function toStem(file: string): string {
+  return /^skill\.md$/i.test(file) ? '' : file.replace(documentPattern, '')
+}
+
+function readSkill(skill: string | undefined): string | undefined {
+  if (skill === undefined || /^[a-z0-9][\w.-]{0,63}$/i.test(skill)) return skill
+  throw refuseUrl('names a skill by what cannot be a name. Use letters, digits and hyphens')
+}
+
+function isOwner(text: string): boolean {
+  return /^[a-z0-9][\w-]{0,38}$/i.test(text)
+}
+
+function isRepository(text: string): boolean {
+  return /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)
+}

@@ -1,0 +1,164 @@
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { CountingParts } from './download-counters.ts'
+import { newId } from '../kernel/ids.ts'
+import type { Dialect } from '../storage/database.ts'
+import { isInList, toCountTable } from '../storage/list-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { countDownloads } from './count-downloads.ts'
+import type { HourlyCounts } from './telemetry.ts'
+import { addToTrends, toHour } from './trends.ts'
+import { rollAllTrends } from './trend-windows.ts'
+
+/** Counts that are folded in one transaction, so that none holds the event loop for long. */
+const countsMax = 64
+/** Between two of them, for those who wait for an answer meanwhile. */
+const paceMs = 4
+/** Rows that are put together at a time. */
+const rowsMax = 1000
+
+/** Rows of the journal that this process wrote, and what they hold together. */
+export interface Recorded {
+  readonly ids: readonly string[]
+  readonly counts: HourlyCounts
+}
+
+/**
+ * Folds installs into the hourly buckets, what trends and the downloads. Rows of the journal come in the order of the
+ * installs, in which each would touch pages all over the tables; so they are first cut anew in the order of the skills.
+ * A row and its counts change in one transaction, so that an install is counted once whatever happens.
+ */
+export async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
+  const { database } = parts
+  try {
+    const rows = await database.writer.write(async (trx) => {
+      const removed = await removeRows(trx, database.dialect, recorded.ids)
+      if (removed < recorded.ids.length) throw new Taken()
+      return insertCut(trx, recorded.counts)
+    })
+    await countRows(parts, rows)
+  } catch (error) {
+    if (!(error instanceof Taken)) throw error
+    await foldJournal(parts, recorded.ids)
+  }
+}
+
+/** Another process took some of the rows, so that nobody knows here what is left. */
+class Taken extends Error {}
+
+/**
+ * As {@link foldRecorded} with whatever is left of some rows, or with the whole journal, in which there may be rows of
+ * processes that ended before they counted.
+ */
+export async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promise<void> {
+  const { database } = parts
+  const { dialect } = database
+  for (;;) {
+    // Every opening and closing looks here; only one that finds something needs the lock for writing.
+    const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
+    if (!waiting) return
+    const rows = await database.writer.write(async (trx) => {
+      const taken = await trx
+        .selectFrom('install_journal')
+        .selectAll()
+        .$if(ids !== undefined, (select) => select.where(isInList(dialect, 'id', ids!)))
+        .orderBy('id')
+        .limit(rowsMax)
+        .execute()
+      await removeRows(
+        trx,
+        dialect,
+        taken.map(({ id }) => id),
+      )
+      return insertCut(trx, merge(taken))
+    })
+    if (rows.length === 0) return
+    await countRows(parts, rows)
+  }
+}
+
+async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('install_journal')
+    .where(isInList(dialect, 'id', ids))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
+/** Writes rows of an hour each, of neighbours by the ids of the skills, which is how they lie in the tables. */
+async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
+  const ids: string[] = []
+  for (const [hour, ofHour] of Object.entries(merged)) {
+    const keys = Object.keys(ofHour).toSorted()
+    for (let i = 0; i < keys.length; i += countsMax) {
+      const part = keys.slice(i, i + countsMax).map((key) => [key, ofHour[key]!] as const)
+      ids.push(await insertRow(trx, { [hour]: Object.fromEntries(part) }))
+    }
+  }
+  return ids
+}
+
+async function insertRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
+  const row = { id: newId(), counts: JSON.stringify(counts) }
+  await trx.insertInto('install_journal').values(row).execute()
+  return row.id
+}
+
+async function countRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
+  const waiting = [...ids]
+  for (const [i, id] of waiting.entries()) {
+    if (i > 0) await setTimeout(paceMs)
+    const left = await parts.database.writer.write((trx) => countRow(parts, trx, id))
+    if (left !== undefined) waiting.push(left)
+  }
+}
+
+/** Counts a row; answers the id of another with what is left, where owners are told of more than fits a transaction. */
+async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
+  const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
+  // Another process may have been faster.
+  if (!row) return undefined
+  const left = await count(parts, trx, JSON.parse(row.counts) as HourlyCounts)
+  return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
+}
+
+function merge(rows: readonly { counts: string }[]): HourlyCounts {
+  const merged: HourlyCounts = {}
+  for (const { counts } of rows) addCounts(merged, JSON.parse(counts) as HourlyCounts)
+  return merged
+}
+
+/** Adds counts to others, in place. */
+export function addCounts(to: HourlyCounts, added: HourlyCounts): void {
+  for (const [hour, ofHour] of Object.entries(added)) {
+    const sum = (to[hour] ??= {})
+    for (const [key, installs] of Object.entries(ofHour)) sum[key] = (sum[key] ?? 0) + installs
+  }
+}
+
+/** Answers what is left to count. */
+async function count(parts: CountingParts, trx: WriteTransaction, installs: HourlyCounts): Promise<HourlyCounts> {
+  const { dialect } = parts.database
+  const at = parts.clock.now()
+  const now = await rollAllTrends(trx, toHour(at))
+  const rest: HourlyCounts = {}
+  for (const [hour, ofHour] of Object.entries(installs)) {
+    const uses = new Map(Object.entries(ofHour))
+    const { counts, left } = await countDownloads(trx, { dialect, outbox: parts.outbox }, uses, at)
+    await addToBuckets(trx, dialect, Number(hour), counts)
+    await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
+    if (left.size > 0) rest[hour] = Object.fromEntries(left)
+  }
+  return rest
+}
+
+async function addToBuckets(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  hour: number,
+  counts: ReadonlyMap<string, number>,
+): Promise<void> {
+  await sql`insert into install_hours (skill_id, hour, installs)
+    select c.id, ${hour}, c.n from ${toCountTable(dialect, counts)} as c where true
+    on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
+}

@@ -1,0 +1,95 @@
+import { RegistryError, type ExternalSkill, type Reply } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import type { ExternalSkillRow } from '../storage/rows-usage.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toExternalSkill } from './external-form.ts'
+import { enqueueScan } from './scan-indexed-external.ts'
+import { parseSource, type ExternalSource } from './external-source.ts'
+
+interface ExternalInput {
+  url: string
+  name?: string
+  description?: string
+  author?: string
+  installs?: number
+}
+
+/**
+ * POST /external, for administrators: indexes a skill, or sets what is given of one that is indexed, and has it scanned.
+ * Throws `invalid_request` for addresses that cannot be read or are not public.
+ */
+export async function addExternal(
+  context: Context,
+  input: ExternalInput,
+  caller: Caller,
+): Promise<Reply<ExternalSkill>> {
+  const source = parseSource(input.url)
+  // The hosts of repositories are known, and a long list need not ask for them line by line.
+  if (source.repoUrl === '') await context.outgoing.requirePublic(source.candidates[0]!, 'url')
+  return context.database.writer.write(async (trx) => {
+    const existing = await trx
+      .selectFrom('external_skills')
+      .selectAll()
+      .where('url', '=', source.url)
+      .executeTakeFirst()
+    const row = existing
+      ? await updateRow(trx, existing, input)
+      : await insertExternal(trx, source, input, context.clock.now())
+    await enqueueScan(context, trx, row.id)
+    const action = existing ? 'external.update' : 'external.add'
+    await recordAudit(trx, { caller, action, subject: row.url, at: context.clock.now() })
+    return { status: existing ? 200 : 201, body: toExternalSkill(row) }
+  })
+}
+
+/** DELETE /external/<id>, for administrators. */
+export async function deleteExternal(context: Context, { id }: { id: string }, caller: Caller): Promise<undefined> {
+  await context.database.writer.write(async (trx) => {
+    const row = await trx.deleteFrom('external_skills').where('id', '=', id).returning('url').executeTakeFirst()
+    if (!row) throw new RegistryError('not_found', `There is no external skill '${id}'.`)
+    await recordAudit(trx, { caller, action: 'external.delete', subject: row.url, at: context.clock.now() })
+  })
+}
+
+/** Adds a skill to the index, in the words of its source where nothing else is given. */
+export async function insertExternal(
+  trx: WriteTransaction,
+  source: ExternalSource,
+  given: Omit<ExternalInput, 'url'>,
+  now: number,
+): Promise<ExternalSkillRow> {
+  const row: ExternalSkillRow = {
+    id: newId(),
+    registry: source.registry,
+    name: given.name ?? source.name,
+    url: source.url,
+    repo_url: source.repoUrl,
+    description: given.description ?? '',
+    author: given.author ?? source.author,
+    installs: given.installs ?? 0,
+    security_score: null,
+    verdict: null,
+    scanned_at: null,
+    indexed_at: now,
+  }
+  await trx.insertInto('external_skills').values(row).execute()
+  return row
+}
+
+async function updateRow(
+  trx: WriteTransaction,
+  row: ExternalSkillRow,
+  { name, description, author, installs }: ExternalInput,
+): Promise<ExternalSkillRow> {
+  const change = {
+    name: name ?? row.name,
+    description: description ?? row.description,
+    author: author ?? row.author,
+    installs: installs ?? row.installs,
+  }
+  await trx.updateTable('external_skills').set(change).where('id', '=', row.id).execute()
+  return { ...row, ...change }
+}

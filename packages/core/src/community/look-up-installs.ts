@@ -1,0 +1,94 @@
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { readSights } from '../catalogue/visibility.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+
+/** What a heartbeat needs to know of a skill; the public form stays where it is. */
+const columns = [
+  ...(['id', 'owner_id', 'full_name', 'visibility', 'state', 'category', 'latest_version'] as const),
+  ...(['deprecated', 'deprecation_message', 'moderation', 'agent_installs'] as const),
+] as const
+const skillColumns = columns.map((column) => `skills.${column}` as const)
+
+export type KnownSkill = Pick<SkillRow, (typeof columns)[number]>
+
+/** A skill by the name it was asked for. */
+type NamedSkill = KnownSkill & { ref: string }
+
+export interface Found {
+  readonly skill: KnownSkill
+  readonly takenDown: boolean
+}
+
+const selectByFullName = keepListQuery<NamedSkill>((db, lists) =>
+  db
+    .selectFrom('skills')
+    .select([...skillColumns, 'skills.full_name as ref'])
+    .where(lists.has('full_name')),
+)
+const selectByHolder = keepListQuery<NamedSkill>((db, lists) =>
+  db
+    .selectFrom('holders')
+    .innerJoin('skills', 'skills.id', 'holders.skill_id')
+    .select([...skillColumns, 'holders.name as ref'])
+    .where(lists.has('holders.name')),
+)
+const selectByAlias = keepListQuery<NamedSkill>((db, lists) =>
+  db
+    .selectFrom('aliases')
+    .innerJoin('skills', 'skills.id', 'aliases.skill_id')
+    .select([...skillColumns, 'aliases.full_name as ref'])
+    .where(lists.has('aliases.full_name')),
+)
+
+/**
+ * The skills of many names, as far as the caller may see them, with four queries at most: as `findMovedSkill` finds
+ * each of them. `unseenIds`: of those that are there and not for the caller; not to be told.
+ */
+export async function lookUp(
+  context: Context,
+  names: ReadonlySet<string>,
+  caller: Caller,
+): Promise<{ found: Map<string, Found>; unseenIds: string[] }> {
+  const fullNames = toFullNames(names, caller)
+  const [named, holders] = await Promise.all([
+    select(context, selectByFullName, [...new Set(fullNames.values())]),
+    select(
+      context,
+      selectByHolder,
+      [...names].filter((name) => !name.includes('/')),
+    ),
+  ])
+  const missing = [...new Set(fullNames.values())].filter((name) => !named.has(name))
+  const moved = await select(context, selectByAlias, missing)
+
+  const skills = [...named.values(), ...moved.values(), ...holders.values()]
+  const sights = await readSights(context, skills, caller)
+  const isSeen = (skill: KnownSkill | undefined) => skill !== undefined && sights.get(skill.id) !== 'unseen'
+  const found = new Map<string, Found>()
+  for (const name of names) {
+    const fullName = fullNames.get(name) ?? ''
+    const skill = [named.get(fullName), holders.get(name), moved.get(fullName)].find(isSeen)
+    if (skill) found.set(name, { skill, takenDown: sights.get(skill.id) === 'taken_down' })
+  }
+  const unseenIds = skills.filter((skill) => !isSeen(skill)).map(({ id }) => id)
+  return { found, unseenIds }
+}
+
+/** A short name means the caller's own skill first. */
+function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, string> {
+  const fullNames = new Map<string, string>()
+  for (const name of names) {
+    if (name.includes('/')) fullNames.set(name, name)
+    else if (caller.kind === 'user') fullNames.set(name, `${caller.username}/${name}`)
+  }
+  return fullNames
+}
+
+type Select = typeof selectByFullName
+
+async function select({ database }: Context, by: Select, names: readonly string[]): Promise<Map<string, KnownSkill>> {
+  const rows = names.length > 0 ? await by(database, names) : []
+  return new Map(rows.map((row) => [row.ref, row]))
+}

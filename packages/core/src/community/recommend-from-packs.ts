@@ -1,0 +1,79 @@
+import { limits } from '@skillstead/protocol'
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { KnownSkill } from './look-up-installs.ts'
+import type { Suggestion } from './recommendations.ts'
+
+/** Rows that are read, whatever packs hold. */
+const holdingRowsMax = 2000
+const packsMax = 5
+const memberRowsMax = packsMax * limits.packSkillsMax
+
+interface Holding {
+  readonly pack_id: string
+  readonly skill_id: string
+  readonly name: string
+  readonly slug: string
+}
+
+/** A public pack, and the installed skills that it holds. */
+interface Pack {
+  readonly id: string
+  readonly name: string
+  readonly slug: string
+  readonly heldIds: string[]
+}
+
+/** What stands beside installed skills in the packs that hold most of them. */
+export async function suggestFromPacks({ database }: Context, installed: readonly KnownSkill[]): Promise<Suggestion[]> {
+  const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
+  const packs = toPacks(await selectHoldings(database, names.keys()))
+  if (packs.length === 0) return []
+  const rows = await selectMembers(
+    database,
+    packs.map(({ id }) => id),
+  )
+  const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
+  return packs.flatMap(({ id, name, slug, heldIds }) => {
+    const all = members.get(id) ?? []
+    const beside = heldIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
+    const share = Math.min(1, heldIds.length / all.length)
+    return all.map(({ skill_id }) => ({
+      skillId: skill_id,
+      share,
+      reason: `In a pack with ${beside}.`,
+      pack: { slug, name },
+    }))
+  })
+}
+
+const selectHoldings = keepListQuery<Holding>((db, lists) =>
+  db
+    .selectFrom('pack_skills')
+    .innerJoin('packs', 'packs.id', 'pack_skills.pack_id')
+    .select(['pack_id', 'skill_id', 'name', 'slug'])
+    .where(lists.has('skill_id'))
+    .where(sql<boolean>`packs.visibility = 'public' and packs.state = 'live'`)
+    .limit(sql.lit(holdingRowsMax)),
+)
+
+const selectMembers = keepListQuery<{ pack_id: string; skill_id: string }>((db, lists) =>
+  db
+    .selectFrom('pack_skills')
+    .select(['pack_id', 'skill_id'])
+    .where(lists.has('pack_id'))
+    .limit(sql.lit(memberRowsMax)),
+)
+
+function toPacks(holdings: readonly Holding[]): Pack[] {
+  const packs = new Map<string, Pack>()
+  for (const { pack_id, skill_id, name, slug } of holdings) {
+    const pack = packs.get(pack_id)
+    if (pack) pack.heldIds.push(skill_id)
+    else packs.set(pack_id, { id: pack_id, name, slug, heldIds: [skill_id] })
+  }
+  return [...packs.values()]
+    .toSorted((a, b) => b.heldIds.length - a.heldIds.length || (a.slug < b.slug ? -1 : 1))
+    .slice(0, packsMax)
+}

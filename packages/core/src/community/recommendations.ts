@@ -1,0 +1,118 @@
+import type { HeartbeatResult } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { itemColumns, toSkill } from '../catalogue/skill-document.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { AgentRow } from '../storage/rows-community.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import { suggestFromAgents } from './recommend-from-agents.ts'
+import { suggestFromPacks } from './recommend-from-packs.ts'
+import { suggestPopular } from './recommend-from-popularity.ts'
+import type { StoredSet } from './reported-installs.ts'
+import type { KnownSkill } from './look-up-installs.ts'
+import { keepOffered, offered } from './offered-skills.ts'
+
+type Recommendation = HeartbeatResult['recommendations'][number]
+
+/** Who asks, as far as it is proved: what they said before is not what others have. */
+export interface Asker {
+  readonly agent: AgentRow | undefined
+  readonly stored: StoredSet
+  /** Whose agents are not others. */
+  readonly userIds: ReadonlySet<string>
+}
+
+/** A skill that might be wanted, and why. */
+export interface Suggestion {
+  readonly skillId: string
+  /** Above 0, at most 1, among the suggestions of one source. */
+  readonly share: number
+  readonly reason: string
+  readonly pack?: { readonly slug: string; readonly name: string }
+}
+
+const recommendationsMax = 10
+/** So many are looked at: of what agents have, much may be private. */
+const candidatesMax = 200
+
+/** Which scores the sources give: what agents have comes before what packs hold, and that before what is popular. */
+const bands = {
+  agents: { from: 0.5, to: 1 },
+  packs: { from: 0.2, to: 0.5 },
+  popularity: { from: 0, to: 0.2 },
+} as const
+
+/**
+ * Skills that go with those that are installed, best first. Every one of them is public and safe, and what only a few
+ * others have is not among them: no caller learns what a certain agent has.
+ */
+export async function recommend(
+  context: Context,
+  installed: readonly KnownSkill[],
+  asker: Asker,
+): Promise<Recommendation[]> {
+  const has = new Set(installed.map(({ id }) => id))
+  const [agents, packs] = await Promise.all([
+    suggestFromAgents(context, installed, asker),
+    suggestFromPacks(context, installed),
+  ])
+  const scores = new Map<string, Scored>()
+  gather(scores, 'agents', agents, has)
+  gather(scores, 'packs', packs, has)
+  const names = await keepOffered(context, rank(scores), asker.userIds)
+  if (names.size < recommendationsMax) {
+    const popular = await suggestPopular(context, installed, asker)
+    gather(scores, 'popularity', popular, has)
+    for (const { skillId, fullName } of popular) names.set(skillId, fullName)
+  }
+  return showBest(context, scores, names)
+}
+
+interface Scored extends Pick<Suggestion, 'reason' | 'pack'> {
+  readonly score: number
+}
+
+function gather(
+  scores: Map<string, Scored>,
+  source: keyof typeof bands,
+  suggestions: readonly Suggestion[],
+  has: ReadonlySet<string>,
+): void {
+  const { from, to } = bands[source]
+  for (const { skillId, share, reason, pack } of suggestions) {
+    const score = Math.max(1, Math.round(1000 * (from + (to - from) * share))) / 1000
+    if (!has.has(skillId) && score > (scores.get(skillId)?.score ?? 0))
+      scores.set(skillId, { score, reason, ...(pack && { pack }) })
+  }
+}
+
+/** The ids of the best candidates, best first. */
+function rank(scores: ReadonlyMap<string, Scored>): string[] {
+  const ranked = [...scores].toSorted(([id, a], [otherId, b]) => b.score - a.score || (id < otherId ? -1 : 1))
+  return ranked.slice(0, candidatesMax).map(([id]) => id)
+}
+
+const selectItems = keepListQuery<Pick<SkillRow, (typeof itemColumns)[number]>>((db, lists) =>
+  db.selectFrom('skills').select(itemColumns).where(lists.has('id')).where(offered),
+)
+
+async function showBest(
+  { database }: Context,
+  scores: ReadonlyMap<string, Scored>,
+  names: ReadonlyMap<string, string>,
+): Promise<Recommendation[]> {
+  const best = [...names]
+    .map(([id, fullName]) => ({ id, fullName, ...scores.get(id)! }))
+    .toSorted((a, b) => b.score - a.score || (a.fullName < b.fullName ? -1 : 1))
+    .slice(0, recommendationsMax)
+  if (best.length === 0) return []
+  const rows = await selectItems(
+    database,
+    best.map(({ id }) => id),
+  )
+  const skills = new Map(rows.map((row) => [row.id, toSkill(row)]))
+  // One may have been taken back a moment ago.
+  return best.flatMap(({ id, score, reason, pack = null }) => {
+    const skill = skills.get(id)
+    return skill ? [{ skill, score, reason, pack }] : []
+  })
+}

@@ -1,0 +1,141 @@
+import type { Kysely } from 'kysely'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { settleBadges, toBadges } from './badges.ts'
+import { countCredits, noCredits, type Credits } from './count-credits.ts'
+import {
+  addFacts,
+  areNoFacts,
+  noFacts,
+  ratedColumns,
+  subtractFacts,
+  toFacts,
+  type Facts,
+  type RatedSkill,
+} from './author-facts.ts'
+import { toScore } from './reputation-formula.ts'
+import { putStandings, toStanding, type Standing } from './author-standings.ts'
+import { readVerifiedMethods } from '../accounts/verified-methods.ts'
+
+/** Where what is stored differs from what it should be. */
+export interface Drift {
+  /** How many have a standing. */
+  readonly authors: number
+  /** What skills are counted with, as it should be. */
+  readonly skills: ReadonlyMap<string, Counted>
+  /** Standings as they should be. */
+  readonly standings: readonly Standing[]
+  readonly badges: readonly { userId: string; held: string[]; earned: string[] }[]
+}
+
+type Counted = Credits & Pick<SkillRow, 'portable'>
+
+/** Computes every reputation from scratch and tells where the stored ones, which changes keep up, are not the same. */
+export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
+  const { computed, skills } = await computeAll(db)
+  const stored = await db.selectFrom('standings').selectAll().execute()
+  const standings = new Map(computed)
+  for (const row of stored) {
+    const author = { user_id: row.user_id, username: row.username }
+    const right = standings.get(row.user_id) ?? { ...author, facts: noFacts, verified: [] }
+    if (isSame(right, toStanding(row)) && toScore(right.facts, right.verified) === row.score) {
+      standings.delete(row.user_id)
+    } else {
+      standings.set(row.user_id, right)
+    }
+  }
+  return {
+    authors: computed.size,
+    skills,
+    standings: [...standings.values()],
+    badges: await findBadgeDrift(db, computed),
+  }
+}
+
+/** Brings every reputation in line with what it should be; badges that were held keep their date. */
+export async function recomputeStandings(trx: WriteTransaction, at: number): Promise<Drift> {
+  const drift = await findDrift(trx)
+  for (const [id, counted] of drift.skills) {
+    await trx.updateTable('skills').set(counted).where('id', '=', id).execute()
+  }
+  for (let i = 0; i < drift.standings.length; i += pageSize) {
+    await putStandings(trx, drift.standings.slice(i, i + pageSize), at)
+  }
+  for (const { userId, held, earned } of drift.badges) await settleBadges(trx, userId, { held, earned, at })
+  return drift
+}
+
+const pageSize = 500
+
+/** Standings of all users that have one, by their ids, and the skills whose credits are stored wrong. */
+async function computeAll(db: Kysely<Tables>) {
+  const credits = await countCredits(db)
+  const sums = new Map<string, Facts>()
+  const skills = new Map<string, Counted>()
+  for await (const [stored, portable] of readSkills(db)) {
+    const right = { portable, ...noCredits, ...credits.get(stored.id) }
+    const skill = { ...stored, ...right }
+    if (countedNames.some((name) => stored[name] !== right[name])) skills.set(skill.id, right)
+    sums.set(skill.owner_id, addFacts(sums.get(skill.owner_id) ?? noFacts, toFacts(skill)))
+  }
+  return { computed: await toStandings(db, sums), skills }
+}
+
+const countedNames = ['portable', 'credited_stars', 'credited_reviews', 'credited_points'] as const
+
+/** Every skill, a page at a time, and whether its latest version is portable. */
+async function* readSkills(db: Kysely<Tables>): AsyncGenerator<[RatedSkill, portable: number]> {
+  let num = 0
+  while (true) {
+    const rows = await db
+      .selectFrom('skills')
+      .leftJoin('versions', (join) =>
+        join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+      )
+      .select(ratedColumns.map((column) => `skills.${column}` as const))
+      .select('versions.portable as latest_portable')
+      .where('skills.num', '>', num)
+      .orderBy('skills.num')
+      .limit(pageSize)
+      .execute()
+    for (const { latest_portable, ...skill } of rows) yield [skill, latest_portable ?? 0]
+    const last = rows.at(-1)
+    if (!last) return
+    num = last.num
+  }
+}
+
+async function toStandings(db: Kysely<Tables>, sums: ReadonlyMap<string, Facts>): Promise<Map<string, Standing>> {
+  const users = await db.selectFrom('users').select(['id', 'username']).execute()
+  const standings = new Map<string, Standing>()
+  for (let i = 0; i < users.length; i += pageSize) {
+    const page = users.slice(i, i + pageSize)
+    const ids = page.map(({ id }) => id)
+    const methods = await readVerifiedMethods(db, ids)
+    for (const { id, username } of page) {
+      const facts = sums.get(id) ?? noFacts
+      const verified = methods.get(id) ?? []
+      if (areNoFacts(facts) && verified.length === 0) continue
+      standings.set(id, { user_id: id, username, facts, verified })
+    }
+  }
+  return standings
+}
+
+async function findBadgeDrift(db: Kysely<Tables>, standings: ReadonlyMap<string, Standing>) {
+  const held = new Map<string, string[]>([...standings.keys()].map((id) => [id, []]))
+  for (const { user_id, badge } of await db.selectFrom('badges').select(['user_id', 'badge']).execute()) {
+    held.set(user_id, [...(held.get(user_id) ?? []), badge])
+  }
+  return [...held]
+    .map(([userId, ids]) => ({ userId, held: ids, earned: earnedBy(standings.get(userId)) }))
+    .filter(({ held: ids, earned }) => ids.toSorted().join() !== earned.toSorted().join())
+}
+
+function earnedBy(standing: Standing | undefined): string[] {
+  return standing ? toBadges(standing.facts, standing.verified) : []
+}
+
+function isSame(one: Standing, other: Standing): boolean {
+  return areNoFacts(subtractFacts(one.facts, other.facts)) && one.verified.join() === other.verified.join()
+}

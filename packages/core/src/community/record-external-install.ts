@@ -1,0 +1,157 @@
+import { RegistryError, isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
+import { toSlug } from '@skillstead/skill-format'
+import type { Kysely } from 'kysely'
+import { ensureNamespace } from '../accounts/users.ts'
+import { guest } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { putStub } from '../catalogue/skill-stubs.ts'
+import type { ExternalSkillRow } from '../storage/rows-usage.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { UsedSkill } from './use-counts.ts'
+import { insertExternal } from './index-external.ts'
+import { enqueueScan } from './scan-indexed-external.ts'
+import { parseRepoUrl, parseSource } from './external-source.ts'
+
+interface ExternalInstall {
+  skillName: string
+  source: 'github' | 'external'
+  repoUrl?: string | undefined
+}
+
+/** A skill in a repository on GitHub, by the name that an install gives it. */
+interface InRepository {
+  readonly repoUrl: string
+  /** The account on GitHub. */
+  readonly owner: string
+  readonly name: string
+}
+
+/**
+ * Counts an install of a skill that is not of this registry with the skill in the index. One of GitHub that nobody knew
+ * is indexed, and gets a stub here; of these an address may bring so many an hour, and what is above that is accepted
+ * and forgotten. Returns the skill or stub here whose install it was, or null. Throws `invalid_request` that
+ * names `repoUrl`.
+ */
+export async function recordExternalInstall(
+  context: Context,
+  { skillName, source, repoUrl }: ExternalInstall,
+  options: CallOptions,
+): Promise<UsedSkill | null> {
+  const name = toSlug(skillName.split('/').at(-1)!)
+  if (source === 'external') return recordByName(context, name)
+  const repository = parseRepoUrl(repoUrl ?? '')
+  if (!repository) throw refuseRepoUrl()
+  // A name that leaves nothing to look for in a repository.
+  if (name === '') return null
+  return recordInRepository(context, { ...repository, name }, options)
+}
+
+/** Without a repository only a name that is one skill's alone says which it is. */
+async function recordByName(context: Context, name: string): Promise<UsedSkill | null> {
+  const rows = await context.database.read
+    .selectFrom('external_skills')
+    .selectAll()
+    .where('name', '=', name)
+    .limit(2)
+    .execute()
+  const [row] = rows
+  if (!row || rows.length > 1) return null
+  await context.database.writer.write((trx) => countInstall(trx, row.id))
+  const repository = parseRepoUrl(row.repo_url)
+  return repository ? findLocal(context.database.read, { ...repository, name }) : null
+}
+
+async function recordInRepository(
+  context: Context,
+  skill: InRepository,
+  options: CallOptions,
+): Promise<UsedSkill | null> {
+  const known = await findIndexed(context.database.read, skill)
+  if (known) {
+    await context.database.writer.write((trx) => countInstall(trx, known.id))
+    return findLocal(context.database.read, skill)
+  }
+  const mayIndex = await context.addressLimits.take('indexing', options.address)
+  if (!mayIndex) return findLocal(context.database.read, skill)
+  return context.database.writer.write(async (trx) => {
+    // Another first install may have come in between.
+    const row = await findIndexed(trx, skill)
+    if (row) await countInstall(trx, row.id)
+    else await indexSkill(context, trx, skill)
+    return (await findLocal(trx, skill)) ?? makeStub(context, trx, skill)
+  })
+}
+
+async function findIndexed(db: Kysely<Tables>, skill: InRepository): Promise<ExternalSkillRow | undefined> {
+  return db
+    .selectFrom('external_skills')
+    .selectAll()
+    .where('repo_url', '=', skill.repoUrl)
+    .where((eb) => eb.or([eb('name', '=', skill.name), eb('url', '=', toUrl(skill))]))
+    .orderBy('registry')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+async function countInstall(trx: WriteTransaction, id: string): Promise<void> {
+  await trx
+    .updateTable('external_skills')
+    .set((eb) => ({ installs: eb('installs', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+async function indexSkill(context: Context, trx: WriteTransaction, skill: InRepository): Promise<void> {
+  const source = { ...parseSource(toUrl(skill)), author: skill.owner }
+  const { id } = await insertExternal(trx, source, { installs: 1 }, context.clock.now())
+  await enqueueScan(context, trx, id)
+}
+
+function toUrl({ repoUrl, name }: InRepository): string {
+  return `${repoUrl}#@${name}`
+}
+
+/** The public skill here that comes from the same repository under its owner's name: a stub, or one that was imported. */
+async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
+  const row = await db
+    .selectFrom('skills')
+    .select(['id', 'owner_id', 'repository'])
+    .where('full_name', '=', `${toNamespace(skill)}/${skill.name}`)
+    .where('state', '=', 'live')
+    .where('visibility', '=', 'public')
+    .executeTakeFirst()
+  const isFrom = row && parseRepoUrl(row.repository)?.repoUrl === skill.repoUrl
+  return isFrom ? { id: row.id, ownerId: row.owner_id } : null
+}
+
+/** A stub in the namespace of the account on GitHub, unless that is somebody's here: then only they may put a skill there. */
+async function makeStub(context: Context, trx: WriteTransaction, skill: InRepository): Promise<UsedSkill | null> {
+  const username = toNamespace(skill)
+  if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null
+  const owner = await ensureNamespace(trx, username, context.clock.now())
+  if (owner.claimed) return null
+  try {
+    const { id, owner_id, repository } = await putStub(
+      context,
+      trx,
+      { owner, name: skill.name, description: '', repository: skill.repoUrl },
+      guest,
+    )
+    return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
+  } catch (error) {
+    // The name was deleted here, or is under a takedown: it stays so.
+    if (error instanceof RegistryError && ['name_taken', 'taken_down'].includes(error.code)) return null
+    throw error
+  }
+}
+
+function toNamespace({ owner }: InRepository): string {
+  return toSlug(owner)
+}
+
+function refuseRepoUrl(): RegistryError {
+  const message = 'must be the address of a repository on GitHub, such as https://github.com/owner/repo'
+  return new RegistryError('invalid_request', `repoUrl ${message}.`, { errors: [{ path: 'repoUrl', message }] })
+}

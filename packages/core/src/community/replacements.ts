@@ -1,0 +1,100 @@
+import { guest } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import { lookUp } from './look-up-installs.ts'
+import { keepOffered, offered } from './offered-skills.ts'
+import type { Asker } from './recommendations.ts'
+import type { Finding, Reason } from './install-updates.ts'
+
+/** Of the names in one deprecation message, so many are looked up. */
+const namedMax = 5
+/** `owner/name` in a text; what is part of an address or a path is none. */
+const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
+
+/** Reasons to leave a skill rather than to update it; a yanked version is one where there is no other. */
+const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, deprecated: true }
+
+/**
+ * What to take instead of skills that are to be left, by their ids: the first skill that the owner names in the
+ * deprecation message, or else the fork by a verified author that most agents have. Everyone can see these skills, and
+ * their scans are safe; no user is sent to a fork of their own.
+ */
+export async function findReplacements(
+  context: Context,
+  findings: readonly Finding[],
+  { userIds }: Pick<Asker, 'userIds'>,
+): Promise<ReadonlyMap<string, string>> {
+  const left = findings.filter(
+    ({ reason, skill }) => leaving[reason] || (reason === 'yanked' && skill.latest_version === ''),
+  )
+  if (left.length === 0) return new Map()
+  const [named, forked] = await Promise.all([findNamed(context, left, userIds), findForks(context, left, userIds)])
+  return new Map([...forked, ...named])
+}
+
+async function findNamed(
+  context: Context,
+  left: readonly Finding[],
+  userIds: ReadonlySet<string>,
+): Promise<Map<string, string>> {
+  const candidates = left.map(({ skill }) => ({ skill, names: readNames(skill.deprecation_message) }))
+  const { found } = await lookUp(context, new Set(candidates.flatMap(({ names }) => names)), guest)
+  const ids = new Set([...found.values()].map(({ skill }) => skill.id))
+  const fullNames = await keepOffered(context, [...ids], userIds)
+  const chosen = new Map<string, string>()
+  for (const { skill, names } of candidates) {
+    const others = names.map((name) => found.get(name)?.skill.id).filter((id) => id !== undefined && id !== skill.id)
+    const fullName = others.map((id) => fullNames.get(id!)).find((name) => name !== undefined)
+    if (fullName !== undefined) chosen.set(skill.id, fullName)
+  }
+  return chosen
+}
+
+function readNames(message: string): string[] {
+  return [...message.matchAll(fullNamePattern)].slice(0, namedMax).map(([name]) => name)
+}
+
+const selectAliases = keepListQuery<{ full_name: string; skill_id: string }>((db, lists) =>
+  db.selectFrom('aliases').select(['full_name', 'skill_id']).where(lists.has('skill_id')),
+)
+
+/** One a source: of equally many installs the fork that was made first. */
+const selectForks = keepListQuery<{ forked_from: string; full_name: string; agent_installs: number }>((db, lists) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('skills')
+        .select(['forked_from', 'full_name', 'agent_installs'])
+        .select((field) =>
+          field.fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('forked_from').orderBy('agent_installs', 'desc').orderBy('id'))
+            .as('place'),
+        )
+        .where(lists.has('forked_from'))
+        .where(lists.lacks('owner_id'))
+        .where('verified', '=', (field) => field.lit(1))
+        .where(offered)
+        .as('forks'),
+    )
+    .select(['forked_from', 'full_name', 'agent_installs'])
+    .$narrowType<{ forked_from: string }>()
+    .where('place', '=', (eb) => eb.lit(1)),
+)
+
+/** A fork knows its source by the name that the source had then. */
+async function findForks(
+  { database }: Context,
+  left: readonly Finding[],
+  userIds: ReadonlySet<string>,
+): Promise<Map<string, string>> {
+  const ids = left.map(({ skill }) => skill.id)
+  const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
+  for (const { full_name, skill_id } of await selectAliases(database, ids)) sources.set(full_name, skill_id)
+  const chosen = new Map<string, { full_name: string; agent_installs: number }>()
+  for (const fork of await selectForks(database, sources.keys(), userIds)) {
+    const id = sources.get(fork.forked_from)!
+    if ((chosen.get(id)?.agent_installs ?? -1) < fork.agent_installs) chosen.set(id, fork)
+  }
+  return new Map([...chosen].map(([id, { full_name }]) => [id, full_name]))
+}

@@ -1,0 +1,158 @@
+import { accountId, type Caller } from '../kernel/caller.ts'
+import { linkAgent, recordDeeds, type Deed } from './agent-deeds.ts'
+import { findAgent, isAuthentic, isOwnAgent } from './find-agent.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { AgentRow, AgentSkillRow } from '../storage/rows-community.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** A heartbeat that changes more skills than this makes one entry of the agent's activity. */
+const deedsMax = 10
+/** An agent that only says that it is there is written down this often. */
+const seenEveryMs = 60_000
+
+/** What an agent has of each skill, by the skill's id. */
+export type InstalledSet = ReadonlyMap<string, { readonly version: string; readonly owner_id: SkillRow['owner_id'] }>
+/** What was written down of it, by the skill's id. */
+export type StoredSet = ReadonlyMap<string, Pick<AgentSkillRow, 'version' | 'counted'>>
+
+const selectStored = keepListQuery<AgentSkillRow>((db) =>
+  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', ''),
+)
+
+/** What is written down of an agent's skills. */
+export async function readStored(database: Parameters<typeof selectStored>[0], agentId: string): Promise<StoredSet> {
+  const rows = await selectStored(database, agentId)
+  return new Map(rows.map((row) => [row.skill_id, row]))
+}
+
+/**
+ * Writes down what an agent has, of which only the differences are written, and that it was seen. `keptIds`: skills that
+ * it named and that it may not see now, which it may have all the same.
+ */
+export async function recordInstalls(
+  context: Context,
+  heartbeat: { agent: AgentRow; stored: StoredSet; installed: InstalledSet; keptIds: ReadonlySet<string> },
+  caller: Caller,
+  options: CallOptions,
+): Promise<void> {
+  const { agent, stored, installed, keptIds } = heartbeat
+  const at = context.clock.now()
+  const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
+  if (!isNews && isNothing(compare(agent, stored, installed, keptIds))) return
+  const { dialect, writer } = context.database
+  await writer.write(async (trx) => {
+    const before = await findAgent(trx, agent.agent_key)
+    // The token may have been reset since.
+    if (!before || !isAuthentic(before, options.agentToken)) return
+    const now = await linkAgent(trx, before, accountId(caller))
+    const difference = compare(now, await readStored({ dialect, read: trx }, now.id), installed, keptIds)
+    await writeDifference(trx, now, difference, installed, at)
+    const { added, removed } = difference
+    const change = { authenticated: true, installs: added.length - removed.length }
+    await recordDeeds(trx, now, toDeeds(difference), at, change)
+  })
+}
+
+function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
+  return agent.user_id === null && accountId(caller) !== null
+}
+
+/** Skills by their ids. `changed`: another version, or the agent works for the owner now. */
+interface Difference {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+  /** Whose `agent_installs` rise and fall. */
+  readonly risen: readonly string[]
+  readonly fallen: readonly string[]
+}
+
+function isNothing({ added, changed, removed }: Difference): boolean {
+  return added.length + changed.length + removed.length === 0
+}
+
+function compare(
+  agent: AgentRow,
+  stored: StoredSet,
+  installed: InstalledSet,
+  keptIds: ReadonlySet<string>,
+): Difference {
+  const ids = [...installed.keys()]
+  const counts = (id: string) => isCounted(agent, installed.get(id)!) === 1
+  const was = (id: string) => stored.get(id)?.counted === 1
+  const removed = [...stored.keys()].filter((id) => !installed.has(id) && !keptIds.has(id))
+  return {
+    added: ids.filter((id) => !stored.has(id)),
+    changed: ids.filter(
+      (id) => stored.has(id) && (stored.get(id)!.version !== installed.get(id)!.version || counts(id) !== was(id)),
+    ),
+    removed,
+    risen: ids.filter((id) => counts(id) && !was(id)),
+    fallen: [...removed.filter(was), ...ids.filter((id) => !counts(id) && was(id))],
+  }
+}
+
+/** Installs by agents of users count, but not on the users' own skills: anyone can register any number of agents. */
+function isCounted(agent: AgentRow, skill: { owner_id: string }): 0 | 1 {
+  return agent.user_id === null || isOwnAgent(agent, skill) ? 0 : 1
+}
+
+async function writeDifference(
+  trx: WriteTransaction,
+  agent: AgentRow,
+  { added, changed, removed, risen, fallen }: Difference,
+  installed: InstalledSet,
+  at: number,
+): Promise<void> {
+  const rows = [...added, ...changed].map((skill_id) => {
+    const { version, owner_id } = installed.get(skill_id)!
+    return { agent_id: agent.id, skill_id, version, installed_at: at, counted: isCounted(agent, { owner_id }) }
+  })
+  if (rows.length > 0) {
+    await trx
+      .insertInto('agent_skills')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['agent_id', 'skill_id']).doUpdateSet((eb) => ({
+          version: eb.ref('excluded.version'),
+          counted: eb.ref('excluded.counted'),
+        })),
+      )
+      .execute()
+  }
+  if (removed.length > 0)
+    await trx.deleteFrom('agent_skills').where('agent_id', '=', agent.id).where('skill_id', 'in', removed).execute()
+  await addInstalls(trx, risen, 1)
+  await addInstalls(trx, fallen, -1)
+}
+
+async function addInstalls(trx: WriteTransaction, skillIds: readonly string[], count: 1 | -1): Promise<void> {
+  if (skillIds.length === 0) return
+  await trx
+    .updateTable('skills')
+    .set((eb) => ({ agent_installs: eb('agent_installs', '+', count) }))
+    .where('id', 'in', skillIds)
+    .execute()
+}
+
+function toDeeds({ added, removed }: Difference): Deed[] {
+  if (added.length + removed.length <= deedsMax) {
+    return [
+      ...added.map((skillId) => ({ type: 'installed' as const, skillId, detail: 'Installed it.' })),
+      ...removed.map((skillId) => ({ type: 'removed' as const, skillId, detail: 'Removed it.' })),
+    ]
+  }
+  const type = added.length >= removed.length ? 'installed' : 'removed'
+  const parts = [
+    added.length > 0 ? `installed ${toSkills(added)}` : '',
+    removed.length > 0 ? `removed ${toSkills(removed)}` : '',
+  ]
+  const said = parts.filter(Boolean).join(' and ')
+  return [{ type, detail: `${said[0]!.toUpperCase()}${said.slice(1)}.` }]
+}
+
+function toSkills({ length }: readonly string[]): string {
+  return length === 1 ? '1 skill' : `${length} skills`
+}

@@ -1,0 +1,84 @@
+import type { Reputation } from '@skillstead/protocol'
+import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { Facts } from './author-facts.ts'
+
+/** How an author was verified. */
+export type VerifiedMethod = VerificationRow['method']
+
+/** Points of reviews are stored in thousandths: sums of whole numbers are exact in every order. */
+export const pointUnits = 1000
+
+/**
+ * The whole formula; docs/reputation.md tells the same, and a test holds the two together. What grows with use comes
+ * near to `most` and never passes it; half of it is reached at `halfAt`. So no number of downloads, which anybody can
+ * make, outweighs what thirty people with accounts say. All that is to be gained makes 1000.
+ */
+export const formula = {
+  downloads: { most: 150, halfAt: 2000 },
+  stars: { most: 250, halfAt: 20 },
+  /** Counted in points: every half star above three is one, every one below takes one away; parts of them count. */
+  reviews: { most: 250, halfAt: 20 },
+  verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
+  /** Of skills that are: with few skills, or where many of them are not, less. */
+  quality: { portable: { most: 100, halfAt: 4 }, described: { most: 100, halfAt: 4 } },
+  penalties: { most: 1000, each: { flagged_skills: 30, hidden_skills: 60, taken_down_skills: 120 } },
+} as const
+
+/** The highest score. */
+export const scoreMax = 1000
+
+/** The levels with the scores that they begin at, the highest first. */
+export const levels = [
+  { level: 'exemplary', from: 750 },
+  { level: 'trusted', from: 450 },
+  { level: 'established', from: 200 },
+  { level: 'contributor', from: 50 },
+  { level: 'newcomer', from: 0 },
+] as const
+
+/** The parts of a score: whole numbers, all at least 0 but the penalties, which are at most 0. */
+export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): Reputation['components'] {
+  const { portable, described } = formula.quality
+  return {
+    downloads: saturate(facts.downloads, formula.downloads),
+    stars: saturate(facts.stars, formula.stars),
+    reviews: saturate(facts.review_points / pointUnits, formula.reviews),
+    verification: sumUp(formula.verification, (method) => Number(methods.includes(method))),
+    quality: toShare(facts.portable_skills, facts, portable) + toShare(facts.described_skills, facts, described),
+    penalties: 0 - sumUp(formula.penalties, (name) => facts[name]),
+  }
+}
+
+/** The sum of the components, within 0 and 1000. */
+export function toScore(facts: Facts, methods: readonly VerifiedMethod[]): number {
+  const sum = Object.values(toComponents(facts, methods)).reduce((total, points) => total + points, 0)
+  return Math.min(scoreMax, Math.max(0, sum))
+}
+
+/** What a score is called. */
+export function toLevel(score: number): (typeof levels)[number]['level'] {
+  return levels.find(({ from }) => score >= from)!.level
+}
+
+interface Curve {
+  readonly most: number
+  readonly halfAt: number
+}
+
+function saturate(amount: number, { most, halfAt }: Curve): number {
+  const counted = Math.max(0, amount)
+  return Math.round((most * counted) / (counted + halfAt))
+}
+
+/** As {@link saturate} where all skills are so; of those that are not, each takes its part away. */
+function toShare(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
+  return Math.round((most * such) / (skills + halfAt))
+}
+
+function sumUp<Name extends string>(
+  { most, each }: { readonly most: number; readonly each: Readonly<Record<Name, number>> },
+  count: (name: Name) => number,
+): number {
+  const sum = Object.entries<number>(each).reduce((total, [name, points]) => total + points * count(name as Name), 0)
+  return Math.min(most, sum)
+}

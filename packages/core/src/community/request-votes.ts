@@ -1,0 +1,77 @@
+import { RegistryError, type SkillRequest } from '@skillstead/protocol'
+import { requireAccount, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import { getRequestRow, selectRequests, showRequest, showRequests } from './request-form.ts'
+import { votableStatuses } from './request-transitions.ts'
+
+/** POST /requests/<id>/vote: one a user, while the request waits. The same answer however often it is asked. */
+export async function voteForRequest(context: Context, { id }: { id: string }, caller: Caller): Promise<SkillRequest> {
+  const { userId } = requireAccount(caller)
+  await context.database.writer.write(async (trx) => {
+    const { status } = await getRequestRow(trx, id)
+    if (!votableStatuses.includes(status))
+      throw new RegistryError('conflict', `This request is ${status}; votes are for those that wait.`)
+    const added = await trx
+      .insertInto('request_votes')
+      .values({ request_id: id, user_id: userId, created_at: context.clock.now() })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('user_id')
+      .execute()
+    await addVotes(trx, id, added.length)
+  })
+  return showRequest(context, id, caller)
+}
+
+/** DELETE /requests/<id>/vote: takes back the caller's vote, if there is one. */
+export async function withdrawRequestVote(
+  context: Context,
+  { id }: { id: string },
+  caller: Caller,
+): Promise<SkillRequest> {
+  const { userId } = requireAccount(caller)
+  await context.database.writer.write(async (trx) => {
+    const gone = await trx
+      .deleteFrom('request_votes')
+      .where('request_id', '=', id)
+      .where('user_id', '=', userId)
+      .returning('user_id')
+      .execute()
+    await addVotes(trx, id, -gone.length)
+  })
+  return showRequest(context, id, caller)
+}
+
+/** GET /votes: the requests that the caller voted for, the last first. */
+export async function listVotes(
+  context: Context,
+  { page, limit }: { page: number; limit: number },
+  caller: Caller,
+): Promise<{ requests: SkillRequest[] } & ReturnType<typeof toPage>> {
+  const { userId } = requireAccount(caller)
+  const db = context.database.read
+  const { count } = await db
+    .selectFrom('request_votes')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const rows = await selectRequests(db)
+    .innerJoin('request_votes', 'request_votes.request_id', 'requests.id')
+    .where('request_votes.user_id', '=', userId)
+    .orderBy('request_votes.created_at', 'desc')
+    .orderBy('requests.id', 'desc')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { requests: await showRequests(context, rows, caller), ...toPage(count, page, limit) }
+}
+
+async function addVotes(trx: WriteTransaction, id: string, step: number): Promise<void> {
+  if (step === 0) return
+  await trx
+    .updateTable('requests')
+    .set((eb) => ({ votes: eb('votes', '+', step) }))
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import type { Downloads } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { getSkill } from '../catalogue/find-skill.ts'
+import type { Database, Dialect } from '../storage/database.ts'
+import { toDay } from './download-days.ts'
+
+const hoursOfDay = 24
+const dayMs = 24 * 60 * 60 * 1000
+
+/** GET /skills/<name>/downloads: each of the last days in UTC, also those without any, and today last. */
+export async function showDownloads(
+  context: Context,
+  { name, days }: { name: string; days: number },
+  caller: Caller,
+): Promise<Downloads> {
+  const { id } = await getSkill(context, name, caller)
+  const today = toDay(context.clock.now())
+  const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)
+  const downloads = await readDownloads(context.database, id, wanted)
+  const installs = await readInstalls(context.database, id, wanted)
+  const shown = wanted.map((day) => ({
+    day: new Date(day * dayMs).toISOString().slice(0, 10),
+    // Installs are downloads; those of before they were counted by the day are known as installs alone.
+    downloads: Math.max(downloads.get(day) ?? 0, installs.get(day) ?? 0),
+    installs: installs.get(day) ?? 0,
+  }))
+  return { days: shown, total: shown.reduce((sum, day) => sum + day.downloads, 0) }
+}
+
+type Counts = ReadonlyMap<number, number>
+
+async function readDownloads({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
+  const { rows } = await sql<{ day: number; n: number }>`select day, downloads as n from download_days
+    where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}`.execute(read)
+  return new Map(rows.map(({ day, n }) => [day, n]))
+}
+
+/** In one statement, for buckets of hours are rolled up into days meanwhile. */
+async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
+  const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
+  const { rows } = await sql<{ day: number; n: number }>`
+    select day, installs as n from install_days
+      where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}
+    union all select hour / ${sql.lit(hoursOfDay)}, installs from install_hours
+      where skill_id = ${skillId} and ${isOneOf(dialect, 'hour', hours)}`.execute(read)
+  const counts = new Map<number, number>()
+  for (const { day, n } of rows) counts.set(day, (counts.get(day) ?? 0) + n)
+  return counts
+}
+
+/** Each number by itself: the key begins with the time, so that a range would read what all skills have in it. */
+function isOneOf(dialect: Dialect, column: string, numbers: readonly number[]) {
+  const json = JSON.stringify(numbers)
+  return dialect === 'sqlite'
+    ? sql`${sql.ref(column)} in (select value from json_each(${json}))`
+    : sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)::bigint))`
+}

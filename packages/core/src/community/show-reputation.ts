@@ -1,0 +1,75 @@
+import { type Reputation, toTimestamp } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { getUserByName } from '../accounts/find-user.ts'
+import type { Context } from '../context.ts'
+import type { StandingRow } from '../storage/rows-trust.ts'
+import type { Tables } from '../storage/tables.ts'
+import { badges } from './badges.ts'
+import { noFacts } from './author-facts.ts'
+import { toComponents, toLevel } from './reputation-formula.ts'
+import { toStanding } from './author-standings.ts'
+
+/** GET /users/<username>/reputation: of whom nothing is known yet, zeros. */
+export async function showReputation(context: Context, input: { username: string }): Promise<Reputation> {
+  const db = context.database.read
+  const user = await getUserByName(context, input.username)
+  const row = await db.selectFrom('standings').selectAll().where('user_id', '=', user.id).executeTakeFirst()
+  const { id: user_id, username } = user
+  const standing = row ?? { user_id, username, ...noFacts, verified: '[]', score: 0, computed_at: context.clock.now() }
+  const rank = 1 + (await countAuthors(db, { above: standing.score }))
+  return toReputation(standing, rank, await readBadges(db, [user.id]))
+}
+
+/** How many authors the leaderboard has; with `above`, how many of them have a higher score than that. */
+export async function countAuthors(db: Kysely<Tables>, { above }: { above?: number } = {}): Promise<number> {
+  const all = db
+    .selectFrom('standings')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .$if(above !== undefined, (query) => query.where('score', '>', above!))
+  // Users that are not listed are found by indexes, faster than all standings are read.
+  const unlisted = all.where('user_id', 'in', selectUnlisted(db))
+  const counts = await db.selectNoFrom([all.as('all'), unlisted.as('unlisted')]).executeTakeFirstOrThrow()
+  return counts.all! - counts.unlisted!
+}
+
+/** The ids of users that are in no list: disabled ones, and authors that an import or a mirror named and nobody signs in as. */
+export function selectUnlisted(db: Kysely<Tables>) {
+  return db
+    .selectFrom('users')
+    .select('id')
+    .where((eb) => eb.or([eb('disabled', '=', 1), eb('claimed', '=', 0)]))
+}
+
+/** The badges of users, by their ids, each with its date. */
+export async function readBadges(
+  db: Kysely<Tables>,
+  userIds: readonly string[],
+): Promise<Map<string, Map<string, number>>> {
+  const held = new Map(userIds.map((id) => [id, new Map<string, number>()]))
+  if (userIds.length === 0) return held
+  const rows = await db.selectFrom('badges').selectAll().where('user_id', 'in', userIds).execute()
+  for (const { user_id, badge, since } of rows) held.get(user_id)!.set(badge, since)
+  return held
+}
+
+/** A stored standing as everybody sees it. `badgesOf` holds the badges of its user at least. */
+export function toReputation(
+  row: StandingRow,
+  rank: number,
+  badgesOf: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): Reputation {
+  const { username, facts, verified } = toStanding(row)
+  const held = badgesOf.get(row.user_id)!
+  return {
+    username,
+    score: row.score,
+    level: toLevel(row.score),
+    rank,
+    components: toComponents(facts, verified),
+    verified: [...verified],
+    badges: badges
+      .filter(({ id }) => held.has(id))
+      .map(({ id, title }) => ({ id, title, since: toTimestamp(held.get(id)!) })),
+    computedAt: toTimestamp(row.computed_at),
+  }
+}

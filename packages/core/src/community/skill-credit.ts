@@ -1,0 +1,78 @@
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { countCredits } from './count-credits.ts'
+import { isCounted, noFacts, subtractFacts, toFacts } from './author-facts.ts'
+import { addToStandings, type Author } from './author-standings.ts'
+
+/** What others than its owner did for a skill, as differences. */
+export interface Credit {
+  readonly downloads?: number
+  readonly stars?: number
+  /** How many reviews, and the sum of their half stars above or below three stars, in thousandths. */
+  readonly reviews?: number
+  readonly points?: number
+}
+
+/**
+ * Credits a skill, and its owner while the skill counts, with what others did. Whoever calls leaves out what owners and
+ * their own agents do for themselves. `downloads` is only passed on to the owner; the skill's own count is written apart.
+ */
+export async function creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void> {
+  const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit
+  if (stars !== 0 || reviews !== 0 || points !== 0) {
+    await trx
+      .updateTable('skills')
+      .set((eb) => ({
+        credited_stars: eb('credited_stars', '+', stars),
+        credited_reviews: eb('credited_reviews', '+', reviews),
+        credited_points: eb('credited_points', '+', points),
+      }))
+      .where('id', '=', skillId)
+      .execute()
+  }
+  const skill = await findCounted(trx, skillId)
+  if (!skill) return
+  const facts = { ...noFacts, downloads, stars, reviews, review_points: points }
+  await addToStandings(trx, [{ ...toAuthor(skill), facts }], at)
+}
+
+async function findCounted(trx: WriteTransaction, skillId: string) {
+  const skill = await trx
+    .selectFrom('skills')
+    .select(['owner_id', 'owner', 'visibility', 'state', 'stub', 'latest_version'])
+    .where('id', '=', skillId)
+    .executeTakeFirst()
+  return skill && isCounted(skill) ? skill : undefined
+}
+
+/** What a change of a skill (published, hidden, handed over, ...) means for the standing of its owner, or owners. */
+export async function changeStanding(
+  trx: WriteTransaction,
+  before: SkillRow | undefined,
+  after: SkillRow,
+  at: number,
+): Promise<void> {
+  const was = before ? toFacts(before) : noFacts
+  const is = toFacts(after)
+  const changes =
+    before && before.owner_id !== after.owner_id
+      ? [
+          { ...toAuthor(before), facts: subtractFacts(noFacts, was) },
+          { ...toAuthor(after), facts: is },
+        ]
+      : [{ ...toAuthor(after), facts: subtractFacts(is, was) }]
+  await addToStandings(trx, changes, at)
+}
+
+/**
+ * Counts anew what others did for a skill, without the standing of its owner: for a transfer, after which what the new
+ * owner did for it counts no longer, and what the old one did counts from now on.
+ */
+export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
+  const credits = (await countCredits(trx, skillId)).get(skillId)!
+  await trx.updateTable('skills').set(credits).where('id', '=', skillId).execute()
+}
+
+function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
+  return { user_id: skill.owner_id, username: skill.owner }
+}

@@ -1,0 +1,45 @@
+import { RegistryError, type DmcaCase } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toFullCase } from './case-form.ts'
+import { acceptCounterNotice } from './counter-notice.ts'
+import { getCase } from './find-case.ts'
+import { moveCase } from './move-case.ts'
+import { requireTransition } from './case-transitions.ts'
+
+interface Decision {
+  id: string
+  status: DmcaStatus
+  note: string
+  counterNoticeId?: string
+}
+
+/**
+ * PATCH /dmca/<id>, for administrators: takes a case up, rejects it, removes the content, confirms who sent a
+ * counter-notice, or records a court action. Throws `invalid_transition`.
+ */
+export async function decideCase(context: Context, input: Decision, caller: Caller): Promise<DmcaCase> {
+  const row = await context.database.writer.write(async (trx) => {
+    const before = await getCase(trx, input.id)
+    requireTransition(before.status, input.status, 'administrator')
+    const move = { by: 'administrator', caller, note: input.note } as const
+    if (input.status !== 'counter_noticed') return moveCase(context, trx, before, { to: input.status, ...move })
+    const id = await getUnconfirmed(trx, before, input.counterNoticeId)
+    return acceptCounterNotice(context, trx, before, { id, ...move })
+  })
+  return toFullCase(context.database.read, row)
+}
+
+/** The one that is meant; never one that came in after the administrator looked. */
+async function getUnconfirmed(trx: WriteTransaction, row: DmcaCaseRow, wanted: string | undefined): Promise<string> {
+  const waiting = await trx.selectFrom('dmca_counter_notices').select('id').where('case_id', '=', row.id).execute()
+  if (waiting.length === 0)
+    throw new RegistryError('invalid_transition', 'No counter-notice of this case waits to be confirmed.')
+  if (wanted === undefined && waiting.length > 1)
+    throw new RegistryError('conflict', 'More than one counter-notice waits; say which with `counterNoticeId`.')
+  const found = wanted === undefined ? waiting[0] : waiting.find(({ id }) => id === wanted)
+  if (!found) throw new RegistryError('not_found', 'This case has no counter-notice with this id.')
+  return found.id
+}

@@ -1,0 +1,80 @@
+import { RegistryError, type Report } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+import type { ReportRow } from '../storage/rows-trust.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { changeModeration } from './moderate-skill.ts'
+import { selectReports, toReport, type NamedReport } from './report-form.ts'
+
+/** What becomes of a skill where a report or an appeal is upheld. */
+const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
+
+interface Verdict {
+  readonly id: string
+  readonly status: 'upheld' | 'dismissed'
+  readonly note: string
+}
+
+/** GET /reports, for administrators: the oldest first. */
+export async function listReports(
+  context: Context,
+  input: { status?: ReportRow['status']; kind?: ReportRow['kind']; page: number; limit: number },
+) {
+  const { status, kind, page, limit } = input
+  const db = context.database.read
+  const { count } = await db
+    .selectFrom('reports')
+    .$if(status !== undefined, (select) => select.where('status', '=', status!))
+    .$if(kind !== undefined, (select) => select.where('kind', '=', kind!))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const rows = await selectReports(db)
+    .$if(status !== undefined, (select) => select.where('reports.status', '=', status!))
+    .$if(kind !== undefined, (select) => select.where('reports.kind', '=', kind!))
+    .orderBy('reports.id')
+    .limit(limit)
+    .offset(toOffset(page, limit))
+    .execute()
+  return { reports: rows.map(toReport), ...toPage(count, page, limit) }
+}
+
+/** PATCH /reports/<id>, for administrators: once. What follows from it happens to the skill at the same moment. */
+export async function decideReport(context: Context, verdict: Verdict, caller: Caller): Promise<Report> {
+  const report = await getReport(context, verdict.id)
+  const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
+  if (verdict.status === 'dismissed') {
+    await context.database.writer.write(decide)
+  } else {
+    const skills = context.database.read.selectFrom('skills').selectAll()
+    const skill = await skills.where('id', '=', report.skill_id).executeTakeFirstOrThrow()
+    const decision = { state: outcomes[report.kind], reason: verdict.note }
+    await changeModeration(context, caller, skill, decision, decide)
+  }
+  return toReport(await getReport(context, verdict.id))
+}
+
+async function getReport(context: Context, id: string): Promise<NamedReport> {
+  const report = await selectReports(context.database.read).where('reports.id', '=', id).executeTakeFirst()
+  if (!report) throw new RegistryError('not_found', 'There is no report with this id.')
+  return report
+}
+
+async function closeReport(
+  trx: WriteTransaction,
+  { kind, full_name }: NamedReport,
+  { id, status, note }: Verdict,
+  caller: Caller,
+  at: number,
+): Promise<void> {
+  const closed = await trx
+    .updateTable('reports')
+    .set({ status, note, decided_at: at })
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .returning('id')
+    .executeTakeFirst()
+  if (!closed) throw new RegistryError('invalid_transition', `This ${kind} was decided already; that is final.`)
+  await recordAudit(trx, { caller, action: `${kind}.${status}`, subject: full_name, at, data: { id, note } })
+}

@@ -1,0 +1,64 @@
+import { UTCDate } from '@date-fns/utc'
+import { addBusinessDays } from 'date-fns/addBusinessDays'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import { refreshSkill } from '../catalogue/refresh-skill.ts'
+import { settleState } from '../catalogue/skill-state.ts'
+import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { requireTransition, type Mover } from './case-transitions.ts'
+
+/** The outbox's topic for cases whose time runs out. */
+export const restoreTopic = 'dmca.restore'
+
+/** How long the claimant has to go to court after a counter-notice (17 U.S.C. 512(g)(2)(C): 10 to 14). */
+const businessDays = 10
+
+/**
+ * Moves a case on within a transaction, and its skill with it: out of sight or back. Throws `invalid_transition`.
+ * Returns the row as it is now.
+ */
+export async function moveCase(
+  context: Context,
+  trx: WriteTransaction,
+  before: DmcaCaseRow,
+  move: { to: DmcaStatus; by: Mover; caller: Caller; note?: string },
+): Promise<DmcaCaseRow> {
+  const { to, by, caller, note } = move
+  requireTransition(before.status, to, by)
+  const at = context.clock.now()
+  const change = { status: to, ...(to === 'counter_noticed' && { counter_notice_until: toDeadline(at) }) }
+  const after = { ...before, ...change }
+  await trx.updateTable('dmca_cases').set(change).where('id', '=', before.id).execute()
+  await recordStep(trx, { caseId: before.id, status: to, at, note })
+  // Ids alone: the audit names no claimant, and repeats nobody's words.
+  await recordAudit(trx, { caller, action: `dmca.${to}`, subject: before.id, at, data: { skill: before.skill_id } })
+  if (to === 'counter_noticed') {
+    const job = { topic: restoreTopic, payload: { caseId: before.id }, dueAt: after.counter_notice_until! }
+    await context.outbox.enqueue(trx, job)
+  }
+  await settleSkill(context, trx, before.skill_id, at)
+  return after
+}
+
+/** Adds to the history of a case. */
+export async function recordStep(
+  trx: WriteTransaction,
+  { caseId, status, at, note = '' }: { caseId: string; status: DmcaStatus; at: number; note?: string | undefined },
+): Promise<void> {
+  await trx.insertInto('dmca_history').values({ id: newId(), case_id: caseId, status, at, note }).execute()
+}
+
+/** Ten days later at the same time of day, in UTC, Saturdays and Sundays left out. Holidays are not known here. */
+function toDeadline(at: number): number {
+  return addBusinessDays(new UTCDate(at), businessDays).getTime()
+}
+
+/** Whoever owns the skill by now, and also where its owner deleted it: the case goes on, and what is deleted stays so. */
+async function settleSkill(context: Context, trx: WriteTransaction, skillId: string, at: number): Promise<void> {
+  const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  if (!(await settleState(trx, before))) return
+  await refreshSkill(trx, { dialect: context.database.dialect, skillId, before, deed: { type: 'skill' }, at })
+}

@@ -1,0 +1,87 @@
+import { RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
+import { attributeTo } from '../community/attribute-version.ts'
+import { recordAudit } from '../log/audit.ts'
+import { unpackBlob } from '../storage/blobs.ts'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { inspectPackage } from '../catalogue/inspect-packages.ts'
+import { publishVersion } from '../catalogue/publish-version.ts'
+import { readBack, toAnswer, type PublishAnswer } from '../catalogue/publish-answer.ts'
+import { checkPackage, type PackedContent } from '../catalogue/skill-package.ts'
+import { requireWriter } from '../catalogue/writers.ts'
+import type { HeldVersionRow } from '../storage/rows-scans.ts'
+import type { VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { getHeld } from './held.ts'
+import type { HeldPublication } from '../catalogue/hold-version.ts'
+
+/**
+ * POST /held/<id>/release, for administrators: publishes the version now. Throws what publishing it now throws:
+ * `version_exists`, `name_taken`, `taken_down`, `forbidden` where its publisher lost the role; it then goes on waiting.
+ */
+export async function releaseHeld(
+  context: Context,
+  { id }: { id: string },
+  caller: Caller,
+): Promise<Reply<PublishAnswer>> {
+  const { digest } = await getHeld(context.database.read, id, caller)
+  const content = await readContent(context, id, digest)
+  // It may have been stored by a release that took paths which are refused now.
+  checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
+  const inspection = await inspectPackage(content, context.clock.now())
+  const stored = await context.database.writer.write(async (trx) => {
+    const row = await getHeld(trx, id, caller)
+    const publication = JSON.parse(row.publication) as HeldPublication
+    await requirePublisher(trx, row, publication)
+    const released = { ...publication, content, inspection, released: true }
+    const published = await publishVersion(context, trx, released, caller)
+    if (published.created) await attribute(trx, row, published.version)
+    await trx.deleteFrom('held_versions').where('id', '=', id).execute()
+    const { skill, version } = published
+    await recordAudit(trx, {
+      caller,
+      action: 'held.release',
+      subject: `${skill.full_name}@${version.version}`,
+      at: context.clock.now(),
+      data: { id, digest },
+    })
+    return readBack(trx, published)
+  })
+  return { status: stored.created ? 201 : 200, body: await toAnswer(context, stored, caller) }
+}
+
+async function readContent(context: Context, heldId: string, digest: string): Promise<PackedContent> {
+  const rows = await context.database.read.selectFrom('held_files').selectAll().where('held_id', '=', heldId).execute()
+  const blobs = rows.toSorted(compareFiles)
+  const sources = []
+  for (const blob of blobs) sources.push({ path: blob.path, bytes: await unpackBlob(blob) })
+  return {
+    digest,
+    size: blobs.reduce((sum, { size }) => sum + size, 0),
+    files: blobs.map(({ path, size, digest: of }) => ({ path, size, digest: of })),
+    blobs: blobs.map(({ digest: of, size, encoding, bytes }) => ({ digest: of, size, encoding, bytes })),
+    sources,
+  }
+}
+
+/** To the agent that published it, which may be gone. */
+async function attribute(trx: WriteTransaction, row: HeldVersionRow, version: VersionRow): Promise<void> {
+  if (row.agent_id === null) return
+  const agent = await trx.selectFrom('agents').selectAll().where('id', '=', row.agent_id).executeTakeFirst()
+  if (agent) await attributeTo(trx, agent, version, row.publisher_id)
+}
+
+/** Who published it must still be let. */
+async function requirePublisher(
+  trx: WriteTransaction,
+  row: HeldVersionRow,
+  { owner, publisher, settings }: HeldPublication,
+): Promise<void> {
+  const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()
+  if (user.disabled)
+    throw new RegistryError('conflict', `${user.username} is disabled, so nothing of theirs is published.`)
+  if (publisher.id === owner.id) return
+  const { id: userId, username, plan, role } = user
+  const caller: UserCaller = { kind: 'user', userId, username, plan, role, scopes: [] }
+  await requireWriter(trx, row.full_name, settings.visibility, caller)
+}

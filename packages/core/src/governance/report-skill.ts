@@ -1,0 +1,57 @@
+import { toTimestamp } from '@skillstead/protocol'
+import { accountId, type Caller } from '../kernel/caller.ts'
+import type { CallOptions, Context } from '../context.ts'
+import { newId } from '../kernel/ids.ts'
+import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
+import type { ReportRow } from '../storage/rows-trust.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** POST /skills/<name>/report: by anybody who sees the skill. A user who reports it again gets the open report. */
+export async function reportSkill(
+  context: Context,
+  input: { name: string; reason: string; details: string },
+  caller: Caller,
+  options: CallOptions = {},
+) {
+  const found = await getSkill(context, input.name, caller)
+  const reporterId = accountId(caller)
+  if (reporterId === null) {
+    await context.addressLimits.require('report', options.address, found.id)
+    await context.addressLimits.require('reports', options.address)
+  }
+  const { id, created_at } = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
+    const open = reporterId !== null && (await findOpen(trx, { kind: 'report', skillId: skill.id, reporterId }))
+    if (open) return open
+    const { reason, details } = input
+    const row = { kind: 'report' as const, skill_id: skill.id, reason, details, reporter_id: reporterId }
+    return insertReport(trx, row, context.clock.now())
+  })
+  return { id, status: 'open' as const, createdAt: toTimestamp(created_at) }
+}
+
+/** What waits for a decision about a skill: an appeal, or the report of a user. */
+export function findOpen(
+  trx: WriteTransaction,
+  of: { kind: ReportRow['kind']; skillId: string; reporterId?: string },
+): Promise<ReportRow | undefined> {
+  return trx
+    .selectFrom('reports')
+    .selectAll()
+    .where('skill_id', '=', of.skillId)
+    .where('kind', '=', of.kind)
+    .where('status', '=', 'open')
+    .$if(of.reporterId !== undefined, (select) => select.where('reporter_id', '=', of.reporterId!))
+    .executeTakeFirst()
+}
+
+/** Adds a report or appeal, for administrators to decide. */
+export async function insertReport(
+  trx: WriteTransaction,
+  report: Pick<ReportRow, 'kind' | 'skill_id' | 'reason' | 'details' | 'reporter_id'>,
+  now: number,
+): Promise<ReportRow> {
+  const row: ReportRow = { ...report, id: newId(), status: 'open', note: '', created_at: now, decided_at: null }
+  await trx.insertInto('reports').values(row).execute()
+  return row
+}

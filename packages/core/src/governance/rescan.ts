@@ -1,0 +1,197 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { recordAudit } from '../log/audit.ts'
+import { findGitProblems } from '@skillstead/skill-format/archives'
+import { systemCaller, type Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import { readPackageFiles } from '../catalogue/version-files.ts'
+import { refreshSkill } from '../catalogue/refresh-skill.ts'
+import { scanInThread } from '@skillstead/scanner'
+import { rulesVersion } from '@skillstead/scanner/rules-version'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { findWaiting, type ScanCursor, type WaitingVersion } from './find-waiting.ts'
+import { putScan, toStoredScan, type StoredScan } from '../catalogue/stored-scans.ts'
+
+const topic = 'security.rescan'
+const metaKey = 'rescan'
+const minuteMs = 60_000
+const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
+/** One slice: so much is scanned before it is written down. */
+const sliceVersions = 25
+const sliceMs = 200
+/** While somebody calls, the scan rests for so many times as long as it worked. */
+const restTimes = 4
+
+/** How far the walk through the catalogue has come, as `meta` keeps it. */
+interface Walk extends ScanCursor {
+  /** The rules that it applies. */
+  readonly rules: string
+}
+
+/**
+ * Has the whole catalogue scanned again when the rules are others than last time, slice after slice from the outbox: the
+ * latest versions first. A process that is stopped goes on where it was.
+ */
+export async function scheduleRescan(context: Context): Promise<void> {
+  context.outbox.handle(topic, {
+    retryDelaysMs,
+    handle: () => scanSlice(context),
+    async afterwards(trx, ended) {
+      const walk = await readWalk(trx)
+      if (walk?.phase === 'done') return
+      const isFailed = ended.some(({ state }) => state === 'failed')
+      // Of other rules: that of a node with another program, which is to find the row when it looks.
+      const isOurs = walk?.rules === rulesVersion
+      await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
+    },
+  })
+  await context.database.writer.write(async (trx) => {
+    if ((await readWalk(trx))?.rules !== rulesVersion) await begin(context, trx, 0)
+  })
+}
+
+/** POST /scans, for administrators: everything again, whatever the rules. */
+export async function startRescan(context: Context, _input: object, caller: Caller): Promise<{ waiting: number }> {
+  const at = context.clock.now()
+  return context.database.writer.write(async (trx) => {
+    await begin(context, trx, at)
+    await recordAudit(trx, { caller, action: 'scans.start', subject: '', at })
+    const { waiting } = await trx
+      .selectFrom('versions')
+      .select((eb) => eb.fn.countAll<number>().as('waiting'))
+      .executeTakeFirstOrThrow()
+    return { waiting }
+  })
+}
+
+/** How many versions have no scan by the rules of this program. */
+export async function countUnscanned({ database }: Pick<Context, 'database'>): Promise<number> {
+  const { versions } = await database.read
+    .selectFrom('versions')
+    .select((eb) => eb.fn.countAll<number>().as('versions'))
+    .executeTakeFirstOrThrow()
+  const { scanned } = await database.read
+    .selectFrom('scans')
+    .where('rules_version', '=', rulesVersion)
+    .select((eb) => eb.fn.countAll<number>().as('scanned'))
+    .executeTakeFirstOrThrow()
+  return versions - scanned
+}
+
+/** `before`: scans that are older are made again too. */
+async function begin(context: Context, trx: WriteTransaction, before: number): Promise<void> {
+  const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
+  await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })
+  if (isAny) await enqueue(context, trx, 0)
+}
+
+function enqueue(context: Context, trx: WriteTransaction, delayMs: number): Promise<void> {
+  return context.outbox.enqueue(trx, {
+    topic,
+    payload: {},
+    uniqueKey: topic,
+    dueAt: context.clock.now() + delayMs,
+  })
+}
+
+async function scanSlice(context: Context): Promise<void> {
+  const walk = await readWalk(context.database.read)
+  if (!walk || walk.phase === 'done' || walk.rules !== rulesVersion) return
+  const { found, next } = await findWaiting(context.database.read, walk, sliceVersions)
+  const scans = await scanAll(context, found)
+  // Cut short: the next slice begins behind the last that was scanned.
+  const isCut = scans.length < found.length
+  const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
+  await context.database.writer.write(async (trx) => {
+    for (const { version, scan, isQuarantined } of scans) {
+      if (scan) await replaceScan(context, trx, version, scan)
+      if (isQuarantined) await yank(context, trx, version)
+    }
+    // Begun anew meanwhile, it begins at the beginning.
+    if (sameWalk(await readWalk(trx), walk)) await putWalk(trx, { ...walk, ...after })
+  })
+}
+
+interface Scanned {
+  readonly version: WaitingVersion
+  /** Undefined where the content cannot be read, which is doctor's to tell. */
+  readonly scan: StoredScan | undefined
+  /** Whether its paths are refused today, since git takes them for its own. */
+  readonly isQuarantined: boolean
+}
+
+/** As many as there is time for. */
+async function scanAll(context: Context, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
+  const scans: Scanned[] = []
+  let workedMs = 0
+  for (const version of versions) {
+    if (context.closing.aborted || workedMs > sliceMs) break
+    const { calls } = context.traffic
+    const startedMs = performance.now()
+    scans.push({ version, ...(await scanVersion(context, version.id)) })
+    const spentMs = performance.now() - startedMs
+    workedMs += spentMs
+    await setImmediate()
+    if (context.traffic.calls !== calls) await rest(spentMs * restTimes, context.closing)
+  }
+  return scans
+}
+
+async function scanVersion(context: Context, versionId: string): Promise<Omit<Scanned, 'version'>> {
+  try {
+    const files = await readPackageFiles(context.database.read, versionId)
+    const isQuarantined = findGitProblems(files.map(({ path }) => path)).length > 0
+    return { scan: toStoredScan(await scanInThread(files, context.clock.now())), isQuarantined }
+  } catch (error) {
+    if (context.closing.aborted) throw error
+    return { scan: undefined, isQuarantined: false }
+  }
+}
+
+/** The public form of a skill shows the scan of its latest version. */
+async function replaceScan(context: Context, trx: WriteTransaction, version: WaitingVersion, scan: StoredScan) {
+  const { id: versionId, skillId, number } = version
+  await putScan(trx, { skillId, versionId, scan })
+  const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  if (before.latest_version !== number) return
+  const { dialect } = context.database
+  await refreshSkill(trx, { dialect, skillId, before, deed: { type: 'judgement' }, at: context.clock.now() })
+}
+
+/** No installer gets the version by default, here and where this node is mirrored; its content is served to no one. */
+async function yank(context: Context, trx: WriteTransaction, { id: versionId, skillId, number }: WaitingVersion) {
+  const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  const { numUpdatedRows } = await trx
+    .updateTable('versions')
+    .set({ yanked: 1 })
+    .where('id', '=', versionId)
+    .where('yanked', '=', 0)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  const at = context.clock.now()
+  const { dialect } = context.database
+  await refreshSkill(trx, { dialect, skillId, before, deed: { type: 'yank', versionId }, at })
+  const subject = `${before.full_name}@${number}`
+  await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal, ref: false }).catch(() => {})
+}
+
+async function readWalk(db: Pick<WriteTransaction, 'selectFrom'>): Promise<Walk | undefined> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
+  return row && (JSON.parse(row.value) as Walk)
+}
+
+async function putWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
+  const value = JSON.stringify(walk)
+  await trx
+    .insertInto('meta')
+    .values({ key: metaKey, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
+}
+
+function sameWalk(now: Walk | undefined, walk: Walk): boolean {
+  return JSON.stringify(now) === JSON.stringify(walk)
+}

@@ -1,0 +1,65 @@
+import { toTimestamp } from '@skillstead/protocol'
+import { keepCompiled, keepInsert } from '../storage/compiled-query.ts'
+import type { ChangeKind } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { toEntryText } from './entry-text.ts'
+import { hashLeaf } from './merkle.ts'
+import { growTree, splitHashes } from './log-tree.ts'
+
+/** The kinds of public change that the feed carries. */
+type LogEntryType = 'version' | 'skill' | 'yank' | 'takedown' | 'withdrawn' | 'pack'
+
+/** An entry before it has its number. It holds ids and usernames and nothing else of a person: it stays for ever. */
+export interface LogDraft {
+  readonly type: LogEntryType
+  readonly subject: string
+  readonly digest: string | null
+  readonly data: Record<string, unknown>
+}
+
+/**
+ * Numbers one change of the catalogue, and appends what everyone may see of it to the public log and its Merkle tree.
+ * Both sequences are dense, because their heads are raised in the transaction of the change, one writer at a time.
+ */
+export async function appendChange(
+  trx: WriteTransaction,
+  change: { kind: ChangeKind; subject: string; at: number; entries: readonly LogDraft[] },
+): Promise<number> {
+  const { kind, subject, at, entries } = change
+  const [head] = await raiseHeads(trx, 1, entries.length)
+  const { change_seq: seq, log_seq, frontier } = head!
+  await insertChange(trx, { seq, kind, subject, at })
+  if (entries.length > 0) {
+    const size = log_seq - entries.length
+    await appendEntries(trx, { size, frontier: splitHashes(frontier) }, entries, at)
+  }
+  return seq
+}
+
+const insertChange = keepInsert('changes')
+const insertEntries = keepInsert('log')
+const raiseHeads = keepCompiled((db) =>
+  db
+    .updateTable('heads')
+    .set((eb) => ({ change_seq: eb('change_seq', '+', 1), log_seq: eb('log_seq', '+', 0) }))
+    .returning(['change_seq', 'log_seq', 'frontier']),
+)
+const setFrontier = keepCompiled((db) => db.updateTable('heads').set({ frontier: Buffer.alloc(0) }))
+
+async function appendEntries(
+  trx: WriteTransaction,
+  head: { size: number; frontier: Buffer[] },
+  entries: readonly LogDraft[],
+  at: number,
+): Promise<void> {
+  const rows = entries.map((entry, i) => toLogRow(entry, head.size + 1 + i, at))
+  await insertEntries(trx, ...rows)
+  const leaves = rows.map(({ hash }) => hash)
+  await setFrontier(trx, await growTree(trx, head, leaves))
+}
+
+function toLogRow(draft: LogDraft, seq: number, at: number) {
+  const { type, subject, digest, data } = draft
+  const entry = toEntryText({ seq, type, at: toTimestamp(at), subject, digest, data })
+  return { seq, hash: hashLeaf(entry), type, at, subject, digest, entry }
+}

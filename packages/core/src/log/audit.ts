@@ -1,0 +1,23 @@
+import { newId } from '../kernel/ids.ts'
+import { keepInsert } from '../storage/compiled-query.ts'
+import { callerId, type Caller } from '../kernel/caller.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** Records who did what, in the transaction of the deed. */
+export async function recordAudit(
+  trx: WriteTransaction,
+  entry: { caller: Caller; action: string; subject: string; at: number; data?: Record<string, unknown> },
+): Promise<void> {
+  const { caller, action, subject, at, data = {} } = entry
+  await insertAudit(trx, {
+    id: newId(),
+    at,
+    actor_id: callerId(caller),
+    actor: caller.kind === 'user' ? caller.username : null,
+    action,
+    subject,
+    data: JSON.stringify(data),
+  })
+}
+
+const insertAudit = keepInsert('audit')

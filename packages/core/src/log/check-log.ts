@@ -1,0 +1,70 @@
+import { toTimestamp } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { findTreeProblem, type CheckedTree } from './check-tree.ts'
+import { findKeyProblem } from './signing-keys.ts'
+import { ownTree } from './tree-rows.ts'
+import { readTreeHead, tileHashes, type TreeHead } from './log-tree.ts'
+
+/** What a look through the whole log found: a sentence either way. */
+export interface LogCheck {
+  readonly ok: boolean
+  readonly detail: string
+}
+
+type Reader = Context['database']['read']
+
+/**
+ * Computes the Merkle tree anew from the entries and compares everything that is stored of it: each entry with its hash
+ * and its columns, each tile with the hashes below it, the head, and the halves of each key. Names the first that does
+ * not match. It goes on in slices, so that a node can go on meanwhile.
+ */
+export async function checkLog({ database }: Pick<Context, 'database'>): Promise<LogCheck> {
+  // Before the head, which only grows: what is added meanwhile is not taken for too much.
+  const extent = await readExtent(database.read)
+  const head = await readTreeHead(database.read)
+  const problem =
+    (await findTreeProblem(database.read, head, own)) ??
+    findExcess(extent, head) ??
+    (await findKeyProblem(database.read))
+  if (problem) return { ok: false, detail: `${problem} Restore a backup.` }
+  return { ok: true, detail: `${head.size} entries, none missing, and the tree over them is right.` }
+}
+
+function readRows(db: Reader, after: number, end: number) {
+  return db.selectFrom('log').selectAll().where('seq', '>', after).where('seq', '<=', end).orderBy('seq').execute()
+}
+
+type Row = Awaited<ReturnType<typeof readRows>>[number]
+
+const own: CheckedTree<Row> = { name: "The log's", rows: ownTree, readRows, isSaidBeside }
+
+function isSaidBeside(row: Row): boolean {
+  const { seq, type, at, subject, digest } = JSON.parse(row.entry) as Record<string, unknown>
+  const isWhere = seq === row.seq && at === toTimestamp(row.at)
+  return isWhere && type === row.type && subject === row.subject && digest === row.digest
+}
+
+/** The numbers of the first and last entry, and of the last tile of each level. */
+async function readExtent(db: Reader) {
+  const entries = await db
+    .selectFrom('log')
+    .select((eb) => [eb.fn.min('seq').as('first'), eb.fn.max('seq').as('last')])
+    .executeTakeFirstOrThrow()
+  const tiles = await db
+    .selectFrom('tree_tiles')
+    .select((eb) => ['level', eb.fn.max('n').as('n')])
+    .groupBy('level')
+    .execute()
+  return { entries, tiles }
+}
+
+/** What stands where the next entries will have to be. */
+function findExcess({ entries, tiles }: Awaited<ReturnType<typeof readExtent>>, head: TreeHead): string | undefined {
+  const { first, last } = entries
+  const seq = first !== null && first < 1 ? first : last
+  if (seq !== null && (seq < 1 || seq > head.size)) {
+    return `The log has an entry ${seq}, and its head says that it has ${head.size}.`
+  }
+  const tile = tiles.find(({ level, n }) => (n + 1) * tileHashes ** (level + 1) > head.size)
+  return tile && `The log has a tile ${tile.level}/${tile.n}, which its ${head.size} entries do not fill.`
+}

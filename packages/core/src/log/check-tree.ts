@@ -1,0 +1,84 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../storage/tables.ts'
+import { appendLeaf, hashLeaf, rootOf } from './merkle.ts'
+import type { TreeRows } from './tree-rows.ts'
+import { readHashes, splitHashes, tileHashes, toMiddle, type TreeHead } from './log-tree.ts'
+
+type Db = Kysely<Tables>
+
+/** An entry as a tree commits to it. */
+interface CheckedRow {
+  readonly seq: number
+  readonly hash: Uint8Array
+  readonly entry: string
+}
+
+/** A tree with its entries: of this node's own log, or of what is here of an upstream's. */
+export interface CheckedTree<Row extends CheckedRow = CheckedRow> {
+  /** Whose entries and tiles they are, as a sentence begins. */
+  readonly name: string
+  readonly rows: TreeRows
+  /** The entries from after one number up to another, in their order. */
+  readRows(db: Db, after: number, end: number): Promise<Row[]>
+  /** Whether the columns beside an entry say what it says. */
+  isSaidBeside(row: Row): boolean
+}
+
+/** The first of what is stored of a tree that is not what its entries make; undefined where all of it is. */
+export async function findTreeProblem<Row extends CheckedRow>(
+  db: Db,
+  head: TreeHead,
+  tree: CheckedTree<Row>,
+): Promise<string | undefined> {
+  const frontier: Buffer[] = []
+  for (let size = 0; size < head.size; size += tileHashes) {
+    await setImmediate()
+    const end = Math.min(head.size, size + tileHashes)
+    const rows = await tree.readRows(db, size, end)
+    for (let seq = size + 1; seq <= end; seq += 1) {
+      const row = rows[seq - size - 1]
+      const problem = row?.seq === seq ? findEntryProblem(tree, row) : 'is missing.'
+      if (problem) return `${tree.name} entry ${seq} ${problem}`
+      appendLeaf(frontier, seq - 1, Buffer.from(row!.hash))
+    }
+    const problem = end % tileHashes === 0 ? await findTileProblem(db, tree, 0, end / tileHashes - 1) : undefined
+    if (problem) return problem
+  }
+  return (await findUpperProblem(db, tree, head.size)) ?? findHeadProblem(tree, head, frontier)
+}
+
+function findEntryProblem<Row extends CheckedRow>(tree: CheckedTree<Row>, row: Row): string | undefined {
+  if (!hashLeaf(row.entry).equals(row.hash)) return 'does not match its hash.'
+  return tree.isSaidBeside(row) ? undefined : 'is not what the columns beside it say.'
+}
+
+type AnyTree = Pick<CheckedTree, 'name' | 'rows'>
+
+/** A tile against what lies below it: leaves, or the roots of the tiles one level down. */
+async function findTileProblem(db: Db, tree: AnyTree, level: number, n: number): Promise<string | undefined> {
+  const name = `${tree.name} tile ${level}/${n}`
+  const [tile] = await tree.rows.readTiles(db, [{ level, n }])
+  if (!tile) return `${name} is missing.`
+  const below = await readHashes(db, { level, start: n * tileHashes, count: tileHashes }, tree.rows)
+  if (!below.equals(tile.hashes)) return `${name} does not match the ${level === 0 ? 'entries' : 'tiles'} below it.`
+  if (!toMiddle(below).equals(tile.middle)) return `${name} does not match what is half way up in it.`
+  return rootOf(splitHashes(below)).equals(tile.root) ? undefined : `${name} does not match its root.`
+}
+
+async function findUpperProblem(db: Db, tree: AnyTree, size: number): Promise<string | undefined> {
+  let tiles = Math.floor(size / tileHashes)
+  for (let level = 1; tiles >= tileHashes; level += 1) {
+    tiles = Math.floor(tiles / tileHashes)
+    for (let n = 0; n < tiles; n += 1) {
+      const problem = await findTileProblem(db, tree, level, n)
+      if (problem) return problem
+    }
+  }
+  return undefined
+}
+
+function findHeadProblem({ name }: AnyTree, { size, frontier }: TreeHead, computed: readonly Buffer[]) {
+  const same = Buffer.concat(computed).equals(Buffer.concat(frontier))
+  return same ? undefined : `${name} head does not match its ${size} entries.`
+}

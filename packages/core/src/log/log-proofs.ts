@@ -1,0 +1,79 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { climb, toConsistencyRanges, toInclusionRanges, toNodes, toRoot } from './merkle.ts'
+import type { LeafRange, TreeNode } from './merkle.ts'
+import { loadTiles, toNode, toTileKey, type TileRef } from './tiles.ts'
+import { readerOf, type TreeReader } from './tree-rows.ts'
+import { readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
+
+/** That an entry is in the log, as anybody can check with the root of a checkpoint. Hashes are base64. */
+export interface InclusionProof {
+  readonly index: number
+  readonly treeSize: number
+  readonly leafHash: string
+  readonly rootHash: string
+  readonly inclusionProof: string[]
+}
+
+/**
+ * Proves that the log's entry of this index (its `seq` less one) is in the tree of the given size, the whole log unless
+ * it is said. Throws `not_found` for what the tree does not have.
+ */
+export async function proveInclusion(context: Context, index: number, treeSize?: number): Promise<InclusionProof> {
+  const size = treeSize ?? (await readTreeHead(context.database.read)).size
+  if (!(index >= 0 && index < size)) {
+    throw new RegistryError('not_found', `The log of ${size} entries has none at the index ${index}.`)
+  }
+  return proveIn(readerOf(context), index, size)
+}
+
+/** As {@link proveInclusion} in any tree that has the index. */
+export async function proveIn(reader: TreeReader, index: number, size: number): Promise<InclusionProof> {
+  const ranges = toInclusionRanges(index, size)
+  const [leaf, ...proof] = await readRoots(reader, [{ start: index, end: index + 1 }, ...ranges], size)
+  return {
+    index,
+    treeSize: size,
+    leafHash: leaf!.toString('base64'),
+    rootHash: climb(leaf!, index, ranges, proof).toString('base64'),
+    inclusionProof: proof.map((node) => node.toString('base64')),
+  }
+}
+
+/** Proves that the tree of `newer` leaves begins with the tree of `older`. Hashes are base64. Throws `not_found`. */
+export async function proveConsistency(context: Context, older: number, newer?: number): Promise<string[]> {
+  const size = newer ?? (await readTreeHead(context.database.read)).size
+  if (!(older >= 0 && older <= size)) {
+    throw new RegistryError('not_found', `A log of ${size} entries had no tree of ${older} before.`)
+  }
+  const roots = await readRoots(readerOf(context), toConsistencyRanges(older, size), size)
+  return roots.map((root) => root.toString('base64'))
+}
+
+/** What the tree of so many leaves grows from: the roots of its perfect subtrees, largest first. */
+export async function readFrontier(reader: TreeReader, size: number): Promise<Buffer[]> {
+  const nodes = toNodes({ start: 0, end: size })
+  const ranges = nodes.map(({ level, index }) => ({ start: index * 2 ** level, end: (index + 1) * 2 ** level }))
+  return readRoots(reader, ranges, size)
+}
+
+/** The roots above ranges of leaves, from the fewest tiles that have them. */
+async function readRoots(reader: TreeReader, ranges: readonly LeafRange[], size: number): Promise<Buffer[]> {
+  const parts = ranges.map((range) => toNodes(range).map(toPlace))
+  const tiles = await loadTiles(
+    reader,
+    parts.flat().map(({ tile }) => tile),
+    size,
+  )
+  return parts.map((places) =>
+    toRoot(places.map(({ tile, offset, count }) => toNode(tiles.get(toTileKey(tile))!, offset, count))),
+  )
+}
+
+/** Where the hashes are that a node is made of: all in one tile. */
+function toPlace({ level, index }: TreeNode): { tile: TileRef; offset: number; count: number } {
+  const count = 2 ** (level % tileLevels)
+  const position = index * count
+  const tile = { level: Math.floor(level / tileLevels), n: Math.floor(position / tileHashes) }
+  return { tile, offset: position % tileHashes, count }
+}

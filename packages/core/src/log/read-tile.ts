@@ -1,0 +1,58 @@
+import { RegistryError, type Content } from '@skillstead/protocol'
+import type { Context } from '../context.ts'
+import { hashBytes } from './merkle.ts'
+import { parseTilePath } from './tile-path.ts'
+import { loadTiles, toTileKey, widthOf } from './tiles.ts'
+import { readerOf } from './tree-rows.ts'
+import { readTreeHead, tileHashes } from './log-tree.ts'
+
+/** A tile that is there is never another one: not even one at the edge, whose name says how wide it is. */
+const forEver = 'public, max-age=31536000, immutable'
+
+/**
+ * GET /tile/<level>/<n>[.p/<width>] and /tile/entries/<n>[.p/<width>]: hashes or entries of the log (C2SP tlog-tiles).
+ * Throws `invalid_request` for what is no such path, `not_found` beyond the tree.
+ */
+export async function readTile(context: Context, { path }: { path: string }): Promise<Content> {
+  const tile = parseTilePath(path)
+  if (!tile) throw malformed()
+  const { n, width } = tile
+  const level = tile.level === 'entries' ? 0 : tile.level
+  const { size } = await readTreeHead(context.database.read)
+  if (width > widthOf({ level, n }, size)) {
+    throw new RegistryError('not_found', `The log of ${size} entries has no such tile. A checkpoint tells its size.`)
+  }
+  const body =
+    tile.level === 'entries' ? await readEntries(context, n, width) : await readTileHashes(context, { level, n }, width)
+  return { contentType: 'application/octet-stream', body, cacheControl: forEver }
+}
+
+async function readTileHashes(context: Context, tile: { level: number; n: number }, width: number): Promise<Buffer> {
+  const size = (tile.n * tileHashes + width) * tileHashes ** tile.level
+  const tiles = await loadTiles(readerOf(context), [tile], size)
+  return tiles.get(toTileKey(tile))!.hashes.subarray(0, width * hashBytes)
+}
+
+/** Each entry after two bytes of its length. */
+async function readEntries({ database }: Context, n: number, width: number): Promise<Buffer> {
+  const rows = await database.read
+    .selectFrom('log')
+    .select('entry')
+    .where('seq', '>', n * tileHashes)
+    .where('seq', '<=', n * tileHashes + width)
+    .orderBy('seq')
+    .execute()
+  return Buffer.concat(
+    rows.flatMap(({ entry }) => {
+      const bytes = Buffer.from(entry)
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(bytes.length)
+      return [length, bytes]
+    }),
+  )
+}
+
+function malformed(): RegistryError {
+  const message = 'must be a tile such as 0/x001/234, 1/000.p/17 or entries/000'
+  return new RegistryError('invalid_request', `\`path\` ${message}.`, { errors: [{ path: 'path', message }] })
+}

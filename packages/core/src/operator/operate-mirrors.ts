@@ -1,0 +1,91 @@
+import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type endpoints } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { UpstreamOperator } from '../upstreams/upstream-port.ts'
+import { toOffset, toPage } from '../kernel/paging.ts'
+
+type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>
+
+/** GET /mirrors: none where the registry has no mirror. */
+export async function listMirrors({ upstreams }: Context): Promise<{ mirrors: MirrorStatus[]; total: number }> {
+  const mirrors = (await upstreams.operator?.list()) ?? []
+  return { mirrors, total: mirrors.length }
+}
+
+/** GET /mirrors/<upstream>. */
+export function showMirror(context: Context, { upstream }: Input<'getMirror'>): Promise<MirrorStatus> {
+  return getOperator(context).get(upstream)
+}
+
+/** POST /mirrors. */
+export async function addMirror(context: Context, input: Input<'addMirror'>, caller: Caller) {
+  const added = await getOperator(context).add(input)
+  await audit(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
+  return added
+}
+
+/** DELETE /mirrors/<upstream>: what came from it stays. */
+export async function removeMirror(
+  context: Context,
+  { upstream }: Input<'removeMirror'>,
+  caller: Caller,
+): Promise<undefined> {
+  await getOperator(context).remove(upstream)
+  await audit(context, caller, 'mirror.remove', upstream, {})
+}
+
+/** POST /mirrors/<upstream>/sync. */
+export async function syncMirror(context: Context, input: Input<'syncMirror'>, caller: Caller): Promise<MirrorStatus> {
+  const { upstream, ...options } = input
+  const status = await getOperator(context).sync(upstream, options)
+  // To go on from an alarm is a decision; any other sync happens by itself now and then.
+  if (Object.values(options).some(Boolean)) await audit(context, caller, 'mirror.sync', upstream, options)
+  return status
+}
+
+/** GET /mirrors/<upstream>/writes: what waits and what is in conflict, unless one state is asked for. */
+export async function listMirrorWrites(context: Context, input: Input<'listMirrorWrites'>) {
+  const { upstream, state, page, limit } = input
+  const states = state === undefined ? (['pending', 'conflict'] as const) : [state]
+  const wanted = { states, offset: toOffset(page, limit), limit }
+  const { writes, total } = await getOperator(context).listWrites(upstream, wanted)
+  return { writes, ...toPage(total, page, limit) }
+}
+
+/** POST /mirrors/<upstream>/writes/<id>. */
+export async function settleMirrorWrite(
+  context: Context,
+  { upstream, id, action, newName }: Input<'settleMirrorWrite'>,
+  caller: Caller,
+): Promise<MirrorWrite> {
+  const operator = getOperator(context)
+  const write = await operator.settleWrite(upstream, id, toSettlement(action, newName))
+  await audit(context, caller, `mirror.${action}`, write.subject, { id, upstream, newName })
+  return write
+}
+
+function toSettlement(action: Input<'settleMirrorWrite'>['action'], newName: string | undefined) {
+  if (action !== 'rename') return { action }
+  if (newName !== undefined) return { action, newName }
+  const message = 'is needed with `rename`: the name that it is to have there, without an owner'
+  throw new RegistryError('invalid_request', `newName ${message}.`, { errors: [{ path: 'newName', message }] })
+}
+
+function getOperator({ upstreams }: Context): UpstreamOperator {
+  if (upstreams.operator) return upstreams.operator
+  throw new RegistryError(
+    'conflict',
+    'This registry has no mirror, so that it can follow nobody: a node that `skillstead serve` runs has one.',
+  )
+}
+
+async function audit(
+  { database, clock }: Context,
+  caller: Caller,
+  action: string,
+  subject: string,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await database.writer.write((trx) => recordAudit(trx, { caller, action, subject, at: clock.now(), data }))
+}

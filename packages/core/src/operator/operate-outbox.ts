@@ -1,0 +1,48 @@
+import { type OutboxRow, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { recordAudit } from '../log/audit.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { JobSummary } from '../outbox/outbox.ts'
+import { toPage } from '../kernel/paging.ts'
+
+interface Listing {
+  readonly state?: OutboxRow['state']
+  readonly kind?: string
+  readonly page: number
+  readonly limit: number
+}
+
+/** GET /operator/outbox: what failed, the last first, and what waits, the next first, unless one state is asked for. */
+export async function listOutbox(context: Context, { state, kind, page, limit }: Listing) {
+  const states = state === undefined ? (['failed', 'pending'] as const) : [state]
+  const { rows, total } = await context.outbox.browse({ states, topic: kind, page, limit })
+  return { rows: rows.map(toOutboxRow), counts: await context.outbox.countTopics(), ...toPage(total, page, limit) }
+}
+
+/** POST /operator/outbox/<id>/retry: a fresh attempt at once. Throws `invalid_transition` for what is done. */
+export async function retryOutboxRow(context: Context, { id }: { id: string }, caller: Caller): Promise<OutboxRow> {
+  const { database, outbox, clock } = context
+  return database.writer.write(async (trx) => {
+    const row = await trx.selectFrom('outbox').select(['lane', 'topic']).where('id', '=', id).executeTakeFirst()
+    const job = row && (await outbox.retry(trx, row.lane, id))
+    if (!job) throw new RegistryError('not_found', 'The outbox has no row with this id.')
+    if (job.state === 'done')
+      throw new RegistryError('invalid_transition', 'This work is done; only what waits or failed can be tried again.')
+    await recordAudit(trx, { caller, action: 'outbox.retry', subject: row.topic, at: clock.now(), data: { id } })
+    return toOutboxRow({ ...job, ...row, attemptsMade: job.attempts.at(-1)?.number ?? 0 })
+  })
+}
+
+/** The payload is left out: it may hold what is private, such as the body of a delivery. */
+function toOutboxRow({ id, topic, lane, state, attempts, attemptsMade, dueAt, createdAt }: JobSummary): OutboxRow {
+  return {
+    id,
+    kind: topic,
+    lane,
+    state,
+    attempts: attemptsMade,
+    lastError: attempts.at(-1)?.error ?? null,
+    nextAt: state === 'pending' ? toTimestamp(dueAt) : null,
+    createdAt: toTimestamp(createdAt),
+  }
+}

@@ -1,0 +1,16 @@
+import type { Context } from '../context.ts'
+import { toVerdict } from '@skillstead/scanner'
+import { toAction } from '../catalogue/scan-policy.ts'
+import { findInTexts, type Texts } from '../catalogue/text-scan.ts'
+import { refuse } from './place-skill.ts'
+
+/** A refusal where the policy on scans would quarantine or refuse text of an upstream that is no file. */
+export async function refuseTexts({ scanPolicy, clock }: Context, texts: Texts, subject: string) {
+  if (Object.values(scanPolicy).every((action) => action === 'warn')) return undefined
+  const verdict = toVerdict(await findInTexts(texts, clock.now()))
+  if (toAction(scanPolicy, { verdict }) === 'warn') return undefined
+  return refuse(
+    'policy',
+    `The scan calls what is said of ${subject} ${verdict}, which this node's policy does not let in.`,
+  )
+}

@@ -1,0 +1,136 @@
+import { RegistryError, includesPlan, pingEvent } from '@skillstead/protocol'
+import DataLoader from 'dataloader'
+import type { Context } from '../context.ts'
+import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
+import { redirectStatuses } from '../http/outgoing-request.ts'
+import { isInList } from '../storage/list-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { deliveryTopic, pingTopic, type DeliveryPayload } from './events.ts'
+import { recordRuns } from './delivery-runs.ts'
+import { keepReadable, type AddressedDelivery } from './delivery-readers.ts'
+import { signService, signStandard } from './sign-delivery.ts'
+
+const minuteMs = 60_000
+/** Before the second attempt and each further one (specification, section 8). */
+const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
+/** In which a receiver has to answer (specification, section 8). */
+const deadlineMs = 5000
+
+/** Takes deliveries from the outbox. */
+export function handleDeliveries(context: Context): void {
+  const webhooks = createWebhookLoader(context)
+  const readable = createReadableLoader(context)
+  const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
+    const delivery = payload as DeliveryPayload
+    const target = await webhooks.load(delivery.webhookId).catch(hide)
+    if (target && !(await readable.load({ userId: target.user_id, delivery }).catch(hide)))
+      throw refuse('The owner of the webhook may no longer read the skill.')
+    return deliver(context, id, delivery, target)
+  }
+  const afterwards = (trx: WriteTransaction, ended: readonly EndedJob[]) => recordRuns(context, trx, ended)
+  context.outbox.handle(deliveryTopic, { retryDelaysMs, handle, afterwards })
+  context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
+}
+
+/** Whether the users of the deliveries that begin together may still read them, with two queries for all of them. */
+function createReadableLoader({ database }: Context) {
+  return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
+    async (deliveries) => {
+      const kept = new Set(await keepReadable(database.read, deliveries))
+      return deliveries.map((delivery) => kept.has(delivery))
+    },
+    { cache: false },
+  )
+}
+
+type Target = Awaited<ReturnType<typeof readTargets>>[number]
+
+/** Reads the webhooks of all the deliveries that begin together with one query; nothing is kept. */
+function createWebhookLoader(context: Context) {
+  return new DataLoader<string, Target | null>(
+    async (ids) => {
+      const rows = await readTargets(context, ids)
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      return ids.map((id) => byId.get(id) ?? null)
+    },
+    { cache: false },
+  )
+}
+
+async function readTargets({ database }: Context, ids: readonly string[]) {
+  return database.read
+    .selectFrom('webhooks as w')
+    .innerJoin('users as u', 'u.id', 'w.user_id')
+    .select([
+      'w.id',
+      'w.url',
+      'w.secret',
+      'w.previous_secret',
+      'w.previous_until',
+      'w.active',
+      'w.user_id',
+      'u.plan',
+      'u.disabled',
+    ])
+    .where(isInList(database.dialect, 'w.id', ids))
+    .execute()
+}
+
+function refuse(why: string): AttemptError {
+  return new AttemptError(why, { isFinal: true })
+}
+
+/** The owner of a webhook reads why an attempt failed; what goes wrong in here is not for their eyes. */
+function hide(cause: unknown): never {
+  throw new AttemptError('The registry could not prepare the delivery.', { cause })
+}
+
+/** Sends a delivery once. Throws an {@link AttemptError} unless the receiver answers 2xx in time. */
+async function deliver(context: Context, id: string, delivery: DeliveryPayload, target: Target | null) {
+  const { url, ...signing } = requireTarget(target, delivery)
+  const now = context.clock.now()
+  const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
+  if (statusCode >= 200 && statusCode < 300) return { statusCode }
+  const isRedirect = redirectStatuses.has(statusCode)
+  const message = isRedirect ? 'answered with a redirect, which is not followed' : `answered with ${statusCode}`
+  throw new AttemptError(`The receiver ${message}.`, { statusCode })
+}
+
+/** What has no receiver any more is not tried again. A ping also goes where the webhook is switched off. */
+function requireTarget(target: Target | null, { event }: DeliveryPayload): Target {
+  if (!target) throw refuse('The webhook was deleted.')
+  if (target.disabled === 1) throw refuse('The account of its owner is disabled.')
+  if (!includesPlan(target.plan, 'pro')) throw refuse('The plan of its owner does not include webhooks.')
+  if (target.active === 0 && event !== pingEvent) throw refuse('The webhook is switched off.')
+  return target
+}
+
+async function post(context: Context, url: string, body: string, headers: Record<string, string>): Promise<number> {
+  try {
+    return await context.outgoing.post(url, { headers, body, timeoutMs: deadlineMs })
+  } catch (error) {
+    if (!(error instanceof RegistryError) || error.code === 'shutting_down') throw error
+    throw new AttemptError(error.message, { cause: error })
+  }
+}
+
+function toHeaders(
+  deliveryId: string,
+  { event, eventId, body }: DeliveryPayload,
+  { secret, previous_secret, previous_until }: Pick<Target, 'secret' | 'previous_secret' | 'previous_until'>,
+  now: number,
+): Record<string, string> {
+  const timestamp = Math.floor(now / 1000)
+  const isOverlap = previous_secret !== null && now < previous_until!
+  const secrets = isOverlap ? [secret, previous_secret] : [secret]
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'skillstead',
+    'x-service-event': event,
+    'x-service-delivery': deliveryId,
+    'x-service-signature': signService(secret, body),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': secrets.map((each) => signStandard(each, { id: eventId, timestamp, body })).join(' '),
+  }
+}

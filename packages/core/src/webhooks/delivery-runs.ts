@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import { recordAudit } from '../log/audit.ts'
+import { systemCaller } from '../kernel/caller.ts'
+import type { Context } from '../context.ts'
+import type { EndedJob } from '../outbox/outbox.ts'
+import type { Dialect } from '../storage/database.ts'
+import { isInList, toRowTable } from '../storage/list-query.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { announceWebhooks } from './subscribe-webhook.ts'
+import { keepReadable } from './delivery-readers.ts'
+import type { DeliveryPayload } from './events.ts'
+import { webhookPlans } from './subscribers.ts'
+
+/** A webhook is switched off when so many of its deliveries failed in a row, unless the operator says otherwise. */
+const offAfterFailuresDefault = 20
+
+/** How a webhook's deliveries ended: whether any arrived, and how many failed since. */
+interface Run {
+  readonly arrived: 0 | 1
+  readonly failed: number
+}
+
+interface Changed {
+  readonly id: string
+  readonly user_id: string
+  readonly failed_run: number
+}
+
+/**
+ * Keeps how many deliveries of each webhook failed in a row, and switches those off whose run is too long. Called with
+ * every delivery that ended, in the transaction that ends it.
+ */
+export async function recordRuns(context: Context, trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void> {
+  const changed = await addRuns(context, trx, toRuns(await withoutDropped(trx, ended)))
+  const { offAfterFailures = offAfterFailuresDefault } = context.webhooks
+  if (offAfterFailures === 0) return
+  const over = changed.filter(({ failed_run }) => failed_run >= offAfterFailures)
+  if (over.length > 0) await switchOff(context, trx, over)
+}
+
+/** Without those that were dropped because their user may no longer read them, which says nothing of the receiver. */
+async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
+  const failed = ended.filter(({ state }) => state === 'failed')
+  if (failed.length === 0) return ended
+  const lanes = [...new Set(failed.map(({ lane }) => lane))]
+  const rows = await trx.selectFrom('webhooks').select(['id', 'user_id']).where('id', 'in', lanes).execute()
+  const users = new Map(rows.map(({ id, user_id }) => [id, user_id]))
+  const addressed = failed.flatMap((job) => {
+    const userId = users.get(job.lane)
+    return userId === undefined ? [] : [{ job, userId, delivery: job.payload as DeliveryPayload }]
+  })
+  const counted = new Set((await keepReadable(trx, addressed)).map(({ job }) => job))
+  return ended.filter((job) => job.state === 'done' || counted.has(job))
+}
+
+function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
+  const runs = new Map<string, Run>()
+  for (const { lane, state } of ended) {
+    const { arrived, failed } = runs.get(lane) ?? { arrived: 0, failed: 0 }
+    runs.set(lane, state === 'done' ? { arrived: 1, failed: 0 } : { arrived, failed: failed + 1 })
+  }
+  return runs
+}
+
+/**
+ * One look for all of them, and nothing written where deliveries arrive as they did before. What fails because its
+ * webhook is switched off or deleted, or its owner may have none, says nothing of the receiver.
+ */
+async function addRuns(
+  { database: { dialect } }: Context,
+  trx: WriteTransaction,
+  runs: ReadonlyMap<string, Run>,
+): Promise<readonly Changed[]> {
+  const rows = [...runs].map(([id, run]) => ({ id, ...run }))
+  const table = toRowTable(dialect, { id: 'text', arrived: 'whole', failed: 'whole' }, rows)
+  // Joined in this order, whatever a planner makes of it: from the few that ended to their webhooks by key.
+  const { rows: changed } = await sql<Changed>`select w.id, w.user_id,
+      case when r.arrived = 1 then r.failed else w.failed_run + r.failed end as failed_run
+    from ${table} as r cross join webhooks as w cross join users as u
+    where w.id = r.id and w.active = 1 and (r.failed > 0 or w.failed_run > 0)
+      and u.id = w.user_id and u.disabled = 0 and u.plan in (${sql.join(webhookPlans)})`.execute(trx)
+  if (changed.length > 0) await writeRuns(dialect, trx, changed)
+  return changed
+}
+
+async function writeRuns(dialect: Dialect, trx: WriteTransaction, changed: readonly Changed[]): Promise<void> {
+  const rows = changed.map(({ id, failed_run }) => ({ id, failed_run }))
+  await sql`update webhooks set failed_run = r.failed_run
+    from ${toRowTable(dialect, { id: 'text', failed_run: 'whole' }, rows)} as r where webhooks.id = r.id`.execute(trx)
+}
+
+async function switchOff(
+  { clock, database: { dialect } }: Context,
+  trx: WriteTransaction,
+  webhooks: readonly Changed[],
+): Promise<void> {
+  const at = clock.now()
+  const ids = webhooks.map(({ id }) => id)
+  await trx
+    .updateTable('webhooks')
+    .set({ active: 0, updated_at: at })
+    .where(isInList(dialect, 'id', ids))
+    .execute()
+  await trx
+    .deleteFrom('webhook_subscriptions')
+    .where(isInList(dialect, 'webhook_id', ids))
+    .execute()
+  for (const { id, user_id, failed_run } of webhooks) {
+    await announceWebhooks(trx, user_id, at)
+    const data = { failures: failed_run }
+    await recordAudit(trx, { caller: systemCaller, action: 'webhook.off', subject: id, at, data })
+  }
+}

@@ -1,0 +1,80 @@
+import type { EventData } from '@skillstead/protocol'
+import type { OutboxJob } from '../outbox/outbox.ts'
+import { isShownToOwner } from '../catalogue/visibility.ts'
+import type { Dialect } from '../storage/database.ts'
+import { isInList } from '../storage/list-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { parseUseKey, type UseCounts } from '../community/use-counts.ts'
+import { toDeliveries } from './events.ts'
+import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
+
+/** A skill whose owner is told of every use, and those who are told. */
+export interface Watched {
+  readonly skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'downloads'>
+  readonly subscribers: readonly Subscriber[]
+}
+
+/** About how many deliveries one transaction writes, so that none holds the event loop for long. */
+const deliveriesMax = 256
+
+/** Of some skills, those whose owners are told of their uses, by id. */
+export async function findWatched(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  skillIds: Iterable<string>,
+): Promise<Map<string, Watched>> {
+  if (!(await hasSubscribers(trx, 'skill.downloaded'))) return new Map()
+  // Not joined: a database may look through all that an owner has, for some of it.
+  const skills = await trx
+    .selectFrom('skills')
+    .select(['id', 'owner_id', 'name', 'full_name', 'downloads', 'state'])
+    .where(isInList(dialect, 'id', skillIds))
+    .execute()
+  const ownerIds = new Set(skills.map(({ owner_id }) => owner_id))
+  const rows = await selectSubscribers(trx, 'skill.downloaded')
+    .where(isInList(dialect, 's.user_id', ownerIds))
+    .execute()
+  const ofOwner = Map.groupBy(rows, ({ userId }) => userId)
+  const watched = skills.filter(isShownToOwner).map((skill): [string, Watched] => {
+    const subscribers = ofOwner.get(skill.owner_id) ?? []
+    return [skill.id, { skill, subscribers: subscribers.filter((each) => isAbout(each, skill.full_name)) }]
+  })
+  return new Map(watched.filter(([, { subscribers }]) => subscribers.length > 0))
+}
+
+/** Parts uses into what one transaction counts and tells of, and what is left for the next. Something is always taken. */
+export function takeUses(
+  uses: UseCounts,
+  watched: ReadonlyMap<string, Watched>,
+): { taken: UseCounts; left: UseCounts } {
+  const [taken, left] = [new Map<string, number>(), new Map<string, number>()]
+  let room = deliveriesMax
+  for (const [key, count] of uses) {
+    const deliveries = watched.get(parseUseKey(key).skillId)?.subscribers.length ?? 0
+    const fitting = deliveries === 0 ? count : Math.min(count, Math.ceil(room / deliveries))
+    room = Math.max(0, room - fitting * deliveries)
+    if (fitting > 0) taken.set(key, fitting)
+    if (fitting < count) left.set(key, count - fitting)
+  }
+  return { taken, left }
+}
+
+/** A delivery of each use to each who is told of it; the downloads of each skill count up from where they stand. */
+export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<string, Watched>, at: number): OutboxJob[] {
+  const jobs: OutboxJob[] = []
+  const counts = new Map<string, number>()
+  for (const [key, count] of uses) {
+    const { skillId, client } = parseUseKey(key)
+    const found = watched.get(skillId)
+    if (!found) continue
+    const { id, name, full_name: fullName, downloads } = found.skill
+    const before = counts.get(id) ?? downloads
+    for (let i = 1; i <= count; i++) {
+      const data: EventData<'skill.downloaded'> = { skill: { id, name, fullName }, client, downloadCount: before + i }
+      jobs.push(...toDeliveries(found.subscribers, 'skill.downloaded', data, at))
+    }
+    counts.set(id, before + count)
+  }
+  return jobs
+}
