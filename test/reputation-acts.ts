@@ -97,7 +97,7 @@ const acts = {
   takeDown: ({ test }, { skill, how }) => takeDown(test, skill, how % 2 === 0),
   download: ({ test }, { skill, how }) => download(test, skill.id, how),
   verify: ({ test }, { user, how }) => verify(test, user, how % 2 === 0),
-} satisfies Record<string, (world: World, deed: Deed) => Promise<unknown>>
+} satisfies Record<string, (world: World, cause: Deed) => Promise<unknown>>
 
 export const actKinds = Object.keys(acts) as (keyof typeof acts)[]
 
@@ -155,7 +155,7 @@ export function readSkill(test: TestRegistry, fullName: string): Promise<SkillRo
 type Work = Parameters<typeof changeSkill>[4]
 
 function change({ registry }: TestRegistry, skill: SkillRow, work: Work) {
-  const what = { action: 'test', subject: skill.full_name, deed: { type: 'skill' } as const }
+  const what = { action: 'test', subject: skill.full_name, cause: { type: 'skill' } as const }
   return changeSkill(registry, systemCaller, skill, what, work)
 }
 

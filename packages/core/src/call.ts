@@ -10,7 +10,8 @@ import {
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { requireScope, requireUser, type Caller } from './kernel/caller.ts'
-import type { CallOptions, Context } from './context.ts'
+import type { CallOptions } from './kernel/call-options.ts'
+import type { OperatorContext } from './operator/operator-context.ts'
 import type { EncodedJson } from './kernel/encoded-json.ts'
 import { toFieldErrors } from './kernel/field-errors.ts'
 import { readThrough } from './upstreams/read-through.ts'
@@ -21,14 +22,14 @@ import { toRegistryError } from './storage/storage-error.ts'
 /** What an operation answered, whatever its endpoint: a JSON value or its bytes, or content of another type. */
 export type AnyReply = Reply<unknown | EncodedJson | Content>
 
-type AnyOperation = (context: Context, input: unknown, caller: Caller, options?: CallOptions) => unknown
+type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
 /**
  * Calls an operation by its name: who may call, what is sent, then the operation. The one way in for both transports.
  * `input` is one flat object of path parameters, query parameters and body fields. Throws RegistryError.
  */
 export async function localCall(
-  context: Context,
+  context: OperatorContext,
   name: EndpointName,
   input: unknown,
   caller: Caller,
@@ -86,7 +87,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
 }
 
 /** The caller with the link that came along. Throws `forbidden` where it comes with a request to change something. */
-async function withLink(context: Context, { method }: Endpoint, caller: Caller, token: string | undefined) {
+async function withLink(context: OperatorContext, { method }: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
   if (method !== 'GET')
     throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')

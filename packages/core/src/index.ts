@@ -2,7 +2,8 @@ export { toDigest } from '@skillstead/skill-format/archives'
 export { guest, systemCaller, type Caller, type Guest, type UserCaller } from './kernel/caller.ts'
 export { authorize, localCall, type AnyReply } from './call.ts'
 export { systemClock, type Clock } from './kernel/clock.ts'
-export type { CallOptions, Context } from './context.ts'
+export type { CallOptions } from './kernel/call-options.ts'
+export type { OperatorContext } from './operator/operator-context.ts'
 export {
   findArtifact,
   parseArtifactFile,
@@ -71,8 +72,8 @@ export {
 } from './catalogue/bundle-parts.ts'
 export { checkRegistry, mendRegistry } from './checks/check-registry.ts'
 export type { Finding } from './checks/finding.ts'
-export { collectGarbage, type Garbage } from './garbage/collect-garbage.ts'
-export { compact, readUse, type FileUse } from './garbage/compact.ts'
+export { collectGarbage, type Garbage } from './operator/collect-garbage.ts'
+export { compact, readUse, type FileUse } from './operator/compact.ts'
 export { writeBackup } from './storage/backup.ts'
 export { exportRegistry, type ExportOptions, type ExportSummary } from './transfer/export-registry.ts'
 export { importRegistry, type ImportOptions, type ImportSummary } from './transfer/import-registry.ts'

@@ -1,7 +1,8 @@
 import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { localCall } from './call.ts'
 import { guest, type Caller } from './kernel/caller.ts'
-import type { CallOptions, Context } from './context.ts'
+import type { CallOptions } from './kernel/call-options.ts'
+import type { OperatorContext } from './operator/operator-context.ts'
 import { EncodedJson } from './kernel/encoded-json.ts'
 import { SkillMoved } from './catalogue/find-skill.ts'
 
@@ -13,7 +14,7 @@ import { SkillMoved } from './catalogue/find-skill.ts'
  * const api = localApi(registry, await registry.getCaller('alice'))
  * await api.publishSkill({ skillMd })
  */
-export function localApi(context: Context, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
+export function localApi(context: OperatorContext, caller: Caller = guest, options: CallOptions = {}): RegistryApi {
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
     (input: Record<string, unknown> = {}) => call(context, name, input, caller, options),
@@ -22,7 +23,7 @@ export function localApi(context: Context, caller: Caller = guest, options: Call
 }
 
 async function call(
-  context: Context,
+  context: OperatorContext,
   name: EndpointName,
   input: Record<string, unknown>,
   caller: Caller,

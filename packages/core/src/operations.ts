@@ -1,7 +1,15 @@
 import type { Operations, endpoints } from '@skillstead/protocol'
 import { createApiKey, deleteApiKey, issueKey, listApiKeys } from './accounts/api-keys.ts'
 import { listAudit } from './accounts/audit-list.ts'
-import { getSession, readAvatar, setFollowing, showFollowing, showMe, showUser, updateMe } from './accounts/profiles.ts'
+import {
+  getSession,
+  readAvatar,
+  setFollowing,
+  showFollowing,
+  showMe,
+  showUser,
+  updateMe,
+} from './community/user-profiles.ts'
 import { createSession, deleteSession } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { listAgents } from './community/agent-leaderboard.ts'
@@ -9,7 +17,7 @@ import { getAgent } from './community/agent-profile.ts'
 import { registerAgent } from './community/register-agent.ts'
 import { resetAgentToken } from './community/reset-agent-token.ts'
 import type { Caller } from './kernel/caller.ts'
-import type { Context } from './context.ts'
+import type { OperatorContext } from './operator/operator-context.ts'
 import { decideCopyReport, listCopyReports } from './catalogue/copy-reports.ts'
 import { reportCopy } from './catalogue/copy-report.ts'
 import { showSimilarity } from './catalogue/show-similarity.ts'
@@ -251,4 +259,4 @@ export const operations = {
   syncMirror,
   listMirrorWrites,
   settleMirrorWrite,
-} satisfies Operations<typeof endpoints, Context, Caller>
+} satisfies Operations<typeof endpoints, OperatorContext, Caller>

@@ -3,11 +3,12 @@ import { dirname } from 'node:path'
 import { RegistryError, scopes, type PlanName } from '@skillstead/protocol'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
-import { createAnswerCache } from './kernel/response-cache.ts'
+import { createResponseCache } from './kernel/response-cache.ts'
 import type { UserCaller } from './kernel/caller.ts'
 import { createChangeFollower } from './log/change-follower.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
-import type { Context, WebhookOptions } from './context.ts'
+import type { OperatorContext } from './operator/operator-context.ts'
+import type { WebhookOptions } from './webhooks/webhooks-context.ts'
 import { createCopyIndex } from './catalogue/copy-index.ts'
 import { scheduleSketches } from './catalogue/sketch-versions.ts'
 import { createCounters } from './community/download-counters.ts'
@@ -17,6 +18,7 @@ import { handleExternalScans } from './community/scan-indexed-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type IdempotentClaim, type KeptAnswer } from './accounts/idempotency.ts'
 import { readIdentity, type Identity } from './log/node-identity.ts'
+import { createUpstreamQueue } from './upstreams/upstream-queue.ts'
 import { createUpstreams } from './upstreams/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
 import { readBackupMetrics, requireFile, scheduleBackups, type BackupPlan } from './operator/scheduled-backups.ts'
@@ -39,7 +41,10 @@ import { isNoteName } from './log/signed-notes.ts'
 import { createTransparency } from './log/transparency.ts'
 import { scheduleRescan } from './governance/rescan.ts'
 import { handleVerifications } from './accounts/verification-check.ts'
-import { handleVerifiedSkills } from './catalogue/refresh-verified.ts'
+import { attributeVersion } from './community/attribute-version.ts'
+import { refreshStanding } from './community/author-standings.ts'
+import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
+import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/refresh-verified.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createEvents } from './webhooks/events.ts'
 import { createWatchers } from './webhooks/download-watchers.ts'
@@ -81,7 +86,7 @@ export interface RegistryOptions extends DatabaseLocation {
 }
 
 /** An open registry: everything that Skillstead does, without a network. */
-export interface Registry extends Context {
+export interface Registry extends OperatorContext {
   /** Who holds a key; throws `unauthorized`. */
   authenticate(key: string): Promise<UserCaller>
   /** Who holds a session; throws `unauthorized`. */
@@ -100,6 +105,7 @@ export interface Registry extends Context {
   close(): Promise<void>
 }
 
+const reputation = { changeStanding, creditSkill, recountCredit }
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 60_000
 /** Below this a disk is as good as full: SQLite needs room for its journal. */
@@ -127,11 +133,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const changes = await createChangeFollower(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
-  const counting = { database, clock, outbox, watchers: await createWatchers(database, changes), onError }
+  const upstreamQueue = createUpstreamQueue({ clock, outbox })
+  const watchers = await createWatchers(database, changes)
+  const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
   const sharedLimits = createSharedLimits(database, onError)
   const counters = createCounters(counting, createSeenDownloads(sharedLimits))
   const telemetry = createTelemetry(counting)
-  const answers = createAnswerCache(options.answerBytesMax ?? answerBytesMax)
+  const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
   const search = createCatalogueSearch(database, changes, {
@@ -141,7 +149,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const copies = createCopyIndex(database, onError)
   const closing = new AbortController()
   const waits = new AbortController()
-  const context: Context = {
+  const context: OperatorContext = {
     origin,
     epoch,
     clock,
@@ -150,6 +158,13 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     counters,
     outbox,
     events: createEvents(outbox, clock),
+    reputation,
+    agents: { attributeVersion },
+    upstreamQueue,
+    async onVerificationChange(trx, userId, at) {
+      await refreshStanding(trx, userId, at)
+      await refreshVerifiedSkills(context, trx, userId)
+    },
     search,
     copies,
     answers,

@@ -1,7 +1,7 @@
 import { type ApiKey, limits, RegistryError, type Scope, scopes, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import { requireAccount, type Caller, type UserCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
@@ -12,7 +12,7 @@ import { createKey, hashKey, prefixLength } from './api-key-format.ts'
 const dayMs = 24 * 60 * 60 * 1000
 
 /** GET /api-keys: the caller's, newest first. */
-export async function listApiKeys(context: Context, input: { page: number; limit: number }, caller: Caller) {
+export async function listApiKeys(context: AccountsContext, input: { page: number; limit: number }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
   const { count } = await mine.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
@@ -27,7 +27,7 @@ export async function listApiKeys(context: Context, input: { page: number; limit
 
 /** POST /api-keys: the answer is the only place that ever shows the key. A key cannot make one that may do more. */
 export async function createApiKey(
-  context: Context,
+  context: AccountsContext,
   input: { name: string; expiresInDays?: number; scopes?: Scope[] },
   caller: Caller,
 ) {
@@ -47,7 +47,7 @@ export async function createApiKey(
  * cannot sign in, and `forbidden` for scopes that the administrator's own key lacks.
  */
 export async function issueKey(
-  context: Context,
+  context: AccountsContext,
   input: { username: string; name: string; expiresInDays?: number; scopes?: Scope[] },
   caller: Caller,
 ) {
@@ -67,7 +67,11 @@ export async function issueKey(
 }
 
 /** DELETE /api-keys/<id>: the key stops working at once. Throws `not_found`, also for other people's keys. */
-export async function deleteApiKey(context: Context, input: { id: string }, caller: Caller): Promise<undefined> {
+export async function deleteApiKey(
+  context: AccountsContext,
+  input: { id: string },
+  caller: Caller,
+): Promise<undefined> {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const gone = await trx
@@ -82,7 +86,7 @@ export async function deleteApiKey(context: Context, input: { id: string }, call
 }
 
 async function insertLimitedKey(
-  context: Context,
+  context: AccountsContext,
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
 ) {

@@ -1,10 +1,10 @@
 import { toTimestamp } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 /** GET /audit, for administrators: newest first. */
 export async function listAudit(
-  context: Context,
+  context: AccountsContext,
   input: { action?: string; actor?: string; page: number; limit: number },
 ) {
   const { action, actor, page, limit } = input

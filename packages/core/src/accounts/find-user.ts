@@ -1,9 +1,9 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 
 /** The user of a name; throws `not_found`. */
-export async function getUserByName(context: Context, username: string): Promise<UserRow> {
+export async function getUserByName(context: AccountsContext, username: string): Promise<UserRow> {
   const user = await context.database.read
     .selectFrom('users')
     .selectAll()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
 import type { UserCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 
 /** The first answer to a request that carried an idempotency key. */
 export interface KeptAnswer {
@@ -26,7 +26,7 @@ const runningMs = 60_000
  * `idempotency_key_reused` for another body, `conflict` while the first request is still running.
  */
 export async function beginIdempotent(
-  context: Pick<Context, 'database' | 'clock'>,
+  context: Pick<AccountsContext, 'database' | 'clock'>,
   caller: UserCaller,
   key: string,
   bodyHash: string,
@@ -65,7 +65,7 @@ export async function beginIdempotent(
  * that another has claimed the key since changes nothing.
  */
 export async function finishIdempotent(
-  context: Pick<Context, 'database'>,
+  context: Pick<AccountsContext, 'database'>,
   caller: UserCaller,
   key: string,
   { claimedAt }: IdempotentClaim,
@@ -88,7 +88,7 @@ export async function finishIdempotent(
 }
 
 /** Forgets what is older than a day. */
-export async function sweepIdempotent(context: Pick<Context, 'database' | 'clock'>): Promise<void> {
+export async function sweepIdempotent(context: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx
       .deleteFrom('idempotent_answers')

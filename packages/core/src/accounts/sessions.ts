@@ -1,6 +1,7 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 
@@ -12,7 +13,7 @@ const sessionsPerKeyMax = 100
  * POST /session: a token that stands for the key in use until it expires, the key goes or its user is shut out. A
  * session cannot open another one, or a stolen one would never end.
  */
-export async function createSession(context: Context, _input: object, caller: Caller) {
+export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
   const { keyId } = requireAccount(caller)
   if (keyId === undefined)
     throw new RegistryError('forbidden', 'Only an API key opens a session: `Authorization: Bearer ssk_...`.')
@@ -29,7 +30,7 @@ export async function createSession(context: Context, _input: object, caller: Ca
 
 /** DELETE /session: ends the session whose token came along. Without one there is nothing to do, and no error. */
 export async function deleteSession(
-  context: Context,
+  context: AccountsContext,
   _input: object,
   _caller: Caller,
   options: CallOptions = {},
@@ -42,7 +43,7 @@ export async function deleteSession(
 }
 
 /** Forgets the sessions that are over. */
-export async function sweepSessions({ database, clock }: Pick<Context, 'database' | 'clock'>): Promise<void> {
+export async function sweepSessions({ database, clock }: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx.deleteFrom('sessions').where('expires_at', '<=', clock.now()).execute()
   })

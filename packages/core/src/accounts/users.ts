@@ -2,7 +2,7 @@ import { type PlanName, RegistryError, reservedOwners, toTimestamp, type User } 
 import type { Kysely } from 'kysely'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
@@ -20,7 +20,7 @@ interface NewUser {
 
 /** GET /users, for administrators: by name. */
 export async function listUsers(
-  context: Context,
+  context: AccountsContext,
   input: { q: string; claimed?: boolean; page: number; limit: number },
 ) {
   const { claimed } = input
@@ -43,13 +43,13 @@ export async function listUsers(
  * POST /users: a user with a first key. A namespace that an import brought in is handed over by this. The first user
  * of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
  */
-export async function createUser(context: Context, input: NewUser, caller: Caller) {
+export async function createUser(context: AccountsContext, input: NewUser, caller: Caller) {
   requireFreeName(input.username)
   return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
 }
 
 /** POST /setup: as {@link createUser}, while nobody else is there. Throws `conflict` otherwise. */
-export async function createFirstUser(context: Context, username: string, caller: Caller) {
+export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   requireFreeName(username)
   return context.database.writer.write(async (trx) => {
     // On PostgreSQL two could be the first at the same moment.
@@ -68,7 +68,7 @@ export function toSetUpError(): RegistryError {
   return new RegistryError('conflict', 'This node is set up already. Sign in with an API key.')
 }
 
-async function insertCreated(context: Context, trx: WriteTransaction, input: NewUser, caller: Caller) {
+async function insertCreated(context: AccountsContext, trx: WriteTransaction, input: NewUser, caller: Caller) {
   const now = context.clock.now()
   const first = await isWithoutUsers(trx)
   const plan = input.plan ?? (first ? 'enterprise' : context.defaultPlan)
@@ -81,7 +81,7 @@ async function insertCreated(context: Context, trx: WriteTransaction, input: New
 
 /** PATCH /users/<username>, for administrators. The last administrator cannot be taken away. */
 export async function updateUser(
-  context: Context,
+  context: AccountsContext,
   input: { username: string; plan?: PlanName; role?: 'user' | 'admin'; disabled?: boolean },
   caller: Caller,
 ): Promise<User> {

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import type { Outgoing } from '../http/outgoing.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -16,7 +16,7 @@ const proofBytesMax = 64 * 1024
 const proofMs = 10_000
 
 /** Looks for the proofs of what is pending, whenever the outbox says so. */
-export function handleVerifications(context: Context): void {
+export function handleVerifications(context: AccountsContext): void {
   context.outbox.handle(topic, {
     retryDelaysMs,
     async handle({ id, again }, attempt) {
@@ -34,7 +34,7 @@ export function handleVerifications(context: Context): void {
 
 /** Has a pending verification looked at: from the beginning, or once more at once. Manual ones wait for a person. */
 export async function enqueueCheck(
-  context: Context,
+  context: AccountsContext,
   trx: WriteTransaction,
   row: VerificationRow,
   { again }: { again: boolean },
@@ -52,17 +52,17 @@ export async function enqueueCheck(
 }
 
 /** Where somebody asked while the look before was under way: it may have seen what was there before he asked. */
-async function lookAgain(context: Context, trx: WriteTransaction, id: string): Promise<void> {
+async function lookAgain(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
   const pending = await findPending(trx, id)
   if (pending && pending.answered < pending.asked) await enqueueLook(context, trx, id)
 }
 
-function enqueueLook(context: Context, trx: WriteTransaction, id: string): Promise<void> {
+function enqueueLook(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
   return context.outbox.enqueue(trx, { topic, payload: { id, again: true }, uniqueKey: `${topic}:${id}:again` })
 }
 
 /** Looks once. Answers why there is no proof, or undefined where there is one, or nothing is pending any more. */
-async function check(context: Context, id: string, isLast: boolean): Promise<string | undefined> {
+async function check(context: AccountsContext, id: string, isLast: boolean): Promise<string | undefined> {
   const row = await findPending(context.database.read, id)
   if (!row) return undefined
   const missing = row.method === 'github' ? await missesInFile(context, row, row.proof) : await missesOf(context, row)
@@ -91,7 +91,7 @@ function findPending(db: Pick<WriteTransaction, 'selectFrom'>, id: string) {
 }
 
 /** Why a domain does not prove anything: neither its TXT records nor its file do. */
-async function missesOf(context: Context, row: VerificationRow): Promise<string | undefined> {
+async function missesOf(context: AccountsContext, row: VerificationRow): Promise<string | undefined> {
   const names = [row.proof, `_skillstead.${row.proof}`]
   const missing = await Promise.all(names.map((name) => missesInTxt(context.outgoing, name, row.token)))
   if (missing.includes(undefined)) return undefined
@@ -108,7 +108,11 @@ async function missesInTxt(outgoing: Outgoing, name: string, token: string): Pro
   }
 }
 
-async function missesInFile(context: Context, row: VerificationRow, address: string): Promise<string | undefined> {
+async function missesInFile(
+  context: AccountsContext,
+  row: VerificationRow,
+  address: string,
+): Promise<string | undefined> {
   try {
     const { status, bytes } = await context.outgoing.get(address, { bytesMax: proofBytesMax, timeoutMs: proofMs })
     if (status !== 200) return `${address} answers with the status ${status}.`

@@ -1,7 +1,7 @@
 import { RegistryError, type ListedVerification } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { Method } from './verification-proofs.ts'
 import { settleVerification } from './verification-outcome.ts'
@@ -19,7 +19,7 @@ const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
 
 /** PATCH /verifications/<id>, for administrators. Throws `not_found` and `invalid_transition`. */
 export async function decideVerification(
-  context: Context,
+  context: AccountsContext,
   input: { id: string; status: Decision; note: string },
   caller: Caller,
 ): Promise<ListedVerification> {

@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { getUserByName } from './find-user.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { Method } from './verification-proofs.ts'
@@ -17,7 +17,7 @@ interface Filter {
 
 /** GET /users/<username>/verifications, newest first: for the user and for administrators. Throws `forbidden`. */
 export async function listOwnVerifications(
-  context: Context,
+  context: AccountsContext,
   input: { username: string; page: number; limit: number },
   caller: Caller,
 ) {
@@ -29,11 +29,11 @@ export async function listOwnVerifications(
 }
 
 /** GET /verifications, for administrators: the oldest first. */
-export async function listVerifications(context: Context, input: Omit<Filter, 'userId'>) {
+export async function listVerifications(context: AccountsContext, input: Omit<Filter, 'userId'>) {
   return readPage(context, input, 'asc')
 }
 
-async function readPage(context: Context, filter: Filter, order: 'asc' | 'desc') {
+async function readPage(context: AccountsContext, filter: Filter, order: 'asc' | 'desc') {
   const { userId, status, method, page, limit } = filter
   const matching = context.database.read
     .selectFrom('verifications')

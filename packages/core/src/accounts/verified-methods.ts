@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../storage/tables.ts'
-import type { VerifiedMethod } from '../community/reputation-formula.ts'
+import type { VerificationRow } from '../storage/rows-trust.ts'
+
+export type VerifiedMethod = VerificationRow['method']
 
 /** By which methods users are verified, in the order of the alphabet; users who are not verified are absent. */
 export async function readVerifiedMethods(

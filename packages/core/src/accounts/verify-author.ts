@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { RegistryError, allowances, type Verification } from '@skillstead/protocol'
 import { getUserByName } from './find-user.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { AccountsContext } from './accounts-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -19,7 +19,7 @@ const perDayMax = allowances.verification.limit
  * one takes the place of what is pending by that method. Throws `forbidden`, `invalid_request` that names the proof, `rate_limited`.
  */
 export async function verifyAuthor(
-  context: Context,
+  context: AccountsContext,
   input: { username: string; method: Method; proof: string },
   caller: Caller,
 ): Promise<Verification> {
@@ -40,7 +40,7 @@ export async function verifyAuthor(
 }
 
 async function begin(
-  context: Context,
+  context: AccountsContext,
   trx: WriteTransaction,
   wanted: { userId: string; username: string; method: Method; proof: string; rows: readonly VerificationRow[] },
 ): Promise<VerificationRow> {

@@ -1,13 +1,13 @@
 import { RegistryError, type Content } from '@skillstead/protocol'
 import { findBlob } from '../storage/blobs.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { findPublicManifest } from './version-manifests.ts'
 
 /**
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's list of files by the version's. Throws
  * `taken_down` where only skills under a takedown have it, `not_found` for everything else.
  */
-export async function readBlob(context: Context, input: { digest: string }): Promise<Content> {
+export async function readBlob(context: CatalogueContext, input: { digest: string }): Promise<Content> {
   const { digest } = input
   const bytes = await findPublicBlob(context, digest, await findPublicSize(context, digest, 'live'))
   if (!bytes) throw await toRefusal(context, digest)
@@ -26,11 +26,11 @@ const batchBytesMax = 64 * 1024 * 1024
  * POST /blobs/batch: one JSON line for each digest, in their order and each once, read as the receiver takes them. What
  * is over the bound of one request is `{ digest, size, skipped: true }`, to be asked for again.
  */
-export function readBlobs(context: Context, input: { digests: string[] }): Content {
+export function readBlobs(context: CatalogueContext, input: { digests: string[] }): Content {
   return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
 }
 
-async function* toLines(context: Context, digests: readonly string[]): AsyncGenerator<Uint8Array> {
+async function* toLines(context: CatalogueContext, digests: readonly string[]): AsyncGenerator<Uint8Array> {
   let sent = 0
   for (const digest of new Set(digests)) {
     const line = await toLine(context, digest, batchBytesMax - sent)
@@ -43,7 +43,7 @@ type Line =
   | { digest: string; size: number; content: string }
   | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
 
-async function toLine(context: Context, digest: string, bytesLeft: number): Promise<Line> {
+async function toLine(context: CatalogueContext, digest: string, bytesLeft: number): Promise<Line> {
   const size = await findPublicSize(context, digest, 'live')
   if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
   const bytes = await findPublicBlob(context, digest, size)
@@ -52,14 +52,14 @@ async function toLine(context: Context, digest: string, bytesLeft: number): Prom
 }
 
 async function findPublicBlob(
-  context: Context,
+  context: CatalogueContext,
   digest: string,
   size: number | undefined,
 ): Promise<Uint8Array | undefined> {
   return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
 }
 
-async function toRefusal(context: Context, digest: string): Promise<RegistryError> {
+async function toRefusal(context: CatalogueContext, digest: string): Promise<RegistryError> {
   const isTakenDown =
     (await findPublicSize(context, digest, 'taken_down')) !== undefined ||
     (await findPublicManifest(context, digest, 'taken_down')) !== undefined
@@ -69,7 +69,7 @@ async function toRefusal(context: Context, digest: string): Promise<RegistryErro
 
 /** The size of a file that some version of a public skill in the given state has. */
 async function findPublicSize(
-  context: Context,
+  context: CatalogueContext,
   digest: string,
   state: 'live' | 'taken_down',
 ): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { unpackBlob } from '../storage/blobs.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { readFiles, type FileRow } from './version-files.ts'
 import { readFrontier } from '../log/log-proofs.ts'
 import { readerOf } from '../log/tree-rows.ts'
@@ -26,7 +26,7 @@ const rowsMax = 100
 
 /** The entries of a log from after one number up to another, some at a time. */
 export async function* readLogTexts(
-  { database }: Pick<Context, 'database'>,
+  { database }: Pick<CatalogueContext, 'database'>,
   { after, until, upstream }: LogStretch,
 ): AsyncGenerator<LogText[]> {
   for (let at = after; at < until;) {
@@ -42,7 +42,7 @@ export async function* readLogTexts(
   }
 }
 
-type Read = Context['database']['read']
+type Read = CatalogueContext['database']['read']
 type Range = Pick<LogStretch, 'after' | 'until'>
 
 function selectOwn(db: Read, { after, until }: Range) {
@@ -65,7 +65,7 @@ function selectUpstream(db: Read, upstream: string, { after, until }: Range) {
 }
 
 /** What the tree over the first `size` entries of this node's log grows from; hashes of 32 bytes, largest subtree first. */
-export function readLogFrontier(context: Context, size: number): Promise<Buffer[]> {
+export function readLogFrontier(context: CatalogueContext, size: number): Promise<Buffer[]> {
   return readFrontier(readerOf(context), size)
 }
 
@@ -82,7 +82,7 @@ export interface PublicVersion {
 
 /** The versions with one of these digests that are in public sight now: others are told of, and not handed out. */
 export async function findPublicVersions(
-  { database }: Pick<Context, 'database'>,
+  { database }: Pick<CatalogueContext, 'database'>,
   digests: readonly string[],
 ): Promise<PublicVersion[]> {
   if (digests.length === 0) return []
@@ -107,13 +107,16 @@ export async function findPublicVersions(
 }
 
 /** The files of a version whose entry has no room for their list. */
-export function readVersionFiles({ database }: Pick<Context, 'database'>, versionId: string): Promise<FileRow[]> {
+export function readVersionFiles(
+  { database }: Pick<CatalogueContext, 'database'>,
+  versionId: string,
+): Promise<FileRow[]> {
   return readFiles(database.read, versionId)
 }
 
 /** The bytes under each of the digests, all of them at once: whoever asks bounds how much that is. */
 export async function readContents(
-  { database }: Pick<Context, 'database'>,
+  { database }: Pick<CatalogueContext, 'database'>,
   digests: readonly string[],
 ): Promise<Map<string, Uint8Array>> {
   const rows = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()

@@ -1,10 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { refreshSkill, type SkillDeed } from './refresh-skill.ts'
+import { refreshSkill } from './refresh-skill.ts'
+import type { SkillCause } from './skill-entries.ts'
 
 /**
  * Changes a skill and all that follows from it. `work` gets the row as it is now, and tells whether anything changed.
@@ -12,10 +13,10 @@ import { refreshSkill, type SkillDeed } from './refresh-skill.ts'
  * where it has another owner since.
  */
 export async function changeSkill(
-  context: Context,
+  context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
-  what: { action: string; subject: string; deed: SkillDeed; data?: Record<string, unknown> },
+  what: { action: string; subject: string; cause: SkillCause; data?: Record<string, unknown> },
   work: (trx: WriteTransaction, before: SkillRow) => Promise<boolean>,
 ): Promise<SkillRow> {
   return context.database.writer.write(async (trx) => {
@@ -24,7 +25,7 @@ export async function changeSkill(
     if (!(await work(trx, before))) return before
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: what.action, subject: what.subject, at, data: what.data })
-    return refreshSkill(trx, { dialect: context.database.dialect, skillId: skill.id, before, deed: what.deed, at })
+    return refreshSkill(context, trx, { skillId: skill.id, before, cause: what.cause, at })
   })
 }
 

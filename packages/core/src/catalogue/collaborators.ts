@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { getUserByName } from '../accounts/find-user.ts'
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { changeSkill } from './change-skill.ts'
 import { getSkill } from './find-skill.ts'
@@ -11,7 +11,7 @@ import { canWrite, requireOwner } from './visibility.ts'
 type Role = 'read' | 'write'
 
 /** GET /skills/<name>/collaborators: for the owner and those who may write. */
-export async function listCollaborators(context: Context, input: { name: string }, caller: Caller) {
+export async function listCollaborators(context: CatalogueContext, input: { name: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const [accepted, invited] = await Promise.all([
@@ -25,7 +25,7 @@ export async function listCollaborators(context: Context, input: { name: string 
   return { collaborators, total: collaborators.length }
 }
 
-function readPeople({ database }: Context, table: 'collaborators' | 'invitations', skillId: string) {
+function readPeople({ database }: CatalogueContext, table: 'collaborators' | 'invitations', skillId: string) {
   return (
     database.read
       // The columns that are read here are the same in both.
@@ -39,7 +39,7 @@ function readPeople({ database }: Context, table: 'collaborators' | 'invitations
 
 /** PUT /skills/<name>/collaborators/<username>: invites a user, or gives a collaborator another role. */
 export async function putCollaborator(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; username: string; role: Role },
   caller: Caller,
 ) {
@@ -48,7 +48,7 @@ export async function putCollaborator(
   const user = await getUserByName(context, input.username)
   if (user.id === skill.owner_id)
     throw new RegistryError('conflict', `${user.username} owns ${skill.full_name} and may do everything.`)
-  const what = { action: 'skill.collaborator.put', subject: skill.full_name, deed: { type: 'skill' } as const }
+  const what = { action: 'skill.collaborator.put', subject: skill.full_name, cause: { type: 'skill' } as const }
   let status: 'accepted' | 'invited' = 'invited'
   await changeSkill(context, caller, skill, what, async (trx) => {
     const { numUpdatedRows } = await trx
@@ -72,7 +72,7 @@ export async function putCollaborator(
 
 /** DELETE /skills/<name>/collaborators/<username>: by the owner, or by the user, who leaves or declines. */
 export async function deleteCollaborator(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; username: string },
   caller: Caller,
 ): Promise<undefined> {
@@ -81,7 +81,7 @@ export async function deleteCollaborator(
   const skill = invited ?? (await getSkill(context, input.name, caller))
   const user = await getUserByName(context, input.username)
   if (user.id !== callerId(caller)) requireOwner(skill, caller)
-  const what = { action: 'skill.collaborator.delete', subject: skill.full_name, deed: { type: 'skill' } as const }
+  const what = { action: 'skill.collaborator.delete', subject: skill.full_name, cause: { type: 'skill' } as const }
   await changeSkill(context, caller, skill, what, async (trx) => {
     const tables = ['collaborators', 'invitations'] as const
     const results = tables.map((table) =>

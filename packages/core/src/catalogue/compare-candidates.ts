@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { Candidate } from './copy-candidates.ts'
 import { findSkillMd, readSources } from './read-body.ts'
 import { comparerWith, type Comparison } from './similarity.ts'
@@ -17,7 +17,7 @@ const readBytesMax = 2 * 1024 * 1024
 
 /** Reads candidates and compares them with a text, the most similar first; of each skill the version that is most. */
 export async function compareCandidates(
-  context: Context,
+  context: CatalogueContext,
   words: Int32Array,
   candidates: readonly Candidate[],
 ): Promise<Match[]> {

@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { keepSeen } from './visibility.ts'
 import type { SharedGroup } from '../storage/shared-shingles.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -52,7 +52,7 @@ interface Sharer {
  * which it had said what it shares. A few queries, however many skills there are. What the caller may not see is dropped
  * before anything of it is read.
  */
-export async function findCandidates(context: Context, query: CandidateQuery): Promise<Candidate[]> {
+export async function findCandidates(context: CatalogueContext, query: CandidateQuery): Promise<Candidate[]> {
   const sharers = gather(await context.copies.findShared(query.sketch.lookedUp), query)
   if (sharers.size === 0) return []
   const skills = await readSkills(context, [...sharers.keys()], query)
@@ -69,7 +69,10 @@ export async function findCandidates(context: Context, query: CandidateQuery): P
 }
 
 /** The columns of a skill that comparing needs. */
-export async function findComparedSkill(context: Context, fullName: string): Promise<ComparedSkill | undefined> {
+export async function findComparedSkill(
+  context: CatalogueContext,
+  fullName: string,
+): Promise<ComparedSkill | undefined> {
   const { read } = context.database
   return read.selectFrom('skills').select(skillColumns).where('full_name', '=', fullName).executeTakeFirst()
 }
@@ -88,7 +91,7 @@ function gather(groups: readonly SharedGroup[], { sketch, estimateMin }: Candida
   return new Map(telling.map((sharer) => [sharer.num, sharer]))
 }
 
-async function readSkills(context: Context, nums: number[], { caller, keep }: CandidateQuery) {
+async function readSkills(context: CatalogueContext, nums: number[], { caller, keep }: CandidateQuery) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select(skillColumns)
@@ -99,7 +102,11 @@ async function readSkills(context: Context, nums: number[], { caller, keep }: Ca
   return keepSeen(context, rows.filter(keep), caller)
 }
 
-async function readVersions(context: Context, skills: readonly ComparedSkill[], sharers: ReadonlyMap<number, Sharer>) {
+async function readVersions(
+  context: CatalogueContext,
+  skills: readonly ComparedSkill[],
+  sharers: ReadonlyMap<number, Sharer>,
+) {
   const grown = skills.map(({ num }) => findGrown(sharers.get(num)!).sketch_num)
   const sketched = context.database.read
     .selectFrom('versions')

@@ -1,6 +1,6 @@
 import { RegistryError, type CopyReport } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { getMovedSkill, getSkill, getSkillNow } from './find-skill.ts'
 import { canSee } from './visibility.ts'
@@ -13,7 +13,7 @@ import { comparerWith } from './similarity.ts'
 
 /** POST /skills/<name>/report-copy: with the similarity of the latest versions, for administrators to decide. */
 export async function reportCopy(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; originalSkillId: string; evidence: string },
   caller: Caller,
 ): Promise<CopyReport> {
@@ -43,7 +43,7 @@ export async function reportCopy(
 }
 
 /** By its id, or by a name, which may look like one. */
-async function getOriginal(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+async function getOriginal(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await context.database.read.selectFrom('skills').selectAll().where('id', '=', ref).executeTakeFirst()
   return skill && (await canSee(context, skill, caller)) ? skill : getMovedSkill(context, ref, caller)
 }

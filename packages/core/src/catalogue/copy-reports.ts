@@ -1,7 +1,7 @@
 import { RegistryError, type CopyReport } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { Kysely } from 'kysely'
 import type { CopyReportRow } from '../storage/rows-trust.ts'
@@ -11,7 +11,7 @@ import { toCopyReport } from './copy-report-form.ts'
 
 /** GET /copy-reports, for administrators: the oldest first. */
 export async function listCopyReports(
-  context: Context,
+  context: CatalogueContext,
   input: { status?: CopyReportRow['status']; page: number; limit: number },
 ) {
   const { status, page, limit } = input
@@ -32,7 +32,7 @@ export async function listCopyReports(
 
 /** PATCH /copy-reports/<id>, for administrators: once. What becomes of the skill they decide apart from it. */
 export async function decideCopyReport(
-  context: Context,
+  context: CatalogueContext,
   input: { id: string; status: 'confirmed' | 'dismissed'; note: string },
   caller: Caller,
 ): Promise<CopyReport> {

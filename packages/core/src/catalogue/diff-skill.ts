@@ -4,7 +4,7 @@ import { subtractAccess } from '@skillstead/scanner'
 import { readAccessOfMany, unread } from './stored-access.ts'
 import { getBlob } from '../storage/blobs.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { readScansOfMany } from './stored-scans.ts'
 import { readFiles, type FileRow } from './version-files.ts'
 import { getSkill } from './find-skill.ts'
@@ -18,7 +18,7 @@ const readBytesMax = 8 * 1024 * 1024
 
 /** GET /skills/<name>/diff: the files that differ between two versions, yanked or not, and what the later one uses. */
 export async function diffSkill(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; from: string; to: string },
   caller: Caller,
 ): Promise<SkillDiff> {
@@ -51,7 +51,11 @@ interface Change {
 }
 
 /** One file at a time, with a pause after each: others wait no longer than for one. */
-async function diffFiles(context: Context, from: readonly FileRow[], to: readonly FileRow[]): Promise<FileDiff[]> {
+async function diffFiles(
+  context: CatalogueContext,
+  from: readonly FileRow[],
+  to: readonly FileRow[],
+): Promise<FileDiff[]> {
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: readBytesMax }
   for (const { path, status, rows } of findChanges(from, to)) {

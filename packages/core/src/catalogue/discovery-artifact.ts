@@ -3,7 +3,8 @@ import type { Kysely } from 'kysely'
 import { writeZip } from '@skillstead/skill-format/archives'
 import { getBlob } from '../storage/blobs.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { getPack } from './find-pack.ts'
 import { readFiles, readPackageFiles } from './version-files.ts'
 import { countDownload, getContent } from './read-skill.ts'
@@ -30,7 +31,7 @@ export interface FoundArtifact {
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
 
 /** Finds what an index names. Throws as reading the skill does, `not_found` where the file is none of its artifacts. */
-export function findArtifact(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   return answerFor(context, () => find(context, place, caller))
 }
 
@@ -40,7 +41,7 @@ export function parseArtifactFile(file: string): { name: string; version: string
   return name === undefined || version === undefined ? undefined : { name, version }
 }
 
-async function find(context: Context, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+async function find(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   const parsed = parseArtifactFile(place.file)
   if (!parsed) throw noArtifact()
   const { name, version: number } = parsed
@@ -74,7 +75,7 @@ interface Found {
 }
 
 async function findSkill(
-  context: Context,
+  context: CatalogueContext,
   { scope, owner }: ArtifactPlace,
   name: string,
   caller: Caller,

@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { cutAtWord } from '@skillstead/skill-format'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { Artifact } from './discovery-artifacts.ts'
 import { readOffers, type Offer } from './discovery-offers.ts'
 import { answerFor, type DiscoveryScope } from './discovery-scopes.ts'
@@ -30,11 +30,15 @@ const descriptionCharactersMax = 1024
  * that strict YAML gives, and of two skills with one name the second. Throws `not_found` where nothing is left, for they
  * take an empty index for none.
  */
-export function readDiscoveryIndex(context: Context, scope: DiscoveryScope, caller: Caller): Promise<DiscoveryIndex> {
+export function readDiscoveryIndex(
+  context: CatalogueContext,
+  scope: DiscoveryScope,
+  caller: Caller,
+): Promise<DiscoveryIndex> {
   return answerFor(context, () => makeIndex(context, scope, caller))
 }
 
-async function makeIndex(context: Context, scope: DiscoveryScope, caller: Caller): Promise<DiscoveryIndex> {
+async function makeIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<DiscoveryIndex> {
   const offers = await readOffers(context, scope, caller)
   const artifacts = await context.artifacts.describe(offers)
   const entries = new Map<string, DiscoveryEntry>()

@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { readFilesOfMany, type FileRow } from './version-files.ts'
 import { readBlobs } from './blob-groups.ts'
 import { readOffersOfPage, type Offer } from './discovery-offers.ts'
@@ -16,7 +16,7 @@ export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'descript
  * many as for one. What nobody should get together with everything else is left out, so a page may be short.
  */
 export function listOffers(
-  context: Context,
+  context: CatalogueContext,
   page: { page: number; limit: number },
   caller: Caller,
 ): Promise<{ skills: OfferedSkill[]; totalPages: number }> {
@@ -38,7 +38,7 @@ export function listOffers(
  * Asks nobody whether the caller may see them.
  */
 export function readOfferedFiles(
-  context: Context,
+  context: CatalogueContext,
   files: readonly FileRow[],
 ): AsyncIterable<[digest: string, bytes: Uint8Array]> {
   return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { getUserByName } from '../accounts/find-user.ts'
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { getPack } from './find-pack.ts'
 import { isDangerousScore } from '@skillstead/scanner'
 import { getContent } from './read-skill.ts'
@@ -22,7 +22,7 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
 const ownerSkillsMax = 200
 
 /** What is offered in a scope, as far as the caller may see it. Throws as reading the skill or the pack does. */
-export async function readOffers(context: Context, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
+export async function readOffers(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
   switch (scope.of) {
     case 'owner':
       return readOfOwner(context, scope.owner, caller)
@@ -39,7 +39,7 @@ export async function readOffers(context: Context, scope: DiscoveryScope, caller
 
 /** A page of all skills, the most downloaded first, as far as the caller may see them. */
 export async function readOffersOfPage(
-  context: Context,
+  context: CatalogueContext,
   { page, limit }: { page: number; limit: number },
   caller: Caller,
 ): Promise<{ offers: Offer[]; totalPages: number }> {
@@ -52,7 +52,11 @@ export async function readOffersOfPage(
   return { offers: await toOffers(context, found, caller), totalPages }
 }
 
-async function readOne(context: Context, input: { name: string; version?: string }, caller: Caller): Promise<Offer> {
+async function readOne(
+  context: CatalogueContext,
+  input: { name: string; version?: string },
+  caller: Caller,
+): Promise<Offer> {
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
   const said = skill.described_by === version.version ? null : version.metadata
@@ -66,7 +70,7 @@ async function readOne(context: Context, input: { name: string; version?: string
   }
 }
 
-async function readOfOwner(context: Context, username: string, caller: Caller): Promise<Offer[]> {
+async function readOfOwner(context: CatalogueContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isHis = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
@@ -89,7 +93,7 @@ async function readOfOwner(context: Context, username: string, caller: Caller): 
   return (await toOffers(context, rows, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function selectLatest({ database }: Context) {
+function selectLatest({ database }: CatalogueContext) {
   return database.read
     .selectFrom('skills')
     .innerJoin('versions', (join) =>
@@ -100,7 +104,7 @@ function selectLatest({ database }: Context) {
     .select(saidByVersion)
 }
 
-async function readOfPack(context: Context, slug: string, caller: Caller): Promise<Offer[]> {
+async function readOfPack(context: CatalogueContext, slug: string, caller: Caller): Promise<Offer[]> {
   const pack = await getPack(context, slug, caller)
   const rows = await context.database.read
     .selectFrom('pack_skills')
@@ -146,7 +150,7 @@ interface OfferRow extends Pick<
 }
 
 /** Those that the caller may see, without what nobody should install together with everything else. */
-async function toOffers(context: Context, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
+async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
   const skills = rows.map(({ skill_id, owner_id, visibility, state, full_name }) => {
     return { id: skill_id, owner_id, visibility, state, full_name }
   })

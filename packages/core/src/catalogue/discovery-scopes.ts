@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import { guest, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { withShare } from './share-links.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 
@@ -13,7 +13,10 @@ export type DiscoveryScope =
   | { readonly of: 'share'; readonly token: string }
 
 /** The skill that a link shares, and who reads it there. Throws `not_found`, the same for every link that shares nothing. */
-export async function openShare(context: Context, token: string): Promise<{ fullName: string; holder: Caller }> {
+export async function openShare(
+  context: CatalogueContext,
+  token: string,
+): Promise<{ fullName: string; holder: Caller }> {
   const holder = await withShare(context, guest, token)
   const skill = await context.database.read
     .selectFrom('skills')
@@ -26,7 +29,7 @@ export async function openShare(context: Context, token: string): Promise<{ full
 }
 
 /** Does what a caller waits for: counted as a call, and a storage that is away is told as such. */
-export async function answerFor<T>(context: Context, work: () => Promise<T>): Promise<T> {
+export async function answerFor<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
   context.traffic.calls += 1
   try {
     return await work()

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { EncodedJson } from '../kernel/encoded-json.ts'
 import { signCheckpoint } from '../log/checkpoint.ts'
 import { readTreeHead } from '../log/log-tree.ts'
@@ -18,7 +18,7 @@ const rowsMax = 50
  * when there is something, or time is up. A page may end before `limit`; `next` carries on.
  */
 export async function readFeed(
-  context: Context,
+  context: CatalogueContext,
   input: { since: number; limit: number; wait: number },
 ): Promise<EncodedJson> {
   await waitForEntries(context, input.since, input.wait)
@@ -33,7 +33,7 @@ export async function readFeed(
   return new EncodedJson(Buffer.from(text), `"${epoch}-${input.since}-${next}-${tag}"`)
 }
 
-async function readPage(context: Context, input: { since: number; limit: number }, head: number) {
+async function readPage(context: CatalogueContext, input: { since: number; limit: number }, head: number) {
   const entries: string[] = []
   let [next, bytes] = [input.since, 0]
   while (entries.length < input.limit && next < head) {
@@ -56,7 +56,7 @@ async function readPage(context: Context, input: { since: number; limit: number 
   return { entries, next }
 }
 
-async function waitForEntries(context: Context, since: number, waitSeconds: number): Promise<void> {
+async function waitForEntries(context: CatalogueContext, since: number, waitSeconds: number): Promise<void> {
   const endMs = performance.now() + waitSeconds * 1000
   let seen = -1
   while (performance.now() < endMs && !context.waits.aborted) {
@@ -70,6 +70,6 @@ async function waitForEntries(context: Context, since: number, waitSeconds: numb
   if (context.closing.aborted) throw new RegistryError('shutting_down', 'The registry is closing; ask again later.')
 }
 
-async function readHead(context: Context): Promise<{ head: number }> {
+async function readHead(context: CatalogueContext): Promise<{ head: number }> {
   return context.database.read.selectFrom('heads').select('log_seq as head').executeTakeFirstOrThrow()
 }

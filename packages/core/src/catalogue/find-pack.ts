@@ -1,11 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { PackRow } from '../storage/tables.ts'
 import { toStoredSlugs } from './pack-slugs.ts'
 
 /** The pack of a slug, as far as the caller may see it; throws `not_found`. */
-export async function getPack(context: Context, slug: string, caller: Caller): Promise<PackRow> {
+export async function getPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
   const rows = await context.database.read
     .selectFrom('packs')
     .selectAll()

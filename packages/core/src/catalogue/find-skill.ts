@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -37,7 +37,7 @@ const selectByAlias = keepCompiled<SkillRow>((db) =>
  * The skill of a name, as far as the caller may see it: `owner/name`, or a short name, which means the
  * caller's own skill of it, else its holder. Throws `not_found`, `taken_down`, or {@link SkillMoved} for a full name from before a transfer.
  */
-export async function getSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+export async function getSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findSkill(context, ref, caller)
   if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
   return skill
@@ -48,24 +48,28 @@ export async function getSkill(context: Context, ref: string, caller: Caller): P
  * or closed to the caller, or have got a new version or owner. Throws `not_found` and `taken_down`.
  */
 export async function getSkillNow(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   found: Pick<SkillRow, 'id'>,
   caller: Caller,
 ): Promise<SkillRow> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', found.id).executeTakeFirstOrThrow()
-  const inside: Context = { ...context, database: { ...context.database, read: trx } }
+  const inside: CatalogueContext = { ...context, database: { ...context.database, read: trx } }
   if (await canSee(inside, skill, caller)) return skill
   throw new RegistryError('not_found', `There is no skill '${skill.full_name}' any more that you may see.`)
 }
 
 /** As {@link getSkill}, with undefined for what does not exist or may not be seen. */
-async function findSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+async function findSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
 }
 
 /** As {@link findSkill}, on to where a transfer took the skill: for names in bodies, which no redirect can change. */
-export async function findMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+export async function findMovedSkill(
+  context: CatalogueContext,
+  ref: string,
+  caller: Caller,
+): Promise<SkillRow | undefined> {
   try {
     return await findSkill(context, ref, caller)
   } catch (error) {
@@ -75,7 +79,11 @@ export async function findMovedSkill(context: Context, ref: string, caller: Call
 }
 
 /** As {@link findMovedSkill}, where a takedown is no more than a reason not to have the skill. */
-export async function findReadableSkill(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+export async function findReadableSkill(
+  context: CatalogueContext,
+  name: string,
+  caller: Caller,
+): Promise<SkillRow | undefined> {
   try {
     return await findMovedSkill(context, name, caller)
   } catch (error) {
@@ -85,13 +93,17 @@ export async function findReadableSkill(context: Context, name: string, caller: 
 }
 
 /** As {@link findMovedSkill}; throws `not_found` for what the caller may not see. */
-export async function getMovedSkill(context: Context, ref: string, caller: Caller): Promise<SkillRow> {
+export async function getMovedSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findMovedSkill(context, ref, caller)
   if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
   return skill
 }
 
-async function findByFullName(context: Context, fullName: string, caller: Caller): Promise<SkillRow | undefined> {
+async function findByFullName(
+  context: CatalogueContext,
+  fullName: string,
+  caller: Caller,
+): Promise<SkillRow | undefined> {
   const [skill] = await selectByFullName(context.database.read, fullName)
   if (skill) return (await canSee(context, skill, caller)) ? skill : undefined
   const [moved] = await selectByAlias(context.database.read, fullName)
@@ -100,7 +112,7 @@ async function findByFullName(context: Context, fullName: string, caller: Caller
 }
 
 /** A short name means the caller's own skill, even if another skill holds the name, also one that is private. */
-async function findByShortName(context: Context, name: string, caller: Caller): Promise<SkillRow | undefined> {
+async function findByShortName(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow | undefined> {
   const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
   const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, ownName)
   if (own && (await canSee(context, own, caller))) return own

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { ComparedSkill } from './copy-candidates.ts'
 import type { Sketch } from './sketch.ts'
 
@@ -13,7 +13,7 @@ interface Since {
  * that was published earlier.
  */
 export async function findEarlier(
-  context: Context,
+  context: CatalogueContext,
   sketch: Sketch,
   own: readonly number[],
   others: readonly Pick<ComparedSkill, 'num'>[],
@@ -42,7 +42,7 @@ function middleOf(nums: readonly number[]): number {
   return nums.toSorted((a, b) => a - b)[nums.length >> 1] ?? Infinity
 }
 
-async function readTimes(context: Context, nums: readonly number[]): Promise<Map<number, Since>> {
+async function readTimes(context: CatalogueContext, nums: readonly number[]): Promise<Map<number, Since>> {
   const known = [...new Set(nums)].filter((num) => num !== Infinity)
   if (known.length === 0) return new Map()
   const rows = await context.database.read

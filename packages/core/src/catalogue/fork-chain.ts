@@ -1,6 +1,6 @@
 import type { Provenance } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { findSource } from './show-details.ts'
 import { keepSeen } from './visibility.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -16,7 +16,7 @@ interface Ancestor {
 
 /** What a skill was forked from, and that from, the nearest first, as far as the caller may see each of them. */
 export async function readForkChain(
-  context: Context,
+  context: CatalogueContext,
   skill: SkillRow,
   caller: Caller,
 ): Promise<Provenance['forkChain']> {
@@ -32,7 +32,7 @@ export async function readForkChain(
 }
 
 /** One query a step, for each step leads to the next. Names move between skills, so the way could be a round. */
-async function readAncestors(context: Context, skill: SkillRow): Promise<Ancestor[]> {
+async function readAncestors(context: CatalogueContext, skill: SkillRow): Promise<Ancestor[]> {
   const ancestors: Ancestor[] = []
   const met = new Set([skill.id])
   let at = skill
@@ -46,7 +46,7 @@ async function readAncestors(context: Context, skill: SkillRow): Promise<Ancesto
   return ancestors
 }
 
-async function readDigests(context: Context, ancestors: readonly Ancestor[]): Promise<Map<string, string>> {
+async function readDigests(context: CatalogueContext, ancestors: readonly Ancestor[]): Promise<Map<string, string>> {
   if (ancestors.length === 0) return new Map()
   const rows = await context.database.read
     .selectFrom('versions')

@@ -1,6 +1,6 @@
 import type { Skill } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill } from './find-skill.ts'
 import { isListedFor } from './listed-query.ts'
@@ -8,7 +8,7 @@ import { itemColumns, toSkill } from './skill-document.ts'
 
 /** GET /skills/<name>/forks: those that the caller may see, newest first. */
 export async function listForks(
-  context: Context,
+  context: CatalogueContext,
   { name, page, limit }: { name: string; page: number; limit: number },
   caller: Caller,
 ): Promise<{ skills: Skill[] } & ReturnType<typeof toPage>> {

@@ -1,7 +1,7 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { appendChange } from '../log/append-change.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -16,7 +16,7 @@ import { packContent, type SkillPackage } from './skill-package.ts'
 
 /** POST /skills/<name>/fork: the latest version's content and number under the caller's name. Throws `name_taken`. */
 export async function forkSkill(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; newName?: string },
   caller: Caller,
 ): Promise<SkillDetails> {
@@ -60,7 +60,7 @@ export async function forkSkill(
   return showDetails(context, fork, caller)
 }
 
-async function readStored(context: Context, version: VersionRow): Promise<SkillPackage> {
+async function readStored(context: CatalogueContext, version: VersionRow): Promise<SkillPackage> {
   const [skillMd, ...rest] = await readPackageFiles(context.database.read, version.id)
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }

@@ -1,14 +1,14 @@
 import { RegistryError, limits, type HeldVersion } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { PackedContent } from './skill-package.ts'
 import type { Inspection } from './inspection.ts'
 import type { Publication, Published } from './publish-version.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toHeldVersion } from '../governance/held-form.ts'
+import { toHeldVersion } from './held-form.ts'
 
 /** A publication as a held version keeps it: all but its content and what was found in that. */
 export type HeldPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
@@ -26,7 +26,7 @@ interface Holding {
  * was asked for last. Throws `conflict` where too many of its owner's wait already.
  */
 export async function holdVersion(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   { publication, withheld, agentId }: Holding,
   caller: Caller,

@@ -1,7 +1,7 @@
 import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { holdVersion } from './hold-version.ts'
 import { mapInSlices } from '../kernel/batches.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -53,7 +53,7 @@ const bulk = { bulk: true }
  * over the frontmatter. Importing the same again changes nothing. One outcome for each, in the same order.
  */
 export async function importVersions(
-  context: Context,
+  context: CatalogueContext,
   items: readonly ImportedVersion[],
   caller: Caller,
 ): Promise<ImportOutcome[]> {
@@ -65,7 +65,11 @@ export async function importVersions(
 }
 
 /** As {@link importVersions} for one; throws what it was refused for. */
-export async function importVersion(context: Context, item: ImportedVersion, caller: Caller): Promise<Imported> {
+export async function importVersion(
+  context: CatalogueContext,
+  item: ImportedVersion,
+  caller: Caller,
+): Promise<Imported> {
   const [outcome] = await importVersions(context, [item], caller)
   if (outcome!.error) throw outcome!.error
   return outcome!
@@ -83,7 +87,10 @@ interface Prepared extends Packed {
   readonly inspection: Inspection | undefined
 }
 
-async function prepareAll(context: Context, items: readonly ImportedVersion[]): Promise<(Prepared | RegistryError)[]> {
+async function prepareAll(
+  context: CatalogueContext,
+  items: readonly ImportedVersion[],
+): Promise<(Prepared | RegistryError)[]> {
   const packed = await mapInSlices(items, (item) => pack(item).catch(toRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
   const there = await findThere(context, readable)
@@ -108,7 +115,7 @@ async function pack(item: ImportedVersion): Promise<Packed> {
 }
 
 /** The parts of a history that were imported before; versions never change and never go. */
-async function findThere({ database }: Context, packed: readonly Packed[]): Promise<Set<Packed>> {
+async function findThere({ database }: CatalogueContext, packed: readonly Packed[]): Promise<Set<Packed>> {
   const there = new Set<Packed>()
   for (let i = 0; i < packed.length; i += lookedUpMax) {
     const part = packed.slice(i, i + lookedUpMax)
@@ -134,7 +141,7 @@ function isSame(row: { full_name: string; digest: string; published_at: number }
   return publishedAt === undefined || publishedAt === row.published_at
 }
 
-async function store(context: Context, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
+async function store(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
   const { write } = context.database.writer
   try {
     return await write(async (trx) => {
@@ -159,7 +166,7 @@ async function store(context: Context, prepared: Prepared, caller: Caller): Prom
 }
 
 async function toPublication(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   { item, fields, content, inspection }: Prepared,
 ): Promise<Publication> {

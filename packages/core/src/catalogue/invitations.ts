@@ -1,16 +1,16 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { changeSkill } from './change-skill.ts'
 
 /** POST /skills/<name>/collaborators/accept: the invited caller becomes a collaborator. */
-export async function acceptCollaboration(context: Context, input: { name: string }, caller: Caller) {
+export async function acceptCollaboration(context: CatalogueContext, input: { name: string }, caller: Caller) {
   const { userId, username } = requireAccount(caller)
   const skill = await findInvitedSkill(context, input.name, userId)
   if (!skill) throw noInvitation(input.name)
   const subject = skill.full_name
-  const what = { action: 'skill.collaborator.accept', subject, deed: { type: 'skill' } as const }
+  const what = { action: 'skill.collaborator.accept', subject, cause: { type: 'skill' } as const }
   let role: 'read' | 'write' | undefined
   await changeSkill(context, caller, skill, what, async (trx, before) => {
     // Read before this transaction: it may have been withdrawn since. What is hidden stays as it is.
@@ -29,7 +29,7 @@ export async function acceptCollaboration(context: Context, input: { name: strin
 }
 
 /** GET /invitations: the skills that the caller is invited to, oldest first. */
-export async function listInvitations(context: Context, caller: Caller) {
+export async function listInvitations(context: CatalogueContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await context.database.read
     .selectFrom('invitations')
@@ -53,7 +53,11 @@ export async function listInvitations(context: Context, caller: Caller) {
  * The skill that a user is invited to, by its full or short name; undefined where there is none. The invited user need not
  * be able to see it.
  */
-export async function findInvitedSkill(context: Context, name: string, userId: string): Promise<SkillRow | undefined> {
+export async function findInvitedSkill(
+  context: CatalogueContext,
+  name: string,
+  userId: string,
+): Promise<SkillRow | undefined> {
   const skills = await context.database.read
     .selectFrom('invitations')
     .innerJoin('skills', 'skills.id', 'invitations.skill_id')

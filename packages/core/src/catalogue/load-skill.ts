@@ -1,7 +1,8 @@
 import { composeSkill, type LoadLevel, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
 import { getBlob } from '../storage/blobs.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { findScan } from './stored-scans.ts'
 import { readFiles } from './version-files.ts'
 import { countDownload, getContent } from './read-skill.ts'
@@ -22,7 +23,7 @@ interface LoadInput {
  * `full` reads the document, and counts as a download.
  */
 export async function loadSkill(
-  context: Context,
+  context: CatalogueContext,
   input: LoadInput,
   caller: Caller,
   options: CallOptions = {},
@@ -42,7 +43,7 @@ async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: LoadInput)
 
 /** What the owner set stands for the version that speaks for the skill; another one asked for says what it said. */
 async function readParts(
-  context: Context,
+  context: CatalogueContext,
   skill: SkillRow,
   version: VersionRow,
   isNamed: boolean,
@@ -66,12 +67,12 @@ async function readParts(
   return { metadata, frontmatter, contract, capabilities, summary }
 }
 
-async function readScore(context: Context, skill: SkillRow, version: VersionRow): Promise<number | null> {
+async function readScore(context: CatalogueContext, skill: SkillRow, version: VersionRow): Promise<number | null> {
   if (version.version === skill.latest_version) return skill.security_score
   return (await findScan(context.database.read, version.id))?.score ?? null
 }
 
-async function readDocument(context: Context, version: VersionRow): Promise<string> {
+async function readDocument(context: CatalogueContext, version: VersionRow): Promise<string> {
   const [document] = await readFiles(context.database.read, version.id)
   const bytes = await getBlob(context.database.read, document!.digest)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()

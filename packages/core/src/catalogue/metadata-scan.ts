@@ -1,5 +1,5 @@
 import type { ScanFinding, Security, Warning } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toRisk, toScore, toVerdict, worstRisk, worstVerdict } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
@@ -63,7 +63,7 @@ export function joinStored(content: StoredScan, metadataScan: string): StoredSca
  * would quarantine or refuse a version with them.
  */
 export async function requireMetadata(
-  { scanPolicy }: Pick<Context, 'scanPolicy'>,
+  { scanPolicy }: Pick<CatalogueContext, 'scanPolicy'>,
   trx: WriteTransaction,
   { before, after }: { before: SkillRow; after: SkillRow },
 ): Promise<Warning[]> {

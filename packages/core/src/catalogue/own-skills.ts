@@ -1,6 +1,6 @@
 import { type OwnSkill, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { itemColumns, toSkill } from './skill-document.ts'
@@ -9,7 +9,7 @@ const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'update
 
 /** GET /users/me/skills: all that the caller owns and did not delete, the last changed first. */
 export async function listOwnSkills(
-  context: Context,
+  context: CatalogueContext,
   { page, limit }: { page: number; limit: number },
   caller: Caller,
 ): Promise<{ skills: OwnSkill[] } & ReturnType<typeof toPage>> {

@@ -1,14 +1,14 @@
 import { limits, type Pack, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { itemColumns, toSkill } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 import type { PackRow } from '../storage/tables.ts'
 import { toShownSlug } from './pack-slugs.ts'
 
 /** GET /packs/<slug>: a pack with those of its skills that the caller may see. */
-export async function showPack(context: Context, pack: PackRow, caller: Caller): Promise<Pack> {
+export async function showPack(context: CatalogueContext, pack: PackRow, caller: Caller): Promise<Pack> {
   const rows = await context.database.read
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')

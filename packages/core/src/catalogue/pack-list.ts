@@ -1,12 +1,12 @@
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { showPack } from './pack-form.ts'
 import { toShownSlug } from './pack-slugs.ts'
 
 /** GET /packs: those the caller may see whose name, slug or description holds every word of `q`, newest first. */
 export async function listPacks(
-  context: Context,
+  context: CatalogueContext,
   input: { q: string; curator?: string; page: number; limit: number },
   caller: Caller,
 ) {

@@ -1,6 +1,6 @@
 import { RegistryError, isVersion, type FieldError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { findReadableSkill } from './find-skill.ts'
 import { getVersion } from './read-skill.ts'
 
@@ -18,7 +18,7 @@ export interface Member {
 
 /** Finds every member; throws `invalid_request` that names each one that is not there for the caller, or named twice. */
 export async function resolveMembers(
-  context: Context,
+  context: CatalogueContext,
   inputs: readonly MemberInput[],
   caller: Caller,
 ): Promise<Member[]> {
@@ -41,7 +41,7 @@ export async function resolveMembers(
 }
 
 async function findMember(
-  context: Context,
+  context: CatalogueContext,
   wanted: { name: string; version?: string; note?: string },
   caller: Caller,
 ): Promise<Member | string> {

@@ -2,7 +2,7 @@ import { RegistryError, type Pack, type Warning } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
 import { recordAudit } from '../log/audit.ts'
 import { callerId, requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { appendChange } from '../log/append-change.ts'
 import { checkTexts, toPackTexts } from './text-scan.ts'
@@ -26,7 +26,7 @@ interface PackInput {
 }
 
 /** POST /packs. Throws `invalid_request` naming each skill that does not exist for the curator, `name_taken` for a slug. */
-export async function createPack(context: Context, input: PackInput, caller: Caller): Promise<PackAnswer> {
+export async function createPack(context: CatalogueContext, input: PackInput, caller: Caller): Promise<PackAnswer> {
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
   if (slug === '') throw noSlug(input.name)
@@ -57,7 +57,7 @@ export async function createPack(context: Context, input: PackInput, caller: Cal
 
 /** PATCH /packs/<slug>, by the curator. Throws `name_taken` for a private one that is to be shown under a slug of another. */
 export async function updatePack(
-  context: Context,
+  context: CatalogueContext,
   input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
   caller: Caller,
 ): Promise<PackAnswer> {
@@ -87,7 +87,11 @@ export async function updatePack(
 }
 
 /** DELETE /packs/<slug>, by the curator; the slug stays taken. */
-export async function deletePack(context: Context, input: { slug: string }, caller: Caller): Promise<undefined> {
+export async function deletePack(
+  context: CatalogueContext,
+  input: { slug: string },
+  caller: Caller,
+): Promise<undefined> {
   const { id } = await getOwnPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id)
@@ -104,7 +108,7 @@ async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> 
   throw new RegistryError('not_found', `There is no pack '${toShownSlug(pack.slug)}' that you may see.`)
 }
 
-async function getOwnPack(context: Context, slug: string, caller: Caller): Promise<PackRow> {
+async function getOwnPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
   const pack = await getPack(context, slug, caller)
   if (pack.curator_id !== callerId(caller))
     throw new RegistryError('forbidden', `Only the curator of '${slug}' may change it.`)

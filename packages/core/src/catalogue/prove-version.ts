@@ -1,5 +1,5 @@
 import { RegistryError, type Provenance } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { isPublicMatter } from './skill-log.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readSignedCheckpoint } from '../log/checkpoint.ts'
@@ -11,7 +11,7 @@ import { upstreamReader } from '../log/tree-rows.ts'
  * it is that of the node which it comes from, made of what is here of its log.
  */
 export async function proveVersion(
-  context: Context,
+  context: CatalogueContext,
   skill: SkillRow,
   { version }: Pick<VersionRow, 'version'>,
 ): Promise<Provenance['log']> {
@@ -30,7 +30,7 @@ export async function proveVersion(
 
 /** Undefined where the source has no log, or this version is not from there. */
 async function proveUpstream(
-  { database }: Context,
+  { database }: CatalogueContext,
   { origin_kind, origin_upstream }: SkillRow,
   subject: string,
 ): Promise<Provenance['log'] | undefined> {
@@ -54,7 +54,10 @@ async function proveUpstream(
 }
 
 /** The newest of its entries: there is one more whenever the skill came into public sight again. */
-async function findEntry(context: Context, subject: string): Promise<{ entry: string; index: number } | undefined> {
+async function findEntry(
+  context: CatalogueContext,
+  subject: string,
+): Promise<{ entry: string; index: number } | undefined> {
   const row = await context.database.read
     .selectFrom('log')
     .select(['seq', 'entry'])

@@ -1,5 +1,5 @@
 import type { ChangeFollower } from '../log/change-follower.ts'
-import type { UsedSkill } from '../community/use-counts.ts'
+import type { UsedSkill } from './use-counts.ts'
 
 /** Which public skills names lead to, kept until a skill changes: for what is asked often and needs no more of a skill. */
 export interface PublicNames {

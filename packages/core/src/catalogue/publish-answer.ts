@@ -1,7 +1,7 @@
 import type { HeldVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
 import { showAccess, type ShownAccess } from './stored-access.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { readScan } from './stored-scans.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -48,7 +48,7 @@ export async function readBack(trx: WriteTransaction, published: Published): Pro
 }
 
 /** The answer, as this caller may see it. */
-export async function toAnswer(context: Context, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+export async function toAnswer(context: CatalogueContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
   const { skill, document, version, files, security, uses, created, warnings } = stored
   const details = await showDetails(context, skill, caller, document)
   return { skill: details, version: toVersion(version, files, security, uses), created, warnings: [...warnings] }

@@ -1,12 +1,11 @@
 import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
-import { attributeVersion } from '../community/attribute-version.ts'
-import { findCallingAgent } from '../community/find-agent.ts'
+import { findCallingAgent } from '../accounts/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../log/audit.ts'
-import { queueSettings } from '../upstreams/queue-publish.ts'
 import { warnOfCopies } from './warn-of-copies.ts'
 import { holdVersion } from './hold-version.ts'
 import { requireMetadata } from './metadata-scan.ts'
@@ -22,11 +21,11 @@ import { requireWriter } from './writers.ts'
 import { canWrite, isOwner, requireOwner } from './visibility.ts'
 
 /**
- * PUT /skills: a new skill, a new version, or new metadata. A version is also the deed of the agent whose token comes
+ * PUT /skills: a new skill, a new version, or new metadata. A version is also an action of the agent whose token comes
  * along. 202 where the policy on scans has the version wait. Throws `invalid_skill`, `version_exists`, `name_taken`, `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
-  context: Context,
+  context: CatalogueContext,
   input: PublishSkillInput,
   caller: Caller,
   options: CallOptions = {},
@@ -54,7 +53,7 @@ class Undone extends Error {
 }
 
 async function publishContent(
-  context: Context,
+  context: CatalogueContext,
   input: PublishSkillInput,
   content: SkillPackage,
   { user, options, agentId }: { user: UserCaller; options: CallOptions; agentId: string | undefined },
@@ -78,7 +77,7 @@ async function publishContent(
     context.database.writer.write(async (trx) => {
       if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
       const { published, isHeld } = await tryPublish(context, trx, publication, user)
-      if (published.created && !isHeld) await attributeVersion(trx, published.version, { user, options })
+      if (published.created && !isHeld) await context.agents.attributeVersion(trx, published.version, { user, options })
       const answered = await readBack(trx, published)
       if (isHeld || input.dryRun) throw new Undone(answered, isHeld ? published : undefined)
       return answered
@@ -98,7 +97,12 @@ const heldWarning: Warning = {
   message: 'This version would wait until an administrator releases it.',
 }
 
-async function tryPublish(context: Context, trx: WriteTransaction, publication: Publication, user: UserCaller) {
+async function tryPublish(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  publication: Publication,
+  user: UserCaller,
+) {
   try {
     return { published: await publishVersion(context, trx, publication, user), isHeld: false }
   } catch (error) {
@@ -107,7 +111,11 @@ async function tryPublish(context: Context, trx: WriteTransaction, publication: 
   }
 }
 
-async function updateMetadata(context: Context, input: PublishSkillInput, user: UserCaller): Promise<PublishAnswer> {
+async function updateMetadata(
+  context: CatalogueContext,
+  input: PublishSkillInput,
+  user: UserCaller,
+): Promise<PublishAnswer> {
   const skill = await getOwnSkill(context, input, user)
   const { stored } = await settle(
     context.database.writer.write(async (trx) => {
@@ -116,11 +124,10 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
       const settings = toSettings(input)
       const changed = await applySettings(trx, before, settings)
       const after = changed
-        ? await refreshSkill(trx, {
-            dialect: context.database.dialect,
+        ? await refreshSkill(context, trx, {
             skillId: skill.id,
             before,
-            deed: { type: 'skill' },
+            cause: { type: 'skill' },
             at: now,
           })
         : before
@@ -132,7 +139,8 @@ async function updateMetadata(context: Context, input: PublishSkillInput, user: 
           at: now,
           data: { ...settings },
         })
-      if (changed) await queueSettings(trx, context, { before, skill: after, userId: user.userId, settings })
+      if (changed)
+        await context.upstreamQueue.queueSettings(trx, { before, skill: after, userId: user.userId, settings })
       const version = await trx
         .selectFrom('versions')
         .selectAll()
@@ -160,7 +168,7 @@ async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 
 }
 
 /** Whose name a publish goes under: the caller's own, or that of the owner who lets the caller write. */
-async function getNamespace(context: Context, input: PublishSkillInput, name: string, user: UserCaller) {
+async function getNamespace(context: CatalogueContext, input: PublishSkillInput, name: string, user: UserCaller) {
   const given = input.name
   const own = { id: user.userId, username: user.username }
   const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
@@ -176,7 +184,7 @@ async function getNamespace(context: Context, input: PublishSkillInput, name: st
   return { id: skill.owner_id, username: skill.owner }
 }
 
-async function getOwnSkill(context: Context, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
+async function getOwnSkill(context: CatalogueContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
   if (input.name === undefined)
     throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
   if (input.version !== undefined || input.changelog !== undefined) {

@@ -3,13 +3,12 @@ import { showAccessAmong, type ShownAccess } from './stored-access.ts'
 import { recordAudit } from '../log/audit.ts'
 import { putBlobs } from '../storage/blobs.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { joinScans, requireMetadata } from './metadata-scan.ts'
 import { toAction, toScanRefusal, toScanWarnings } from './scan-policy.ts'
 import { keepInsert } from '../storage/compiled-query.ts'
 import type { SkillRow, UserRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { queuePublish, queueSettings } from '../upstreams/queue-publish.ts'
 import { chooseVersion } from './choose-version.ts'
 import { newId } from '../kernel/ids.ts'
 import { recordInspection, type Inspection } from './inspection.ts'
@@ -73,7 +72,7 @@ export class Withheld extends Error {
  * the policy on scans refuses the version, {@link Withheld} where it has to wait.
  */
 export async function publishVersion(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   publication: Publication,
   caller: Caller,
@@ -91,12 +90,12 @@ export async function publishVersion(
   }
   const skillId = before?.id ?? (await insertSkill(trx, publication, now))
   const changed = before !== undefined && (await applySettings(trx, before, settings))
-  const change = { dialect: context.database.dialect, skillId, before, at: now }
+  const change = { skillId, before, at: now }
 
   if (choice.existing) {
-    const skill = changed ? await refreshSkill(trx, { ...change, deed: { type: 'skill' } }) : before!
+    const skill = changed ? await refreshSkill(context, trx, { ...change, cause: { type: 'skill' } }) : before!
     const userId = publication.publisher.id
-    if (changed) await queueSettings(trx, context, { before, skill, userId, settings })
+    if (changed) await context.upstreamQueue.queueSettings(trx, { before, skill, userId, settings })
     const told = changed ? await requireMetadata(context, trx, { before, after: skill }) : []
     return { skill, version: choice.existing, created: false, warnings: [...known, ...told] }
   }
@@ -126,7 +125,8 @@ export async function publishVersion(
   if (action === 'hold') throw new Withheld(published)
   await announceVersion(context, trx, stored, { publication: inspected, caller })
   const { publisher, forkedFrom } = publication
-  if (!imported) await queuePublish(trx, context, { ...stored, userId: publisher.id, settings, forkedFrom })
+  if (!imported)
+    await context.upstreamQueue.queuePublish(trx, { ...stored, userId: publisher.id, settings, forkedFrom })
   return published
 }
 
@@ -134,7 +134,7 @@ export async function publishVersion(
 type Inspected = Publication & { readonly inspection: Inspection }
 
 /** A version that is to be stored, of a skill whose row is there. */
-export interface NewVersion extends Pick<SkillChange, 'dialect' | 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
+export interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
   readonly publication: Inspected
   readonly number: string
   /** The versions that are there, highest first. */
@@ -150,7 +150,7 @@ export interface StoredVersion {
 
 /** Stores a version under a number that is free, with its content and what was found in it, and refreshes its skill. */
 export async function storeVersion(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   { publication, number, others, ...change }: NewVersion,
 ): Promise<StoredVersion> {
@@ -165,9 +165,9 @@ export async function storeVersion(
     ? (await showAccessAmong(trx, versions, [version.id])).get(version.id)!
     : { access: inspection.access, widens: null }
   const content = { metadata: publication.fields.metadata, files: publication.content.files, uses, ...recorded }
-  const skill = await refreshSkill(trx, {
+  const skill = await refreshSkill(context, trx, {
     ...change,
-    deed: { type: 'version', versionId: version.id },
+    cause: { type: 'version', versionId: version.id },
     known: { id: version.id, content, versions },
   })
   return { skill, version, uses }
@@ -175,7 +175,7 @@ export async function storeVersion(
 
 /** Writes a version that was stored into the audit, and tells those who wait for it. */
 export async function announceVersion(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   { skill, version, uses }: StoredVersion,
   { publication, caller }: { publication: Inspected; caller: Caller },

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import { findBlob, getBlob } from '../storage/blobs.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { getVersion } from './read-skill.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { decodeSkillMd, readWords } from './sketch.ts'
@@ -13,7 +13,7 @@ export interface ComparedDocument {
 }
 
 /** The latest version's SKILL.md; throws `not_found` where there is no such version. */
-export async function readLatest(context: Context, skill: SkillRow): Promise<ComparedDocument> {
+export async function readLatest(context: CatalogueContext, skill: SkillRow): Promise<ComparedDocument> {
   if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
   const { id } = await getVersion(context, skill, skill.latest_version)
   const sources = await readSources(context, [id])
@@ -27,7 +27,10 @@ interface Source {
 }
 
 /** Versions' SKILL.md, by the ids of the versions. */
-export async function readSources(context: Context, versionIds: readonly string[]): Promise<Map<string, Source>> {
+export async function readSources(
+  context: CatalogueContext,
+  versionIds: readonly string[],
+): Promise<Map<string, Source>> {
   if (versionIds.length === 0) return new Map()
   const rows = await context.database.read
     .selectFrom('version_files')
@@ -39,7 +42,7 @@ export async function readSources(context: Context, versionIds: readonly string[
 }
 
 /** A SKILL.md by the digest of its bytes. */
-async function readDocument(context: Context, digest: string): Promise<ComparedDocument> {
+async function readDocument(context: CatalogueContext, digest: string): Promise<ComparedDocument> {
   const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
   return { skillMd, words: readWords(skillMd) }
 }
@@ -48,7 +51,7 @@ async function readDocument(context: Context, digest: string): Promise<ComparedD
  * A SKILL.md that is compared beside others; undefined where its bytes are lost or damaged, which is doctor's to tell and
  * nobody else's concern.
  */
-export async function findSkillMd(context: Context, digest: string): Promise<string | undefined> {
+export async function findSkillMd(context: CatalogueContext, digest: string): Promise<string | undefined> {
   try {
     const bytes = await findBlob(context.database.read, digest)
     return bytes && decodeSkillMd(bytes)

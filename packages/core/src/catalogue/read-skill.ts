@@ -3,7 +3,8 @@ import { showAccess, showAccessOfMany } from './stored-access.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
 import { getBlob } from '../storage/blobs.ts'
 import { seesPublicOnly, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { EncodedJson } from '../kernel/encoded-json.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { readScan, readScansOfMany } from './stored-scans.ts'
@@ -19,7 +20,7 @@ import { isOwner } from './visibility.ts'
 
 /** GET /skills/<name>: the details, as bytes that are kept until something of the skill changes. */
 export async function showSkill(
-  context: Context,
+  context: CatalogueContext,
   { name, version }: { name: string; version?: string },
   caller: Caller,
 ): Promise<EncodedJson | SkillDetails> {
@@ -45,7 +46,7 @@ export async function showSkill(
 
 /** GET /skills/<name>/versions: highest first, yanked ones among them. */
 export async function listVersions(
-  context: Context,
+  context: CatalogueContext,
   { name, page, limit }: { name: string; page: number; limit: number },
   caller: Caller,
 ) {
@@ -64,7 +65,7 @@ export async function listVersions(
 }
 
 /** GET /skills/<name>/versions/<version>. */
-export async function showVersion(context: Context, input: { name: string; version: string }, caller: Caller) {
+export async function showVersion(context: CatalogueContext, input: { name: string; version: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
   const { read } = context.database
@@ -74,7 +75,7 @@ export async function showVersion(context: Context, input: { name: string; versi
 
 /** GET /skills/<name>/skill.md: the document as it was published. */
 export async function readSkillMd(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; version?: string },
   caller: Caller,
   options: CallOptions = {},
@@ -89,7 +90,7 @@ export async function readSkillMd(
 
 /** GET /skills/<name>/archive: a zip that is the same to the byte every time. */
 export async function readArchiveOf(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; version?: string },
   caller: Caller,
   options: CallOptions = {},
@@ -107,7 +108,7 @@ export async function readArchiveOf(
 
 /** GET /skills/<name>/files/<path>. */
 export async function readFile(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; path: string; version?: string },
   caller: Caller,
 ): Promise<Content> {
@@ -129,7 +130,7 @@ export async function readFile(
 }
 
 /** The version of a skill by its number, yanked or not; throws `not_found`. */
-export async function getVersion(context: Context, skill: SkillRow, number: string): Promise<VersionRow> {
+export async function getVersion(context: CatalogueContext, skill: SkillRow, number: string): Promise<VersionRow> {
   const version = await context.database.read
     .selectFrom('versions')
     .selectAll()
@@ -141,7 +142,7 @@ export async function getVersion(context: Context, skill: SkillRow, number: stri
 }
 
 /** A skill and the version whose content a caller reads: the one asked for, yanked or not, or the latest. */
-export async function getContent(context: Context, input: { name: string; version?: string }, caller: Caller) {
+export async function getContent(context: CatalogueContext, input: { name: string; version?: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
   if (skill.stub === 1) {
@@ -158,7 +159,7 @@ export async function getContent(context: Context, input: { name: string; versio
   return { skill, version }
 }
 
-async function showAtVersion(context: Context, skill: SkillRow, number: string, caller: Caller) {
+async function showAtVersion(context: CatalogueContext, skill: SkillRow, number: string, caller: Caller) {
   const version = await getVersion(context, skill, number)
   const files = await readFiles(context.database.read, version.id)
   const security = await readScan(context.database.read, version.id)
@@ -175,7 +176,7 @@ async function showAtVersion(context: Context, skill: SkillRow, number: string, 
 }
 
 /** Counts a download by anybody but the owner, unless the call is none. */
-export function countDownload(context: Context, skill: SkillRow, caller: Caller, options: CallOptions): void {
+export function countDownload(context: CatalogueContext, skill: SkillRow, caller: Caller, options: CallOptions): void {
   if (options.counts !== false && !isOwner(skill, caller)) {
     context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)
   }

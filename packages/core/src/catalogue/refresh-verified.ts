@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
@@ -9,7 +9,7 @@ const retryDelaysMs = [minuteMs, 10 * minuteMs, 60 * minuteMs]
 const sliceSkills = 25
 
 /** Takes the rest of authors' skills from the outbox. */
-export function handleVerifiedSkills(context: Context): void {
+export function handleVerifiedSkills(context: CatalogueContext): void {
   context.outbox.handle(topic, {
     retryDelaysMs,
     handle: ({ userId, after }) =>
@@ -22,7 +22,7 @@ export function handleVerifiedSkills(context: Context): void {
  * ones at once, the rest from the outbox.
  */
 export async function refreshVerifiedSkills(
-  context: Context,
+  context: CatalogueContext,
   trx: WriteTransaction,
   userId: string,
   after = '',
@@ -37,10 +37,9 @@ export async function refreshVerifiedSkills(
     .orderBy('id')
     .limit(sliceSkills)
     .execute()
-  const { dialect } = context.database
   const at = context.clock.now()
   for (const before of skills)
-    await refreshSkill(trx, { dialect, skillId: before.id, before, deed: { type: 'judgement' }, at })
+    await refreshSkill(context, trx, { skillId: before.id, before, cause: { type: 'judgement' }, at })
   if (skills.length < sliceSkills) return
   await context.outbox.enqueue(trx, { topic, payload: { userId, after: skills.at(-1)!.id } })
 }

@@ -1,7 +1,7 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { ShareRow, SkillRow } from '../storage/tables.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
@@ -12,7 +12,11 @@ const dayMs = 24 * 60 * 60 * 1000
 const sharesMax = 100
 
 /** POST /skills/<name>/shares: a token that lets whoever holds it read the skill until it expires; shown this once. */
-export async function createShare(context: Context, input: { name: string; expiresInDays: number }, caller: Caller) {
+export async function createShare(
+  context: CatalogueContext,
+  input: { name: string; expiresInDays: number },
+  caller: Caller,
+) {
   const skill = await getOwned(context, input.name, caller)
   const { token, hash } = createToken('ssl')
   const now = context.clock.now()
@@ -41,7 +45,7 @@ export async function createShare(context: Context, input: { name: string; expir
 }
 
 /** GET /skills/<name>/shares: those that have not expired, newest first. */
-export async function listShares(context: Context, input: { name: string }, caller: Caller) {
+export async function listShares(context: CatalogueContext, input: { name: string }, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   const rows = await context.database.read
     .selectFrom('shares')
@@ -55,7 +59,7 @@ export async function listShares(context: Context, input: { name: string }, call
 
 /** DELETE /skills/<name>/shares/<id>: the link ends at once. */
 export async function deleteShare(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; id: string },
   caller: Caller,
 ): Promise<undefined> {
@@ -79,7 +83,7 @@ export async function deleteShare(
 }
 
 /** A caller with a link: may also read the skill that it shares. Throws `not_found` for a link that has ended. */
-export async function withShare(context: Context, caller: Caller, token: string): Promise<Caller> {
+export async function withShare(context: CatalogueContext, caller: Caller, token: string): Promise<Caller> {
   const share = await context.database.read
     .selectFrom('shares')
     .innerJoin('skills', 'skills.id', 'shares.skill_id')
@@ -95,7 +99,7 @@ export async function withShare(context: Context, caller: Caller, token: string)
 }
 
 /** Who else reads a skill is for its owner alone to say. */
-async function getOwned(context: Context, name: string, caller: Caller): Promise<SkillRow> {
+async function getOwned(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   requireOwner(skill, caller)
   return skill

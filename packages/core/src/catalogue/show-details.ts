@@ -1,7 +1,7 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { toDetails, type ForkedFrom } from './skill-document.ts'
@@ -9,7 +9,7 @@ import { canSee } from './visibility.ts'
 
 /** The whole public form of a skill, as this caller may see it. `document` where the stored one is not that of the row. */
 export async function showDetails(
-  context: Context,
+  context: CatalogueContext,
   skill: SkillRow,
   caller: Caller,
   document?: SkillDocumentRow,
@@ -30,7 +30,7 @@ export async function readDocument(db: Kysely<Tables>, skillId: string): Promise
 }
 
 /** Where a fork comes from; null also where the caller may not see the source, as it is now. */
-export async function findForkedFrom(context: Context, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
+export async function findForkedFrom(context: CatalogueContext, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
   if (skill.forked_from === null) return null
   const source = await findSource(context.database.read, skill.forked_from)
   if (!source || !(await isSeen(context, source, caller))) return null
@@ -50,7 +50,7 @@ export async function findSource(db: Kysely<Tables>, fullName: string): Promise<
 }
 
 /** A source under a takedown is left out of its fork rather than making the fork unreadable. */
-async function isSeen(context: Context, source: SkillRow, caller: Caller): Promise<boolean> {
+async function isSeen(context: CatalogueContext, source: SkillRow, caller: Caller): Promise<boolean> {
   try {
     return await canSee(context, source, caller)
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type Provenance, toSignedFields, toTimestamp } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { readVerifiedMethods } from '../accounts/verified-methods.ts'
 import { getContent } from './read-skill.ts'
 import { toOrigin } from './skill-document.ts'
@@ -14,7 +14,7 @@ import { proveVersion } from './prove-version.ts'
  * it, signed, so that all of it can be checked with the node's public key alone.
  */
 export async function showProvenance(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; version?: string },
   caller: Caller,
 ): Promise<Provenance> {
@@ -45,7 +45,7 @@ function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefi
   return data?.skill?.id
 }
 
-async function readFirstPublished(context: Context, skillId: string): Promise<number> {
+async function readFirstPublished(context: CatalogueContext, skillId: string): Promise<number> {
   const { at } = await context.database.read
     .selectFrom('versions')
     .select((eb) => eb.fn.min<number>('published_at').as('at'))
@@ -55,7 +55,7 @@ async function readFirstPublished(context: Context, skillId: string): Promise<nu
 }
 
 /** The text and these lines, an empty line between, are a signed note. Checkpoints begin otherwise: no text is both. */
-async function signRecord(context: Context, record: Omit<Provenance, 'signature'>): Promise<string> {
+async function signRecord(context: CatalogueContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
   return lines.map((line) => `${line}\n`).join('')
 }

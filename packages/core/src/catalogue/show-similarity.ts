@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Similarity, type SimilarityMatch, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill } from './find-skill.ts'
 import { findCandidates, type ComparedSkill } from './copy-candidates.ts'
 import { compareCandidates, type Match } from './compare-candidates.ts'
@@ -18,7 +18,11 @@ const comparedMax = 256
 const estimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: of the latest version with every version that the caller may see of other skills. */
-export async function showSimilarity(context: Context, input: { name: string }, caller: Caller): Promise<Similarity> {
+export async function showSimilarity(
+  context: CatalogueContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<Similarity> {
   const skill = await getSkill(context, input.name, caller)
   const document = await readLatest(context, skill)
   const sketch = sketchWords(document.words)

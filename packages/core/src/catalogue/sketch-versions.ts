@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SketchedVersion } from './copy-index.ts'
 import { findSkillMd, readSources } from './read-body.ts'
 import { readWords, sketchWords } from './sketch.ts'
@@ -15,7 +15,7 @@ const minuteMs = 60_000
  * Sketches the versions of a database that is older than the index, oldest first, a stride a row of the outbox. Where a
  * process ends between two, the next goes on from there.
  */
-export async function scheduleSketches(context: Context): Promise<void> {
+export async function scheduleSketches(context: CatalogueContext): Promise<void> {
   context.outbox.handle(topic, {
     retryDelaysMs: [minuteMs, 10 * minuteMs, 60 * minuteMs],
     handle: () => sketchSome(context),
@@ -30,7 +30,7 @@ export async function scheduleSketches(context: Context): Promise<void> {
 }
 
 /** Forgets all sketches, so that the next process that works makes them anew, a stride at a time. */
-export async function forgetSketches({ database }: Pick<Context, 'database'>): Promise<void> {
+export async function forgetSketches({ database }: Pick<CatalogueContext, 'database'>): Promise<void> {
   await database.writer.write(async (trx) => {
     for (const table of ['waiting_sketches', 'shared_shingles', 'version_sketches'] as const) {
       await trx.deleteFrom(table).execute()
@@ -43,7 +43,7 @@ export async function forgetSketches({ database }: Pick<Context, 'database'>): P
   })
 }
 
-async function sketchSome(context: Context): Promise<void> {
+async function sketchSome(context: CatalogueContext): Promise<void> {
   const after = await readCursor(context)
   if (after === undefined) return
   const versions = await context.database.read
@@ -69,13 +69,13 @@ async function sketchSome(context: Context): Promise<void> {
   if (versions.length === 0) await finish(context)
 }
 
-async function readCursor(context: Context): Promise<string | undefined> {
+async function readCursor(context: CatalogueContext): Promise<string | undefined> {
   const { read } = context.database
   const row = await read.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
   return row?.value
 }
 
-async function store(context: Context, versions: readonly SketchedVersion[]): Promise<void> {
+async function store(context: CatalogueContext, versions: readonly SketchedVersion[]): Promise<void> {
   await context.database.writer.write(async (trx) => {
     for (const version of versions) await context.copies.put(trx, version)
     await trx
@@ -86,7 +86,7 @@ async function store(context: Context, versions: readonly SketchedVersion[]): Pr
   })
 }
 
-async function finish(context: Context): Promise<void> {
+async function finish(context: CatalogueContext): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx.deleteFrom('meta').where('key', '=', metaKey).execute()
   })

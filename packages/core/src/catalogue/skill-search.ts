@@ -1,6 +1,6 @@
 import type { SearchResult } from '@skillstead/protocol'
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { itemColumns, toSkill } from './skill-document.ts'
@@ -27,7 +27,11 @@ interface SearchInput {
 }
 
 /** GET /skills: the envelope of specification 2.2. */
-export async function searchSkills(context: Context, input: SearchInput, caller: Caller): Promise<SearchResult> {
+export async function searchSkills(
+  context: CatalogueContext,
+  input: SearchInput,
+  caller: Caller,
+): Promise<SearchResult> {
   const { q, page, limit, sort, explain } = input
   const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
   const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
@@ -50,13 +54,13 @@ export async function searchSkills(context: Context, input: SearchInput, caller:
 }
 
 /** GET /suggest: completions for a search box, best first. */
-export async function suggest(context: Context, input: { q: string; limit: number }, caller: Caller) {
+export async function suggest(context: CatalogueContext, input: { q: string; limit: number }, caller: Caller) {
   const suggestions = await context.search.suggest(input.q, input.limit, callerId(caller))
   return { suggestions, total: suggestions.length }
 }
 
 /** GET /categories: of what everyone may see, the fullest first. */
-export async function listCategories(context: Context) {
+export async function listCategories(context: CatalogueContext) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select((eb) => ['category', eb.fn.countAll<number>().as('count')])
@@ -73,7 +77,7 @@ export async function listCategories(context: Context) {
   return { categories, total: categories.length }
 }
 
-async function readRows(context: Context, nums: readonly number[]): Promise<Map<number, ItemRow>> {
+async function readRows(context: CatalogueContext, nums: readonly number[]): Promise<Map<number, ItemRow>> {
   if (nums.length === 0) return new Map()
   const rows = await context.database.read.selectFrom('skills').select(itemColumns).where('num', 'in', nums).execute()
   return new Map(rows.map((row) => [row.num, row]))

@@ -1,6 +1,6 @@
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { refreshSkill } from './refresh-skill.ts'
@@ -17,12 +17,17 @@ interface Stub {
  * Makes a stub: a skill that is known by name only, of an owner nobody has signed in as. It is in no list unless it is
  * asked for, and becomes a skill when its owner publishes it. A skill that exists is returned as it is.
  */
-export async function createStub(context: Context, stub: Stub, caller: Caller): Promise<SkillRow> {
+export async function createStub(context: CatalogueContext, stub: Stub, caller: Caller): Promise<SkillRow> {
   return context.database.writer.write((trx) => putStub(context, trx, stub, caller))
 }
 
 /** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down` for names that are no longer free. */
-export async function putStub(context: Context, trx: WriteTransaction, stub: Stub, caller: Caller): Promise<SkillRow> {
+export async function putStub(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  stub: Stub,
+  caller: Caller,
+): Promise<SkillRow> {
   const existing = await findTarget(trx, `${stub.owner.username}/${stub.name}`)
   if (existing) return existing
   const at = context.clock.now()
@@ -35,11 +40,10 @@ export async function putStub(context: Context, trx: WriteTransaction, stub: Stu
   } as const
   await trx.updateTable('skills').set(columns).where('id', '=', id).execute()
   await recordAudit(trx, { caller, action: 'skill.stub', subject: `${stub.owner.username}/${stub.name}`, at })
-  return refreshSkill(trx, {
-    dialect: context.database.dialect,
+  return refreshSkill(context, trx, {
     skillId: id,
     before: undefined,
-    deed: { type: 'skill' },
+    cause: { type: 'skill' },
     at,
   })
 }

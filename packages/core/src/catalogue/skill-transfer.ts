@@ -2,8 +2,7 @@ import { RegistryError, type SkillDetails, toTimestamp } from '@skillstead/proto
 import { getUserByName } from '../accounts/find-user.ts'
 import { recordAudit } from '../log/audit.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
-import { recountCredit } from '../community/skill-credit.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { changeSkill, refuseChanged } from './change-skill.ts'
@@ -13,7 +12,11 @@ import { showDetails } from './show-details.ts'
 import { requireOwner } from './visibility.ts'
 
 /** POST /skills/<name>/transfer: an offer, which the new owner accepts or not. A later offer replaces it. */
-export async function offerTransfer(context: Context, input: { name: string; newOwner: string }, caller: Caller) {
+export async function offerTransfer(
+  context: CatalogueContext,
+  input: { name: string; newOwner: string },
+  caller: Caller,
+) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
   const newOwner = await getUserByName(context, input.newOwner)
@@ -42,7 +45,11 @@ export async function offerTransfer(context: Context, input: { name: string; new
 }
 
 /** POST /skills/<name>/transfer/accept: the skill takes its new owner's name, and the old full name leads to it. */
-export async function acceptTransfer(context: Context, input: { name: string }, caller: Caller): Promise<SkillDetails> {
+export async function acceptTransfer(
+  context: CatalogueContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<SkillDetails> {
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   if (skill.owner_id === user.userId)
@@ -52,7 +59,7 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
     context,
     caller,
     skill,
-    { action: 'skill.transfer.accept', subject: fullName, deed: { type: 'skill' } },
+    { action: 'skill.transfer.accept', subject: fullName, cause: { type: 'skill' } },
     async (trx, before) => {
       await takeOffer(trx, before, user.userId)
       await refuseTaken(trx, fullName, skill.id)
@@ -67,7 +74,7 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
       await removeCollaborators(trx, skill.id)
       // Links are their owner's word, and the new one was not asked; whoever made them may have kept one.
       await trx.deleteFrom('shares').where('skill_id', '=', skill.id).execute()
-      await recountCredit(trx, skill.id)
+      await context.reputation.recountCredit(trx, skill.id)
       return true
     },
   )
@@ -75,7 +82,11 @@ export async function acceptTransfer(context: Context, input: { name: string }, 
 }
 
 /** DELETE /skills/<name>/transfer: taken back by the owner, or declined by the one it was offered to. */
-export async function cancelTransfer(context: Context, input: { name: string }, caller: Caller): Promise<undefined> {
+export async function cancelTransfer(
+  context: CatalogueContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<undefined> {
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
@@ -97,7 +108,7 @@ export async function cancelTransfer(context: Context, input: { name: string }, 
 }
 
 /** GET /transfers: what waits for the caller, and what the caller offered. */
-export async function listTransfers(context: Context, caller: Caller) {
+export async function listTransfers(context: CatalogueContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await context.database.read
     .selectFrom('transfers')
@@ -119,7 +130,7 @@ export async function listTransfers(context: Context, caller: Caller) {
  * The waiting offer of a skill, for its two parties. The one it is offered to may see it even where the skill is
  * private, by its full name; everybody else gets `not_found`.
  */
-async function getOffer(context: Context, name: string, userId: string): Promise<SkillRow> {
+async function getOffer(context: CatalogueContext, name: string, userId: string): Promise<SkillRow> {
   const offered = await context.database.read
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')

@@ -1,13 +1,13 @@
 import type { Skill } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill } from './find-skill.ts'
 import { isListedFor } from './listed-query.ts'
 import { itemColumns, toSkill } from './skill-document.ts'
 
 /** GET /skills/<name>/star: whether the caller starred it. */
-export async function showStar(context: Context, { name }: { name: string }, caller: Caller) {
+export async function showStar(context: CatalogueContext, { name }: { name: string }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const { id, stars } = await getSkill(context, name, caller)
   const mine = await context.database.read
@@ -21,7 +21,7 @@ export async function showStar(context: Context, { name }: { name: string }, cal
 
 /** GET /stars: what the caller starred and may still see, the last first. */
 export async function listStars(
-  context: Context,
+  context: CatalogueContext,
   { page, limit }: { page: number; limit: number },
   caller: Caller,
 ): Promise<{ skills: Skill[] } & ReturnType<typeof toPage>> {

@@ -1,12 +1,10 @@
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { appendChange } from '../log/append-change.ts'
-import { creditSkill } from '../community/skill-credit.ts'
-import { queueOpinion } from '../upstreams/queue-opinion.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 
 /** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
-export async function setStarred(context: Context, input: { name: string }, starred: boolean, caller: Caller) {
+export async function setStarred(context: CatalogueContext, input: { name: string }, starred: boolean, caller: Caller) {
   const { userId, username } = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   const stars = await context.database.writer.write(async (trx) => {
@@ -35,9 +33,9 @@ export async function setStarred(context: Context, input: { name: string }, star
       .executeTakeFirstOrThrow()
     if (step === 0) return row.stars
     await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
-    await queueOpinion(trx, context, { kind: 'star', skill, caller, payload: { starred } })
+    await context.upstreamQueue.queueOpinion(trx, { kind: 'star', skill, caller, payload: { starred } })
     // An owner's own star is shown, and earns nothing.
-    if (skill.owner_id !== userId) await creditSkill(trx, skill.id, { stars: step }, at)
+    if (skill.owner_id !== userId) await context.reputation.creditSkill(trx, skill.id, { stars: step }, at)
     if (starred) {
       await context.events.emit(trx, {
         event: 'skill.starred',

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
@@ -13,7 +13,7 @@ const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
  * Counts the versions of all skills that the owner has not deleted, and those in quarantine, each with all its files.
  */
 export async function requireStorage(
-  { storageQuotaBytes }: Pick<Context, 'storageQuotaBytes'>,
+  { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
   trx: WriteTransaction,
   owner: Pick<UserRow, 'id' | 'username'>,
   bytes: number,

@@ -1,5 +1,5 @@
 import { RegistryError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type ScanFile, scanPackage, toVerdict } from '@skillstead/scanner'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
@@ -34,7 +34,7 @@ export function toField(path: string): string {
  * them. `verdict`: that of the whole to which the texts belong. Default: that of the findings alone.
  */
 export function judgeFindings(
-  { scanPolicy }: Pick<Context, 'scanPolicy'>,
+  { scanPolicy }: Pick<CatalogueContext, 'scanPolicy'>,
   findings: readonly ScanFinding[],
   verdict = toVerdict(findings),
 ): Warning[] {
@@ -53,7 +53,7 @@ export function judgeFindings(
  * where there are none. Throws `invalid_skill` as {@link judgeFindings} does.
  */
 export async function checkTexts(
-  context: Pick<Context, 'scanPolicy' | 'clock'>,
+  context: Pick<CatalogueContext, 'scanPolicy' | 'clock'>,
   texts: Texts,
 ): Promise<{ warnings?: Warning[] }> {
   const warnings = judgeFindings(context, await findInTexts(texts, context.clock.now()))

@@ -1,5 +1,5 @@
 import { toManifest } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { readFiles } from './version-files.ts'
 
 /**
@@ -7,7 +7,7 @@ import { readFiles } from './version-files.ts'
  * that of public skills in the given state alone.
  */
 export async function findPublicManifest(
-  { database }: Context,
+  { database }: CatalogueContext,
   digest: string,
   state: 'live' | 'taken_down',
 ): Promise<Uint8Array | undefined> {

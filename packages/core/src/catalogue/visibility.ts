@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { callerId, type Caller, type UserCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 
 /** What the rules about seeing a skill look at. */
@@ -26,7 +26,7 @@ export class TakenDown extends RegistryError {
 export type Sight = 'seen' | 'taken_down' | 'unseen'
 
 /** Whether the caller may see a skill. Throws {@link TakenDown} where only a takedown keeps them from it. */
-export async function canSee(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
+export async function canSee(context: CatalogueContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = toSight(skill, caller, await isReader(context, skill, caller))
   if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
   return sight === 'seen'
@@ -34,7 +34,7 @@ export async function canSee(context: Context, skill: Visible, caller: Caller): 
 
 /** The sight of many skills, by their ids, with one query at most. */
 export async function readSights(
-  context: Context,
+  context: CatalogueContext,
   skills: readonly Visible[],
   caller: Caller,
 ): Promise<Map<string, Sight>> {
@@ -47,7 +47,7 @@ export async function readSights(
 
 /** As {@link canSee} of many skills with one query; what is under a takedown is left out. */
 export async function keepSeen<T extends Visible>(
-  context: Context,
+  context: CatalogueContext,
   skills: readonly T[],
   caller: Caller,
 ): Promise<T[]> {
@@ -150,7 +150,7 @@ export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): bool
 }
 
 /** The owner has to learn somewhere which cases there are to answer; others are told nothing of them. */
-async function readCases(context: Context, skill: Visible, caller: Caller): Promise<string[]> {
+async function readCases(context: CatalogueContext, skill: Visible, caller: Caller): Promise<string[]> {
   if (!isOwner(skill, caller)) return []
   const rows = await context.database.read
     .selectFrom('dmca_cases')
@@ -162,7 +162,7 @@ async function readCases(context: Context, skill: Visible, caller: Caller): Prom
   return rows.map(({ id }) => id)
 }
 
-async function isReader(context: Context, skill: Visible, caller: Caller): Promise<boolean> {
+async function isReader(context: CatalogueContext, skill: Visible, caller: Caller): Promise<boolean> {
   return isOpenTo(skill, caller) || (await findRole(context.database.read, skill, caller)) !== undefined
 }
 

@@ -1,6 +1,6 @@
 import type { Warning } from '@skillstead/protocol'
 import type { UserCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { findCandidates, findComparedSkill, type ComparedSkill } from './copy-candidates.ts'
 import { compareCandidates, type Match } from './compare-candidates.ts'
 import { findEarlier } from './first-published.ts'
@@ -27,7 +27,11 @@ export interface Publishing {
  * A warning where most of a text stands in somebody else's public skill that said it first and that it is no fork of. It
  * names one, the most similar, and nothing that the publisher may not see.
  */
-export async function warnOfCopies(context: Context, publishing: Publishing, user: UserCaller): Promise<Warning[]> {
+export async function warnOfCopies(
+  context: CatalogueContext,
+  publishing: Publishing,
+  user: UserCaller,
+): Promise<Warning[]> {
   const { ownerId, sketch, skillMd } = publishing
   const keep = ({ visibility, owner_id }: ComparedSkill) =>
     visibility === 'public' && owner_id !== ownerId && owner_id !== user.userId
@@ -41,7 +45,7 @@ export async function warnOfCopies(context: Context, publishing: Publishing, use
 }
 
 async function findOriginal(
-  context: Context,
+  context: CatalogueContext,
   { sketch, fullName, ownerId }: Publishing,
   copies: readonly Match[],
 ): Promise<Match | undefined> {
@@ -56,7 +60,11 @@ async function findOriginal(
 }
 
 /** What the owner, or a skill that this one comes from, said before is none of somebody else's. */
-async function readOwnNums(context: Context, ownerId: string, ancestorIds: readonly string[]): Promise<number[]> {
+async function readOwnNums(
+  context: CatalogueContext,
+  ownerId: string,
+  ancestorIds: readonly string[],
+): Promise<number[]> {
   const rows = await context.database.read
     .selectFrom('skills')
     .select('num')

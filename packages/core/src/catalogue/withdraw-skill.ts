@@ -1,5 +1,5 @@
 import { type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
 import { changeSkill } from './change-skill.ts'
 import { getSkill } from './find-skill.ts'
 import { refuseQuarantined } from './quarantined.ts'
@@ -8,7 +8,7 @@ import { canWrite, requireOwner } from './visibility.ts'
 
 /** PUT and DELETE /skills/<name>/versions/<version>: sets or takes back a yank. Idempotent. */
 export async function setYanked(
-  context: Context,
+  context: CatalogueContext,
   input: { name: string; version: string },
   yanked: boolean,
   caller: Caller,
@@ -22,7 +22,7 @@ export async function setYanked(
     context,
     caller,
     skill,
-    { action, subject: `${skill.full_name}@${version}`, deed: { type: 'yank', versionId: id } },
+    { action, subject: `${skill.full_name}@${version}`, cause: { type: 'yank', versionId: id } },
     async (trx, before) => {
       if (!(await canWrite(trx, before, caller))) requireOwner(before, caller)
       const updated = await trx
@@ -37,14 +37,18 @@ export async function setYanked(
 }
 
 /** DELETE /skills/<name>: withdrawn everywhere; the name stays taken for ever. */
-export async function deleteSkill(context: Context, input: { name: string }, caller: Caller): Promise<undefined> {
+export async function deleteSkill(
+  context: CatalogueContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<undefined> {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
   await changeSkill(
     context,
     caller,
     skill,
-    { action: 'skill.delete', subject: skill.full_name, deed: { type: 'skill' } },
+    { action: 'skill.delete', subject: skill.full_name, cause: { type: 'skill' } },
     async (trx) => {
       await trx.updateTable('skills').set({ state: 'withdrawn' }).where('id', '=', skill.id).execute()
       await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()

@@ -1,4 +1,4 @@
-import { findPartialFiles } from '../garbage/partial-files.ts'
+import { findPartialFiles } from '../operator/partial-files.ts'
 import type { Check } from './finding.ts'
 
 /** Copies that were interrupted take room, and are no fault of the registry. */

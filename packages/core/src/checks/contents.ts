@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { setImmediate } from 'node:timers/promises'
 import { unpackBlob, type Blob } from '../storage/blobs.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import { countRows } from './count-rows.ts'
 import { restoreAdvice, type Check, type Tell, type Faults } from './finding.ts'
 import { createProgress, readPages } from './pages.ts'
@@ -24,7 +24,7 @@ export const contentsCheck: Check = {
   },
 }
 
-async function checkBlobs({ database }: Context, faults: Faults, tell: Tell): Promise<number> {
+async function checkBlobs({ database }: OperatorContext, faults: Faults, tell: Tell): Promise<number> {
   const total = await countRows(database.read.selectFrom('blobs'))
   const progress = createProgress(tell, 'contents', total)
   const read = (after: string) =>
@@ -69,7 +69,7 @@ async function checkBlob(blob: Blob, name: string, faults: Faults): Promise<void
 }
 
 /** What the lists of files say of sizes against the contents themselves. */
-async function checkSizes({ database }: Context, faults: Faults): Promise<void> {
+async function checkSizes({ database }: OperatorContext, faults: Faults): Promise<void> {
   const rows = await database.read
     .selectFrom('version_files')
     .innerJoin('blobs', 'blobs.digest', 'version_files.digest')
@@ -83,7 +83,7 @@ async function checkSizes({ database }: Context, faults: Faults): Promise<void> 
 }
 
 /** The files of versions that wait for an administrator lie apart. */
-async function checkHeld({ database }: Context, faults: Faults): Promise<void> {
+async function checkHeld({ database }: OperatorContext, faults: Faults): Promise<void> {
   const held = await database.read.selectFrom('held_versions').select(['id', 'full_name']).orderBy('id').execute()
   for (const { id, full_name } of held) {
     const files = await database.read.selectFrom('held_files').selectAll().where('held_id', '=', id).execute()
@@ -93,7 +93,7 @@ async function checkHeld({ database }: Context, faults: Faults): Promise<void> {
   }
 }
 
-async function countUnused({ database }: Context): Promise<number> {
+async function countUnused({ database }: OperatorContext): Promise<number> {
   return countRows(
     database.read
       .selectFrom('blobs')

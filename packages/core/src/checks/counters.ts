@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { trustTable, toTrustScore } from '../community/agent-trust.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { mendAdvice, type Check, type Faults } from './finding.ts'
 import { readPages } from './pages.ts'
@@ -99,7 +99,7 @@ async function mendTrust(trx: WriteTransaction, ids: readonly string[]): Promise
   }
 }
 
-async function checkTrust(database: Context['database'], faults: Faults): Promise<void> {
+async function checkTrust(database: OperatorContext['database'], faults: Faults): Promise<void> {
   for await (const agents of readAgents(database)) {
     for (const agent of agents) {
       const right = toTrustScore(agent)
@@ -109,12 +109,12 @@ async function checkTrust(database: Context['database'], faults: Faults): Promis
   }
 }
 
-function readAgents({ read }: Context['database']) {
+function readAgents({ read }: OperatorContext['database']) {
   const page = (after: string) => selectAgents(read).where('id', '>', after).orderBy('id').limit(pageRows).execute()
   return readPages('', page, ({ id }) => id)
 }
 
-function selectAgents(db: Context['database']['read']) {
+function selectAgents(db: OperatorContext['database']['read']) {
   const columns = trustTable.map(({ counter }) => counter)
   return db.selectFrom('agents').select(['id', 'agent_key', 'trust_score', ...columns])
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import { showAccessAmong } from '../catalogue/stored-access.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import { findScan } from '../catalogue/stored-scans.ts'
 import { readFiles } from '../catalogue/version-files.ts'
 import { selectVersions, toDocument, type ListedVersion, type VersionMetadata } from '../catalogue/skill-document.ts'
@@ -39,7 +39,7 @@ export const documentsCheck: Check = {
   },
 }
 
-function readSkills({ read }: Context['database']) {
+function readSkills({ read }: OperatorContext['database']) {
   const page = (after: number) =>
     read.selectFrom('skills').selectAll().where('num', '>', after).orderBy('num').limit(pageRows).execute()
   return readPages(0, page, ({ num }) => num)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import { readFilesOfMany, type FileRow } from '../catalogue/version-files.ts'
 import type { VersionMetadata } from '../catalogue/skill-document.ts'
 import { isPublicMatter, toVersionEntry } from '../catalogue/skill-log.ts'
@@ -23,7 +23,7 @@ export const entriesCheck: Check = {
   },
 }
 
-type Database = Context['database']
+type Database = OperatorContext['database']
 
 /** What an entry says of a version that its row has too. What administrators and owners set later is not among it. */
 const compared = [

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import { type Check, type Faults } from './finding.ts'
 import { readPages } from './pages.ts'
 
@@ -13,7 +13,7 @@ export const outboxCheck: Check = {
   },
 }
 
-async function describe({ outbox, clock }: Context): Promise<string> {
+async function describe({ outbox, clock }: OperatorContext): Promise<string> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
   const minutes = oldestDueAt === null ? 0 : Math.floor((clock.now() - oldestDueAt) / 60_000)
   const overdue = minutes < 1 ? '' : `, one of them overdue for ${toDuration(minutes)}: does a node run?`
@@ -25,7 +25,7 @@ function toDuration(minutes: number): string {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / (24 * 60))} days`
 }
 
-async function findUnreadable({ database }: Context, faults: Faults): Promise<void> {
+async function findUnreadable({ database }: OperatorContext, faults: Faults): Promise<void> {
   const read = (after: string) =>
     database.read
       .selectFrom('outbox')

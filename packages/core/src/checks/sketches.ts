@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { findBlob } from '../storage/blobs.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import { readSources } from '../catalogue/read-body.ts'
 import { forgetSketches } from '../catalogue/sketch-versions.ts'
 import { toSketch, type Sketch } from '../catalogue/sketch.ts'
@@ -49,7 +49,7 @@ export const sketchesCheck: Check = {
 
 type Row = Awaited<ReturnType<typeof readVersions>>[number]
 
-function readVersions({ read }: Context['database'], after: string) {
+function readVersions({ read }: OperatorContext['database'], after: string) {
   return read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
@@ -62,7 +62,11 @@ function readVersions({ read }: Context['database'], after: string) {
     .execute()
 }
 
-async function findProblem(context: Context, row: Row, digest: string | undefined): Promise<string | undefined> {
+async function findProblem(
+  context: OperatorContext,
+  row: Row,
+  digest: string | undefined,
+): Promise<string | undefined> {
   const name = `${row.full_name}@${row.version}`
   if (row.shingles === null) return `The copy check does not know ${name}.`
   const sketch = digest === undefined ? undefined : await readSketch(context, digest)
@@ -72,13 +76,13 @@ async function findProblem(context: Context, row: Row, digest: string | undefine
   return (await isKnown(context, row.num, sketch)) ? undefined : `The copy check lacks a part of ${name}.`
 }
 
-async function readSketch({ database }: Context, digest: string): Promise<Sketch | undefined> {
+async function readSketch({ database }: OperatorContext, digest: string): Promise<Sketch | undefined> {
   const bytes = await findBlob(database.read, digest).catch(() => undefined)
   return bytes && toSketch(bytes)
 }
 
 /** What many skills say is kept of the first alone. */
-async function isKnown({ copies, database }: Context, num: number, { kept }: Sketch): Promise<boolean> {
+async function isKnown({ copies, database }: OperatorContext, num: number, { kept }: Sketch): Promise<boolean> {
   const found = new Set((await copies.findHolders(kept, [num])).map(({ shingle }) => shingle))
   const lacking = kept.filter((shingle) => !found.has(shingle))
   return lacking.length === 0 || (await findCrowded(database.read, lacking)).length === lacking.length

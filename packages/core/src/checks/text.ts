@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import type { Registry } from '../registry.ts'
 import { toIndexText } from '../search/tokenize.ts'
 import { clearTexts, findWrongTexts, type NumberedText } from '../storage/text-index.ts'
@@ -42,7 +42,7 @@ export async function mendText({ database }: Registry): Promise<void> {
   }
 }
 
-function readTexts({ read }: Context['database']): AsyncGenerator<NumberedText[]> {
+function readTexts({ read }: OperatorContext['database']): AsyncGenerator<NumberedText[]> {
   return readPages(
     0,
     (after) => readPage(read, after),
@@ -51,7 +51,7 @@ function readTexts({ read }: Context['database']): AsyncGenerator<NumberedText[]
 }
 
 /** What the index is to hold: everything but what was withdrawn. */
-async function readPage(db: Context['database']['read'], after: number): Promise<NumberedText[]> {
+async function readPage(db: OperatorContext['database']['read'], after: number): Promise<NumberedText[]> {
   const columns = [
     ...(['num', 'full_name', 'name', 'owner', 'display_name', 'keywords', 'description'] as const),
     ...(['headings', 'summary', 'category'] as const),

@@ -1,6 +1,6 @@
 import { toManifest } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from '../operator/operator-context.ts'
 import { readFilesOfMany, type FileRow } from '../catalogue/version-files.ts'
 import { countRows } from './count-rows.ts'
 import { restoreAdvice, type Check, type Faults, type Tell } from './finding.ts'
@@ -8,7 +8,7 @@ import { createProgress, readPages } from './pages.ts'
 
 const pageRows = 200
 
-type Db = Context['database']['read']
+type Db = OperatorContext['database']['read']
 
 /** The digest and size of every version, computed anew from the list of its files. */
 export const versionsCheck: Check = {

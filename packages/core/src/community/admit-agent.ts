@@ -1,17 +1,18 @@
 import { accountId, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken } from '../kernel/tokens.ts'
 import { linkAgent, recordDeed } from './agent-deeds.ts'
-import { findAgent, isAuthentic } from './find-agent.ts'
+import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
 
 /**
  * Before a write that may register an agent: takes a new one from the hour's allowance of the address.
  * Throws `forbidden` for a wrong token, which costs nothing of it, and `rate_limited`.
  */
-export async function admitAgent(context: Context, agentKey: string, options: CallOptions): Promise<void> {
+export async function admitAgent(context: CommunityContext, agentKey: string, options: CallOptions): Promise<void> {
   const agent = await findAgent(context.database.read, agentKey)
   isAuthentic(agent, options.agentToken)
   if (!agent) await context.addressLimits.require('agent', options.address)

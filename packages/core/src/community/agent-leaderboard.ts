@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { toAgent } from './agent-form.ts'
 
@@ -11,7 +11,7 @@ const sortColumns = {
 
 /** GET /agents: the highest first; equal ones by their keys, so that pages never overlap. */
 export async function listAgents(
-  context: Context,
+  context: CommunityContext,
   input: { sort: keyof typeof sortColumns; platform?: string; page: number; limit: number },
 ) {
   const { sort, platform, page, limit } = input

@@ -1,13 +1,14 @@
 import { type Agent, type AgentActivity, toTimestamp } from '@skillstead/protocol'
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { isAdministrator } from '../catalogue/visibility.ts'
 import type { AgentDeed, AgentRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
 import { toAgent } from './agent-form.ts'
-import { getAgentByKey } from './find-agent.ts'
+import { getAgentByKey } from '../accounts/find-agent.ts'
 
 const activityMax = 50
 
@@ -19,7 +20,7 @@ const ownDeeds: readonly AgentDeed[] = ['installed', 'removed']
  * told to the agent itself, to its user and to administrators alone.
  */
 export async function getAgent(
-  context: Context,
+  context: CommunityContext,
   input: { agentKey: string },
   caller: Caller,
   options: CallOptions = {},

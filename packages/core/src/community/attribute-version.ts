@@ -1,10 +1,10 @@
 import type { UserCaller } from '../kernel/caller.ts'
-import type { CallOptions } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { linkAgent, recordDeed } from './agent-deeds.ts'
-import { findCallingAgent } from './find-agent.ts'
+import { findCallingAgent } from '../accounts/find-agent.ts'
 
 type MadeVersion = Pick<VersionRow, 'skill_id' | 'version' | 'published_at'>
 

@@ -1,9 +1,9 @@
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { countAuthors, readBadges, selectUnlisted, toReputation } from './show-reputation.ts'
 
 /** GET /reputation/leaderboard: everybody of whom anything is known, the highest score first, then by name. */
-export async function listAuthors(context: Context, { page, limit }: { page: number; limit: number }) {
+export async function listAuthors(context: CommunityContext, { page, limit }: { page: number; limit: number }) {
   const db = context.database.read
   const offset = toOffset(page, limit)
   const rows = await db

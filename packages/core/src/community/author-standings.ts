@@ -5,8 +5,8 @@ import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges } from './badges.ts'
 import { addFacts, areNoFacts, factNames, noFacts, pickFacts, type Facts } from './author-facts.ts'
-import { toScore, type VerifiedMethod } from './reputation-formula.ts'
-import { readVerifiedMethods } from '../accounts/verified-methods.ts'
+import { toScore } from './reputation-formula.ts'
+import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-methods.ts'
 
 /** Whose standing it is. */
 export interface Author {

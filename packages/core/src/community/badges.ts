@@ -1,6 +1,7 @@
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Facts } from './author-facts.ts'
-import { pointUnits, type VerifiedMethod } from './reputation-formula.ts'
+import type { VerifiedMethod } from '../accounts/verified-methods.ts'
+import { pointUnits } from './reputation-formula.ts'
 
 interface Badge {
   readonly id: string

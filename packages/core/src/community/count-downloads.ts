@@ -7,7 +7,7 @@ import type { Dialect } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWatched, takeUses, toDownloadDeliveries } from '../webhooks/download-events.ts'
 import { addToDays } from './download-days.ts'
-import { sumSkills, type UseCounts } from './use-counts.ts'
+import { sumSkills, type UseCounts } from '../catalogue/use-counts.ts'
 
 /** What one transaction counted, by the ids of the skills, and what it left for the next. */
 export interface Counted {

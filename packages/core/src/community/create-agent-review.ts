@@ -2,13 +2,13 @@ import { RegistryError, type AgentReview, type Reply, type Warning } from '@skil
 import { admitAgent, insertAgent, recognizeAgent } from './admit-agent.ts'
 import { recordDeed } from './agent-deeds.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { queueOpinion } from '../upstreams/queue-opinion.ts'
 import { toAgentReview } from './agent-review-form.ts'
 import { checkTexts } from '../catalogue/text-scan.ts'
 import { creditReview } from './review-credit.ts'
@@ -26,7 +26,7 @@ interface AgentReviewInput {
  * ever used it.
  */
 export async function createAgentReview(
-  context: Context,
+  context: CommunityContext,
   input: AgentReviewInput,
   caller: Caller,
   options: CallOptions = {},
@@ -46,7 +46,12 @@ export async function createAgentReview(
     const after = await creditReview(trx, review, at, () => putReview(trx, before, review))
     await recordReview(trx, { agent, before, after })
     const { agentKey, rating, content } = input
-    await queueOpinion(trx, context, { kind: 'agent-review', skill, caller, payload: { agentKey, rating, content } })
+    await context.upstreamQueue.queueOpinion(trx, {
+      kind: 'agent-review',
+      skill,
+      caller,
+      payload: { agentKey, rating, content },
+    })
     if (!before) await emitReview(trx, context, { skill, agent, review: after })
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
     return { status: before ? 200 : 201, body }
@@ -107,7 +112,7 @@ async function putReview(
 
 function emitReview(
   trx: WriteTransaction,
-  context: Context,
+  context: CommunityContext,
   { skill, agent, review }: { skill: SkillRow; agent: AgentRow; review: AgentReviewRow },
 ): Promise<void> {
   const { id, rating, content, authenticated, agentKey, displayName, platformId } = toAgentReview(review, agent)

@@ -1,9 +1,10 @@
+import type { UpstreamQueue } from '../catalogue/catalogue-ports.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
 import { countDownloads } from './count-downloads.ts'
 import type { SeenDownloads } from './seen-downloads.ts'
-import type { UseCounts, UsedSkill } from './use-counts.ts'
+import type { UseCounts, UsedSkill } from '../catalogue/use-counts.ts'
 import type { Watchers } from '../webhooks/download-watchers.ts'
 
 /** What counting uses of skills works with. */
@@ -12,11 +13,12 @@ export interface CountingParts {
   readonly clock: Clock
   readonly outbox: Pick<Outbox, 'enqueue'>
   readonly watchers: Watchers
+  readonly upstreamQueue: Pick<UpstreamQueue, 'queueInstalls'>
   readonly onError: (error: unknown) => void
 }
 
 /** Counts of use, gathered in memory and written in groups: a download costs a map entry, not a commit. */
-export interface Counters {
+export interface DownloadCounters {
   /** `client` is the program that downloads, as it names itself. Of an address, only the first of a day counts. */
   countDownload(skill: UsedSkill, client?: string, address?: string): void
   /** Writes what is gathered. */
@@ -30,7 +32,7 @@ const flushMs = 400
 export function createCounters(
   { database, clock, outbox, watchers, onError }: CountingParts,
   seen: SeenDownloads,
-): Counters {
+): DownloadCounters {
   const parts = { dialect: database.dialect, outbox }
   let gathered = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined

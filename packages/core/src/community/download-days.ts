@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import type { Dialect } from '../storage/database.ts'
 import { toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -26,7 +26,7 @@ export async function addToDays(
 }
 
 /** Forgets days that nobody can ask for any more. */
-export async function sweepDays({ database, clock }: Pick<Context, 'database' | 'clock'>): Promise<void> {
+export async function sweepDays({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx
       .deleteFrom('download_days')

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { toExternalSkill } from './external-form.ts'
 
@@ -10,7 +10,7 @@ interface ListInput {
 }
 
 /** GET /external: most installed first. `verified` lists those that were scanned, whatever the verdict, or else the rest. */
-export async function listExternal(context: Context, { registry, verified, page, limit }: ListInput) {
+export async function listExternal(context: CommunityContext, { registry, verified, page, limit }: ListInput) {
   let matching = context.database.read.selectFrom('external_skills')
   if (registry !== 'all') matching = matching.where('registry', '=', registry)
   if (verified !== undefined) matching = matching.where('verdict', verified ? 'is not' : 'is', null)

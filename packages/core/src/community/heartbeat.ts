@@ -1,7 +1,8 @@
 import { type HeartbeatResult, isVersion, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { findAgent, findCallingAgent, isAuthentic } from './find-agent.ts'
+import { findAgent, findCallingAgent, isAuthentic } from '../accounts/find-agent.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import { readStored, recordInstalls, type InstalledSet, type StoredSet } from './reported-installs.ts'
 import { lookUp, type KnownSkill } from './look-up-installs.ts'
@@ -21,7 +22,7 @@ const nextHeartbeatSeconds = 3600
  * queries does not grow with the number of skills. Only with the agent's token is anything written down.
  */
 export async function heartbeat(
-  context: Context,
+  context: CommunityContext,
   input: HeartbeatInput,
   caller: Caller,
   options: CallOptions = {},
@@ -67,7 +68,7 @@ function readVersion(text: string): string {
 
 /** The agent that proved with its token who it is. What anybody may claim to be is not looked at. */
 async function findAuthentic(
-  { database }: Context,
+  { database }: CommunityContext,
   { agentKey }: HeartbeatInput,
   { agentToken }: CallOptions,
 ): Promise<AgentRow | undefined> {

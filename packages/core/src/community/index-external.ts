@@ -1,7 +1,7 @@
 import { RegistryError, type ExternalSkill, type Reply } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -22,7 +22,7 @@ interface ExternalInput {
  * Throws `invalid_request` for addresses that cannot be read or are not public.
  */
 export async function addExternal(
-  context: Context,
+  context: CommunityContext,
   input: ExternalInput,
   caller: Caller,
 ): Promise<Reply<ExternalSkill>> {
@@ -46,7 +46,11 @@ export async function addExternal(
 }
 
 /** DELETE /external/<id>, for administrators. */
-export async function deleteExternal(context: Context, { id }: { id: string }, caller: Caller): Promise<undefined> {
+export async function deleteExternal(
+  context: CommunityContext,
+  { id }: { id: string },
+  caller: Caller,
+): Promise<undefined> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.deleteFrom('external_skills').where('id', '=', id).returning('url').executeTakeFirst()
     if (!row) throw new RegistryError('not_found', `There is no external skill '${id}'.`)

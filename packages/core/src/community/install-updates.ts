@@ -7,7 +7,7 @@ import {
   type Widens,
 } from '@skillstead/protocol'
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { Found } from './look-up-installs.ts'
 import { isFlagged } from './offered-skills.ts'
@@ -51,7 +51,7 @@ const signs: { [K in Reason]: (installed: Installed) => boolean } = {
 
 /** What is to be said of the skills that an agent has: one entry a skill, in the order in which it named them. */
 export async function listUpdates(
-  context: Context,
+  context: CommunityContext,
   installed: readonly Installed[],
   asker: Pick<Asker, 'userIds'>,
 ): Promise<Update[]> {
@@ -101,7 +101,7 @@ const selectFaults = keepListQuery<{ place: number | string; yanked: number; ver
 )
 
 /** What is wrong with the versions that an agent has, by their places in the list. */
-async function readFaults({ database }: Context, installed: readonly Installed[]) {
+async function readFaults({ database }: CommunityContext, installed: readonly Installed[]) {
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )

@@ -1,6 +1,6 @@
 import { type Issue, toTimestamp } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
@@ -8,7 +8,7 @@ import type { IssueRow } from '../storage/rows-community.ts'
 
 /** GET /skills/<name>/issues, newest first. */
 export async function listIssues(
-  context: Context,
+  context: CommunityContext,
   input: { name: string; page: number; limit: number },
   caller: Caller,
 ) {
@@ -29,7 +29,7 @@ export async function listIssues(
 
 /** POST /skills/<name>/issues, by anyone who is signed in and may see the skill. */
 export async function createIssue(
-  context: Context,
+  context: CommunityContext,
   input: { name: string; type: IssueRow['type']; title: string; body: string },
   caller: Caller,
 ): Promise<Issue> {

@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
 import { toAgentReview } from './agent-review-form.ts'
@@ -13,7 +13,7 @@ const sortColumns = {
 
 /** GET /skills/<name>/agent-reviews. */
 export async function listAgentReviews(
-  context: Context,
+  context: CommunityContext,
   input: { name: string; sort: keyof typeof sortColumns; page: number; limit: number },
   caller: Caller,
 ) {

@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { readSights } from '../catalogue/visibility.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -47,7 +47,7 @@ const selectByAlias = keepListQuery<NamedSkill>((db, lists) =>
  * each of them. `unseenIds`: of those that are there and not for the caller; not to be told.
  */
 export async function lookUp(
-  context: Context,
+  context: CommunityContext,
   names: ReadonlySet<string>,
   caller: Caller,
 ): Promise<{ found: Map<string, Found>; unseenIds: string[] }> {
@@ -88,7 +88,11 @@ function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, st
 
 type Select = typeof selectByFullName
 
-async function select({ database }: Context, by: Select, names: readonly string[]): Promise<Map<string, KnownSkill>> {
+async function select(
+  { database }: CommunityContext,
+  by: Select,
+  names: readonly string[],
+): Promise<Map<string, KnownSkill>> {
   const rows = names.length > 0 ? await by(database, names) : []
   return new Map(rows.map((row) => [row.ref, row]))
 }

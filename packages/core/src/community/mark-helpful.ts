@@ -1,9 +1,10 @@
 import { RegistryError, type AgentReview } from '@skillstead/protocol'
 import { recognizeAgent } from './admit-agent.ts'
 import { addHelpfulVote, recordDeeds } from './agent-deeds.ts'
-import { findAgent, isAuthentic } from './find-agent.ts'
+import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -18,7 +19,7 @@ type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
  * `conflict` for an agent's own review, `forbidden` for a wrong token, `rate_limited`.
  */
 export async function markAgentReviewHelpful(
-  context: Context,
+  context: CommunityContext,
   input: { name: string; id: string; agentKey: string },
   caller: Caller,
   options: CallOptions = {},
@@ -42,7 +43,7 @@ export async function markAgentReviewHelpful(
 }
 
 /** Refuses what can be refused before anything is taken from the hour's allowance; a vote that is there costs none. */
-async function admitVote(context: Context, review: ReviewOfAgent, agentKey: string, options: CallOptions) {
+async function admitVote(context: CommunityContext, review: ReviewOfAgent, agentKey: string, options: CallOptions) {
   if (review.agent_key === agentKey)
     throw new RegistryError('conflict', 'This is the own review of the agent. Mark those of others.')
   isAuthentic(await findAgent(context.database.read, agentKey), options.agentToken)

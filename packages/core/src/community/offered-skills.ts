@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { safeScoreMin } from '@skillstead/scanner'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -33,7 +33,7 @@ const selectOffered = keepListQuery<Pick<SkillRow, 'id' | 'full_name'>>((db, lis
 
 /** The full names, by their ids, of those skills that may be offered to these users: their own forks may not. */
 export async function keepOffered(
-  { database }: Context,
+  { database }: CommunityContext,
   skillIds: readonly string[],
   userIds: ReadonlySet<string>,
 ): Promise<Map<string, string>> {

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import type { OutgoingResponse } from '../http/outgoing.ts'
 import type { ExternalSource } from './external-source.ts'
 
@@ -19,7 +19,7 @@ const readMs = 10_000
  * public, `upstream_failed` where there is no skill or something else in its place, `upstream_timeout`.
  */
 export async function readExternalSkill(
-  context: Pick<Context, 'outgoing' | 'clock'>,
+  context: Pick<CommunityContext, 'outgoing' | 'clock'>,
   source: ExternalSource,
 ): Promise<ReadSkill> {
   await context.outgoing.requirePublic(source.candidates[0]!, 'url')

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { KnownSkill } from './look-up-installs.ts'
@@ -24,7 +24,7 @@ interface Similar {
 
 /** What agents with similar sets have. */
 export async function suggestFromAgents(
-  context: Context,
+  context: CommunityContext,
   installed: readonly KnownSkill[],
   asker: Asker,
 ): Promise<Suggestion[]> {
@@ -66,7 +66,7 @@ const selectShared = keepListQuery<SharedRow>((db, lists) =>
 
 /** The agents of other users that share any of the skills, one for each user: anyone can register any number. */
 async function findSimilar(
-  { database }: Context,
+  { database }: CommunityContext,
   weights: ReadonlyMap<string, number>,
   { agent, userIds }: Asker,
 ): Promise<Similar[]> {
@@ -108,7 +108,7 @@ const selectSets = keepListQuery<{ agent_id: string; skill_id: string }>((db, li
 )
 
 async function suggestWhatTheyHave(
-  { database }: Context,
+  { database }: CommunityContext,
   similar: readonly Similar[],
   installedIds: ReadonlySet<string>,
 ): Promise<Suggestion[]> {

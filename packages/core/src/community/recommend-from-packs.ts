@@ -1,6 +1,6 @@
 import { limits } from '@skillstead/protocol'
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { KnownSkill } from './look-up-installs.ts'
 import type { Suggestion } from './recommendations.ts'
@@ -26,7 +26,10 @@ interface Pack {
 }
 
 /** What stands beside installed skills in the packs that hold most of them. */
-export async function suggestFromPacks({ database }: Context, installed: readonly KnownSkill[]): Promise<Suggestion[]> {
+export async function suggestFromPacks(
+  { database }: CommunityContext,
+  installed: readonly KnownSkill[],
+): Promise<Suggestion[]> {
   const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
   const packs = toPacks(await selectHoldings(database, names.keys()))
   if (packs.length === 0) return []

@@ -1,5 +1,5 @@
 import { sql, type SelectQueryBuilder } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery, type Lists } from '../storage/list-query.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { KnownSkill } from './look-up-installs.ts'
@@ -17,7 +17,7 @@ type NamedSuggestion = Suggestion & { readonly fullName: string }
  * installed skill has a category.
  */
 export async function suggestPopular(
-  { database }: Context,
+  { database }: CommunityContext,
   installed: readonly KnownSkill[],
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<NamedSuggestion[]> {

@@ -1,5 +1,5 @@
 import type { HeartbeatResult } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { itemColumns, toSkill } from '../catalogue/skill-document.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
@@ -46,7 +46,7 @@ const bands = {
  * others have is not among them: no caller learns what a certain agent has.
  */
 export async function recommend(
-  context: Context,
+  context: CommunityContext,
   installed: readonly KnownSkill[],
   asker: Asker,
 ): Promise<Recommendation[]> {
@@ -96,7 +96,7 @@ const selectItems = keepListQuery<Pick<SkillRow, (typeof itemColumns)[number]>>(
 )
 
 async function showBest(
-  { database }: Context,
+  { database }: CommunityContext,
   scores: ReadonlyMap<string, Scored>,
   names: ReadonlyMap<string, string>,
 ): Promise<Recommendation[]> {

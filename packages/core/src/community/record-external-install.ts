@@ -3,12 +3,13 @@ import { toSlug } from '@skillstead/skill-format'
 import type { Kysely } from 'kysely'
 import { ensureNamespace } from '../accounts/users.ts'
 import { guest } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { putStub } from '../catalogue/skill-stubs.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { UsedSkill } from './use-counts.ts'
+import type { UsedSkill } from '../catalogue/use-counts.ts'
 import { insertExternal } from './index-external.ts'
 import { enqueueScan } from './scan-indexed-external.ts'
 import { parseRepoUrl, parseSource } from './external-source.ts'
@@ -34,7 +35,7 @@ interface InRepository {
  * names `repoUrl`.
  */
 export async function recordExternalInstall(
-  context: Context,
+  context: CommunityContext,
   { skillName, source, repoUrl }: ExternalInstall,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
@@ -48,7 +49,7 @@ export async function recordExternalInstall(
 }
 
 /** Without a repository only a name that is one skill's alone says which it is. */
-async function recordByName(context: Context, name: string): Promise<UsedSkill | null> {
+async function recordByName(context: CommunityContext, name: string): Promise<UsedSkill | null> {
   const rows = await context.database.read
     .selectFrom('external_skills')
     .selectAll()
@@ -63,7 +64,7 @@ async function recordByName(context: Context, name: string): Promise<UsedSkill |
 }
 
 async function recordInRepository(
-  context: Context,
+  context: CommunityContext,
   skill: InRepository,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
@@ -103,7 +104,7 @@ async function countInstall(trx: WriteTransaction, id: string): Promise<void> {
     .execute()
 }
 
-async function indexSkill(context: Context, trx: WriteTransaction, skill: InRepository): Promise<void> {
+async function indexSkill(context: CommunityContext, trx: WriteTransaction, skill: InRepository): Promise<void> {
   const source = { ...parseSource(toUrl(skill)), author: skill.owner }
   const { id } = await insertExternal(trx, source, { installs: 1 }, context.clock.now())
   await enqueueScan(context, trx, id)
@@ -127,7 +128,11 @@ async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedS
 }
 
 /** A stub in the namespace of the account on GitHub, unless that is somebody's here: then only they may put a skill there. */
-async function makeStub(context: Context, trx: WriteTransaction, skill: InRepository): Promise<UsedSkill | null> {
+async function makeStub(
+  context: CommunityContext,
+  trx: WriteTransaction,
+  skill: InRepository,
+): Promise<UsedSkill | null> {
   const username = toNamespace(skill)
   if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null
   const owner = await ensureNamespace(trx, username, context.clock.now())

@@ -1,6 +1,7 @@
 import { RegistryError, type Agent, type Reply } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { admitAgent, insertAgent, recognizeAgent, toPlatformId } from './admit-agent.ts'
 import { recordDeeds } from './agent-deeds.ts'
 import { toAgent } from './agent-form.ts'
@@ -16,7 +17,7 @@ interface RegisterInput {
  * its token. Throws `invalid_request` where key and platform do not agree, `forbidden`, `rate_limited`.
  */
 export async function registerAgent(
-  context: Context,
+  context: CommunityContext,
   input: RegisterInput,
   caller: Caller,
   options: CallOptions = {},

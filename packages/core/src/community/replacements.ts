@@ -1,5 +1,5 @@
 import { guest } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import { lookUp } from './look-up-installs.ts'
 import { keepOffered, offered } from './offered-skills.ts'
@@ -20,7 +20,7 @@ const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, dep
  * their scans are safe; no user is sent to a fork of their own.
  */
 export async function findReplacements(
-  context: Context,
+  context: CommunityContext,
   findings: readonly Finding[],
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<ReadonlyMap<string, string>> {
@@ -33,7 +33,7 @@ export async function findReplacements(
 }
 
 async function findNamed(
-  context: Context,
+  context: CommunityContext,
   left: readonly Finding[],
   userIds: ReadonlySet<string>,
 ): Promise<Map<string, string>> {
@@ -84,7 +84,7 @@ const selectForks = keepListQuery<{ forked_from: string; full_name: string; agen
 
 /** A fork knows its source by the name that the source had then. */
 async function findForks(
-  { database }: Context,
+  { database }: CommunityContext,
   left: readonly Finding[],
   userIds: ReadonlySet<string>,
 ): Promise<Map<string, string>> {

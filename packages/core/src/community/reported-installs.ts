@@ -1,7 +1,8 @@
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { linkAgent, recordDeeds, type Deed } from './agent-deeds.ts'
-import { findAgent, isAuthentic, isOwnAgent } from './find-agent.ts'
-import type { CallOptions, Context } from '../context.ts'
+import { findAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow, AgentSkillRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -32,7 +33,7 @@ export async function readStored(database: Parameters<typeof selectStored>[0], a
  * it named and that it may not see now, which it may have all the same.
  */
 export async function recordInstalls(
-  context: Context,
+  context: CommunityContext,
   heartbeat: { agent: AgentRow; stored: StoredSet; installed: InstalledSet; keptIds: ReadonlySet<string> },
   caller: Caller,
   options: CallOptions,

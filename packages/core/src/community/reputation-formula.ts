@@ -1,9 +1,8 @@
 import type { Reputation } from '@skillstead/protocol'
-import type { VerificationRow } from '../storage/rows-trust.ts'
+import type { VerifiedMethod } from '../accounts/verified-methods.ts'
 import type { Facts } from './author-facts.ts'
 
 /** How an author was verified. */
-export type VerifiedMethod = VerificationRow['method']
 
 /** Points of reviews are stored in thousandths: sums of whole numbers are exact in every order. */
 export const pointUnits = 1000

@@ -1,7 +1,7 @@
 import { RegistryError, type SkillRequest, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepSeen } from '../catalogue/visibility.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -29,7 +29,7 @@ export async function getRequestRow(db: Kysely<Tables>, id: string): Promise<Nam
 
 /** Requests as this caller may see them: the skill that fulfils one is named to those who may see that skill. */
 export async function showRequests(
-  context: Context,
+  context: CommunityContext,
   rows: readonly NamedRequest[],
   caller: Caller,
 ): Promise<SkillRequest[]> {
@@ -48,12 +48,12 @@ export async function showRequests(
 }
 
 /** The request of an id as this caller may see it; throws `not_found`. */
-export async function showRequest(context: Context, id: string, caller: Caller): Promise<SkillRequest> {
+export async function showRequest(context: CommunityContext, id: string, caller: Caller): Promise<SkillRequest> {
   const row = await getRequestRow(context.database.read, id)
   return (await showRequests(context, [row], caller))[0]!
 }
 
-async function readFullNames(context: Context, rows: readonly RequestRow[], caller: Caller) {
+async function readFullNames(context: CommunityContext, rows: readonly RequestRow[], caller: Caller) {
   const ids = rows.map((row) => row.fulfilled_by).filter((id) => id !== null)
   if (ids.length === 0) return new Map<string, string>()
   const skills = await context.database.read

@@ -1,13 +1,17 @@
 import { RegistryError, type SkillRequest } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getRequestRow, selectRequests, showRequest, showRequests } from './request-form.ts'
 import { votableStatuses } from './request-transitions.ts'
 
 /** POST /requests/<id>/vote: one a user, while the request waits. The same answer however often it is asked. */
-export async function voteForRequest(context: Context, { id }: { id: string }, caller: Caller): Promise<SkillRequest> {
+export async function voteForRequest(
+  context: CommunityContext,
+  { id }: { id: string },
+  caller: Caller,
+): Promise<SkillRequest> {
   const { userId } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
@@ -26,7 +30,7 @@ export async function voteForRequest(context: Context, { id }: { id: string }, c
 
 /** DELETE /requests/<id>/vote: takes back the caller's vote, if there is one. */
 export async function withdrawRequestVote(
-  context: Context,
+  context: CommunityContext,
   { id }: { id: string },
   caller: Caller,
 ): Promise<SkillRequest> {
@@ -45,7 +49,7 @@ export async function withdrawRequestVote(
 
 /** GET /votes: the requests that the caller voted for, the last first. */
 export async function listVotes(
-  context: Context,
+  context: CommunityContext,
   { page, limit }: { page: number; limit: number },
   caller: Caller,
 ): Promise<{ requests: SkillRequest[] } & ReturnType<typeof toPage>> {

@@ -1,15 +1,15 @@
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { createToken } from '../kernel/tokens.ts'
-import { getAgentByKey } from './find-agent.ts'
+import { getAgentByKey } from '../accounts/find-agent.ts'
 
 /**
  * POST /agents/<agentKey>/token, for administrators, where a token was lost or fell into wrong hands: the old one is
  * worth nothing from now on, the new one is in this answer alone. Whose agent it is stays as it was.
  */
 export async function resetAgentToken(
-  context: Context,
+  context: CommunityContext,
   input: { agentKey: string },
   caller: Caller,
 ): Promise<{ agentKey: string; agentToken: string }> {

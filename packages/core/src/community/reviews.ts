@@ -1,12 +1,11 @@
 import { type Reply, type Review, toTimestamp, type Warning } from '@skillstead/protocol'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import type { ReviewRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { queueOpinion } from '../upstreams/queue-opinion.ts'
 import { checkTexts } from '../catalogue/text-scan.ts'
 import { creditReview } from './review-credit.ts'
 
@@ -19,7 +18,7 @@ interface ReviewInput {
 
 /** GET /skills/<name>/reviews: those of users, newest first. A change of a review does not move it. */
 export async function listReviews(
-  context: Context,
+  context: CommunityContext,
   input: { name: string; page: number; limit: number },
   caller: Caller,
 ) {
@@ -42,7 +41,11 @@ export async function listReviews(
 type ReviewAnswer = Review & { warnings?: Warning[] }
 
 /** POST /skills/<name>/reviews: 201, or 200 where the user changes the review. */
-export async function createReview(context: Context, input: ReviewInput, caller: Caller): Promise<Reply<ReviewAnswer>> {
+export async function createReview(
+  context: CommunityContext,
+  input: ReviewInput,
+  caller: Caller,
+): Promise<Reply<ReviewAnswer>> {
   const user = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
   const { rating, title, body } = input
@@ -65,7 +68,7 @@ export async function createReview(context: Context, input: ReviewInput, caller:
       if (before) await trx.updateTable('reviews').set(after).where('id', '=', before.id).execute()
       else await trx.insertInto('reviews').values(after).execute()
     })
-    await queueOpinion(trx, context, { kind: 'review', skill, caller, payload: { rating, title, body } })
+    await context.upstreamQueue.queueOpinion(trx, { kind: 'review', skill, caller, payload: { rating, title, body } })
     if (!before) {
       await context.events.emit(trx, {
         event: 'skill.review.created',

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { periodHours, toHour } from './trends.ts'
 import { rollAllTrends } from './trend-windows.ts'
 
@@ -8,11 +8,11 @@ const hoursOfDay = 24
 const keptHours = 2 * periodHours.month
 
 /** Rolls buckets of hours that nothing needs any more up into days, one day at a time. */
-export async function rollUpInstalls(context: Pick<Context, 'database' | 'clock'>): Promise<void> {
+export async function rollUpInstalls(context: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   while (await rollUpDay(context));
 }
 
-async function rollUpDay({ database, clock }: Pick<Context, 'database' | 'clock'>): Promise<boolean> {
+async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<boolean> {
   const { oldest } = await database.read
     .selectFrom('install_hours')
     .select((eb) => eb.fn.min<number | null>('hour').as('oldest'))

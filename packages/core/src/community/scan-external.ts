@@ -1,6 +1,6 @@
 import { unescape } from 'node:querystring'
 import { RegistryError, type SarifLog, type ScanReport } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { scanPackage } from '@skillstead/scanner'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -14,7 +14,7 @@ interface ScanInput {
 }
 
 /** POST /external/scan: of what is sent, or of what is at an address; an indexed skill is brought up to date by it. */
-export async function scanExternal(context: Context, input: ScanInput): Promise<ScanReport | SarifLog> {
+export async function scanExternal(context: CommunityContext, input: ScanInput): Promise<ScanReport | SarifLog> {
   const report = await scan(context, input)
   if (input.format !== 'sarif') return report
   const { toSarif } = await import('@skillstead/scanner/rules')
@@ -23,7 +23,7 @@ export async function scanExternal(context: Context, input: ScanInput): Promise<
 
 /** Reads a source and scans it. */
 export async function scanSource(
-  context: Context,
+  context: CommunityContext,
   source: ExternalSource,
 ): Promise<{ report: ScanReport; text: string }> {
   const { address, text } = await readExternalSkill(context, source)
@@ -37,7 +37,7 @@ export async function recordScan(trx: WriteTransaction, { url }: ExternalSource,
   await trx.updateTable('external_skills').set(change).where('url', '=', url).execute()
 }
 
-async function scan(context: Context, { url, content }: ScanInput): Promise<ScanReport> {
+async function scan(context: CommunityContext, { url, content }: ScanInput): Promise<ScanReport> {
   if (url === undefined && content !== undefined)
     return scanText(context, { path: 'SKILL.md', text: content }, 'content')
   if (url === undefined || content !== undefined) throw refuseInput()
@@ -48,7 +48,7 @@ async function scan(context: Context, { url, content }: ScanInput): Promise<Scan
 }
 
 async function scanText(
-  { clock }: Context,
+  { clock }: CommunityContext,
   { path, text }: { path: string; text: string },
   source: string,
 ): Promise<ScanReport> {

@@ -1,6 +1,6 @@
 import { RegistryError, limits } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordScan, scanSource } from './scan-external.ts'
@@ -12,16 +12,16 @@ const minuteMs = 60_000
 const retryDelaysMs = [minuteMs, 10 * minuteMs, 60 * minuteMs, 6 * 60 * minuteMs]
 
 /** Has an indexed skill scanned soon; one scan of it waits at a time. */
-export async function enqueueScan(context: Context, trx: WriteTransaction, id: string): Promise<void> {
+export async function enqueueScan(context: CommunityContext, trx: WriteTransaction, id: string): Promise<void> {
   await context.outbox.enqueue(trx, { topic, payload: { id }, uniqueKey: `${topic} ${id}` })
 }
 
 /** Takes the scans of indexed skills from the outbox. */
-export function handleExternalScans(context: Context): void {
+export function handleExternalScans(context: CommunityContext): void {
   context.outbox.handle(topic, { retryDelaysMs, handle: ({ id }) => scanIndexed(context, String(id)) })
 }
 
-async function scanIndexed(context: Context, id: string): Promise<void> {
+async function scanIndexed(context: CommunityContext, id: string): Promise<void> {
   const row = await context.database.read
     .selectFrom('external_skills')
     .selectAll()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Downloads } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
 import type { Database, Dialect } from '../storage/database.ts'
 import { toDay } from './download-days.ts'
@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /** GET /skills/<name>/downloads: each of the last days in UTC, also those without any, and today last. */
 export async function showDownloads(
-  context: Context,
+  context: CommunityContext,
   { name, days }: { name: string; days: number },
   caller: Caller,
 ): Promise<Downloads> {

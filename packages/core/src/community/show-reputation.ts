@@ -1,7 +1,7 @@
 import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getUserByName } from '../accounts/find-user.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import type { StandingRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 import { badges } from './badges.ts'
@@ -10,7 +10,7 @@ import { toComponents, toLevel } from './reputation-formula.ts'
 import { toStanding } from './author-standings.ts'
 
 /** GET /users/<username>/reputation: of whom nothing is known yet, zeros. */
-export async function showReputation(context: Context, input: { username: string }): Promise<Reputation> {
+export async function showReputation(context: CommunityContext, input: { username: string }): Promise<Reputation> {
   const db = context.database.read
   const user = await getUserByName(context, input.username)
   const row = await db.selectFrom('standings').selectAll().where('user_id', '=', user.id).executeTakeFirst()

@@ -1,17 +1,9 @@
+import type { Credit } from '../catalogue/catalogue-ports.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { countCredits } from './count-credits.ts'
 import { isCounted, noFacts, subtractFacts, toFacts } from './author-facts.ts'
 import { addToStandings, type Author } from './author-standings.ts'
-
-/** What others than its owner did for a skill, as differences. */
-export interface Credit {
-  readonly downloads?: number
-  readonly stars?: number
-  /** How many reviews, and the sum of their half stars above or below three stars, in thousandths. */
-  readonly reviews?: number
-  readonly points?: number
-}
 
 /**
  * Credits a skill, and its owner while the skill counts, with what others did. Whoever calls leaves out what owners and

@@ -1,6 +1,7 @@
 import type { SkillRequest, Warning } from '@skillstead/protocol'
 import { accountId, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
@@ -15,7 +16,7 @@ interface Listing {
 }
 
 /** GET /requests: by votes, the newest first among equals, or the newest first. */
-export async function listRequests(context: Context, { status, sort, page, limit }: Listing, caller: Caller) {
+export async function listRequests(context: CommunityContext, { status, sort, page, limit }: Listing, caller: Caller) {
   const db = context.database.read
   const { count } = await db
     .selectFrom('requests')
@@ -33,13 +34,13 @@ export async function listRequests(context: Context, { status, sort, page, limit
 }
 
 /** GET /requests/<id>. */
-export function getRequest(context: Context, input: { id: string }, caller: Caller): Promise<SkillRequest> {
+export function getRequest(context: CommunityContext, input: { id: string }, caller: Caller): Promise<SkillRequest> {
   return showRequest(context, input.id, caller)
 }
 
 /** POST /requests: by anybody; guests are bounded by their address. */
 export async function createRequest(
-  context: Context,
+  context: CommunityContext,
   input: { title: string; description: string },
   caller: Caller,
   options: CallOptions = {},

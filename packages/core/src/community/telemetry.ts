@@ -1,9 +1,8 @@
 import type { CountingParts } from './download-counters.ts'
 import { newId } from '../kernel/ids.ts'
-import { queueInstalls, type MirroredInstalls } from '../upstreams/queue-installs.ts'
 import { addCounts, foldJournal, foldRecorded } from './fold-journal.ts'
 import { toHour } from './trends.ts'
-import type { UsedSkill } from './use-counts.ts'
+import type { MirroredInstalls, UsedSkill } from '../catalogue/use-counts.ts'
 
 /** Installs on their way into the counts. */
 export interface Telemetry {
@@ -35,7 +34,7 @@ interface Batch {
  * by this process or, where it ended, by the next that opens the database.
  */
 export function createTelemetry(parts: CountingParts): Telemetry {
-  const { database, clock, watchers, onError } = parts
+  const { database, clock, watchers, upstreamQueue, onError } = parts
   let open: Batch | undefined
   let timer: NodeJS.Timeout | undefined
   let folding: Promise<void> | undefined
@@ -59,7 +58,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
         open = undefined
         const row = { id, counts: JSON.stringify(batch.counts) }
         await trx.insertInto('install_journal').values(row).execute()
-        if (batch.mirrored.size > 0) await queueInstalls(trx, parts, batch.mirrored.values())
+        if (batch.mirrored.size > 0) await upstreamQueue.queueInstalls(trx, batch.mirrored.values())
       })
     } catch (error) {
       // A writer that took nothing leaves the batch open, and its next caller would be told of an old failure.

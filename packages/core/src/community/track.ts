@@ -1,13 +1,14 @@
 import { RegistryError } from '@skillstead/protocol'
 import { seesPublicOnly, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
-import { findCallingAgent, isOwnAgent } from './find-agent.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { CommunityContext } from './community-context.ts'
+import { findCallingAgent, isOwnAgent } from '../accounts/find-agent.ts'
 import { recordExternalInstall } from './record-external-install.ts'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
 import { isOwner } from '../catalogue/visibility.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import type { UsedSkill } from './use-counts.ts'
+import type { UsedSkill } from '../catalogue/use-counts.ts'
 
 interface Install {
   skillName: string
@@ -23,7 +24,7 @@ const accepted = { accepted: true } as const
  * agents install of their own is no use of it by anybody, and is not counted. Throws `forbidden` for a forged token.
  */
 export async function track(
-  context: Context,
+  context: CommunityContext,
   input: Install,
   caller: Caller,
   options: CallOptions = {},
@@ -47,7 +48,7 @@ function toPlatform([agent]: readonly string[]): string | undefined {
 
 /** The skill that was installed; null where there is none here. */
 async function findInstalled(
-  context: Context,
+  context: CommunityContext,
   { skillName, source, repoUrl }: Install,
   caller: Caller,
   options: CallOptions,
@@ -65,7 +66,7 @@ function toMirrored(skill: SkillRow): UsedSkill['mirrored'] {
   return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
-async function isOwn({ database }: Context, skillId: string, caller: Caller, agent: AgentRow | undefined) {
+async function isOwn({ database }: CommunityContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {
   if (caller.kind === 'guest' && !agent) return false
   const skill = await database.read.selectFrom('skills').select('owner_id').where('id', '=', skillId).executeTakeFirst()
   return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))

@@ -1,5 +1,5 @@
 import type { Trending } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { itemColumns, toSkill } from '../catalogue/skill-document.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
 import { toHour } from './trends.ts'
@@ -15,7 +15,7 @@ interface TrendingInput {
 const smallCategorySkills = 1000
 
 /** GET /trending: public skills by the installs of a period and what they gained on the one before. */
-export async function getTrending(context: Context, input: TrendingInput): Promise<Trending> {
+export async function getTrending(context: CommunityContext, input: TrendingInput): Promise<Trending> {
   await rollToNow(context, input.period)
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
   const ranking = selectRanking(context, input, isSmall)
@@ -44,7 +44,7 @@ function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
     .execute()
 }
 
-function selectRanking(context: Context, { period, category }: TrendingInput, isSmall: boolean) {
+function selectRanking(context: CommunityContext, { period, category }: TrendingInput, isSmall: boolean) {
   const db = context.database.read
   // SQLite reads the tables of a cross join in the order in which they stand; PostgreSQL finds the best by itself.
   const joined = isSmall ? db.selectFrom('skills').crossJoin('trends') : db.selectFrom('trends').crossJoin('skills')
@@ -59,7 +59,7 @@ function selectRanking(context: Context, { period, category }: TrendingInput, is
     .$if(category !== undefined, (select) => select.where('skills.category', '=', category!))
 }
 
-async function isSmallCategory({ database }: Context, category: string): Promise<boolean> {
+async function isSmallCategory({ database }: CommunityContext, category: string): Promise<boolean> {
   const rows = database.read
     .selectFrom('skills')
     .select('category')
@@ -73,7 +73,7 @@ async function isSmallCategory({ database }: Context, category: string): Promise
 }
 
 /** Windows move with the hours, also while nothing is installed. */
-async function rollToNow({ database, clock }: Context, period: TrendRow['period']): Promise<void> {
+async function rollToNow({ database, clock }: CommunityContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {
     await database.writer.write((trx) => rollAllTrends(trx, hour))

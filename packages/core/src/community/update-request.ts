@@ -1,7 +1,7 @@
 import { RegistryError, type SkillRequest } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import { callerId, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { findReadableSkill } from '../catalogue/find-skill.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
@@ -17,7 +17,7 @@ interface Change {
 }
 
 /** PATCH /requests/<id>: one step of the table of transitions, to `fulfilled` with the skill that does what was asked. */
-export async function updateRequest(context: Context, change: Change, caller: Caller): Promise<SkillRequest> {
+export async function updateRequest(context: CommunityContext, change: Change, caller: Caller): Promise<SkillRequest> {
   const { id, status, fulfilledBy } = change
   if (fulfilledBy !== undefined && status !== 'fulfilled') throw unfit('goes with the status fulfilled alone.')
   const seen = await getRequestRow(context.database.read, id)
@@ -45,7 +45,7 @@ export async function updateRequest(context: Context, change: Change, caller: Ca
 }
 
 /** The skill that does what was asked; throws `invalid_request` where the caller may not see it, or not everyone may. */
-async function getFulfilling(context: Context, name: string, caller: Caller): Promise<string> {
+async function getFulfilling(context: CommunityContext, name: string, caller: Caller): Promise<string> {
   const skill = await findReadableSkill(context, name, caller)
   if (!skill) throw unfit(`names '${name}', which is no skill that you may see.`)
   if (!isPublicMatter(skill)) throw notPublic(skill)

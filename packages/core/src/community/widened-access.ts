@@ -1,7 +1,7 @@
 import { accessKinds, isVersion, toVersionSortKey, type Access, type Widens } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import { findWidening } from '@skillstead/scanner'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { Finding } from './install-updates.ts'
 
@@ -35,7 +35,10 @@ const selectWays = keepListQuery<WayRow>((db, lists) =>
 const updating: ReadonlySet<Finding['reason']> = new Set(['outdated', 'yanked'])
 
 /** What agents would let in by updating, by the ids of the skills, with one query for all of them. */
-export async function readWidenings({ database }: Context, findings: readonly Finding[]): Promise<Map<string, Widens>> {
+export async function readWidenings(
+  { database }: CommunityContext,
+  findings: readonly Finding[],
+): Promise<Map<string, Widens>> {
   const ways = findings.flatMap(({ skill, item: { version }, reason }, place) =>
     updating.has(reason) && isVersion(version) && skill.latest_version !== '' && version !== skill.latest_version
       ? [[skill.id, toVersionSortKey(version), toVersionSortKey(skill.latest_version), place]]

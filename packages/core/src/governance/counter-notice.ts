@@ -1,7 +1,8 @@
 import { RegistryError, type DmcaCase, type DmcaCounterNotice } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { isOwner } from '../catalogue/visibility.ts'
 import type { DmcaCaseRow } from '../storage/rows-trust.ts'
@@ -21,7 +22,7 @@ const unconfirmedMax = 20
  * another's mouth or be first in the way. Throws `invalid_transition` unless the case is `removed`.
  */
 export async function submitCounterNotice(
-  context: Context,
+  context: GovernanceContext,
   input: { id: string } & DmcaCounterNotice,
   caller: Caller,
   options: CallOptions = {},
@@ -48,7 +49,7 @@ export async function submitCounterNotice(
 
 /** Takes a counter-notice for the owner's and moves the case. What else was sent is forgotten: it was somebody else's. */
 export async function acceptCounterNotice(
-  context: Context,
+  context: GovernanceContext,
   trx: WriteTransaction,
   before: DmcaCaseRow,
   accepted: { id: string; by: 'owner' | 'administrator'; caller: Caller; note?: string },

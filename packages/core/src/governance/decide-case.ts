@@ -1,6 +1,6 @@
 import { RegistryError, type DmcaCase } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toFullCase } from './case-form.ts'
@@ -20,7 +20,7 @@ interface Decision {
  * PATCH /dmca/<id>, for administrators: takes a case up, rejects it, removes the content, confirms who sent a
  * counter-notice, or records a court action. Throws `invalid_transition`.
  */
-export async function decideCase(context: Context, input: Decision, caller: Caller): Promise<DmcaCase> {
+export async function decideCase(context: GovernanceContext, input: Decision, caller: Caller): Promise<DmcaCase> {
   const row = await context.database.writer.write(async (trx) => {
     const before = await getCase(trx, input.id)
     requireTransition(before.status, input.status, 'administrator')

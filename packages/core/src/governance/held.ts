@@ -3,16 +3,20 @@ import type { Kysely } from 'kysely'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { requireScope, requireUser, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { toContentType } from '../catalogue/media-types.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { Tables } from '../storage/tables.ts'
-import { toHeldVersion } from './held-form.ts'
+import { toHeldVersion } from '../catalogue/held-form.ts'
 
 /** GET /held, the oldest first: the caller's own, or all for administrators. */
-export async function listHeld(context: Context, { page, limit }: { page: number; limit: number }, caller: Caller) {
+export async function listHeld(
+  context: GovernanceContext,
+  { page, limit }: { page: number; limit: number },
+  caller: Caller,
+) {
   const { userId } = requireUser(caller)
   const shown = context.database.read
     .selectFrom('held_versions')
@@ -30,7 +34,11 @@ export async function listHeld(context: Context, { page, limit }: { page: number
 }
 
 /** GET /held/<id>, for its owner and for administrators; to others it is not there. */
-export async function showHeld(context: Context, { id }: { id: string }, caller: Caller): Promise<HeldDetails> {
+export async function showHeld(
+  context: GovernanceContext,
+  { id }: { id: string },
+  caller: Caller,
+): Promise<HeldDetails> {
   const row = await getHeld(context.database.read, id, caller)
   const { username } = await context.database.read
     .selectFrom('users')
@@ -47,7 +55,7 @@ export async function showHeld(context: Context, { id }: { id: string }, caller:
 
 /** GET /held/<id>/files/<path>. */
 export async function readHeldFile(
-  context: Context,
+  context: GovernanceContext,
   { id, path }: { id: string; path: string },
   caller: Caller,
 ): Promise<Content> {
@@ -69,7 +77,7 @@ export async function readHeldFile(
 
 /** DELETE /held/<id>: its owner withdraws it, an administrator refuses it with a note. */
 export async function deleteHeld(
-  context: Context,
+  context: GovernanceContext,
   { id, note }: { id: string; note: string },
   caller: Caller,
 ): Promise<undefined> {

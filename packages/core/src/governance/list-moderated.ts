@@ -1,11 +1,11 @@
 import { type ModeratedSkill, toTimestamp } from '@skillstead/protocol'
 import { sql, type SqlBool } from 'kysely'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 /** GET /moderation, for administrators: what they flagged or hid, the last decided first. */
 export async function listModerated(
-  context: Context,
+  context: GovernanceContext,
   { state, page, limit }: { state?: ModeratedSkill['state']; page: number; limit: number },
 ): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
   const moderated = context.database.read

@@ -1,6 +1,6 @@
 import type { Moderation } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { changeSkill } from '../catalogue/change-skill.ts'
 import { settleState } from '../catalogue/skill-state.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -16,7 +16,7 @@ interface Decision {
 
 /** PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A reason replaces the one before. */
 export async function moderateSkill(
-  context: Context,
+  context: GovernanceContext,
   input: Decision & { name: string },
   caller: Caller,
 ): Promise<Moderation> {
@@ -29,14 +29,14 @@ export async function moderateSkill(
  * reason is given, the last one stays. Returns the skill as it is now.
  */
 export function changeModeration(
-  context: Context,
+  context: GovernanceContext,
   caller: Caller,
   skill: SkillRow,
   { state, reason }: Decision,
   also: (trx: WriteTransaction) => Promise<void> = async () => {},
 ): Promise<SkillRow> {
-  const deed = { type: 'skill' } as const
-  const what = { action: `skill.${state}`, subject: skill.full_name, deed, data: { reason } }
+  const cause = { type: 'skill' } as const
+  const what = { action: `skill.${state}`, subject: skill.full_name, cause, data: { reason } }
   return changeSkill(context, caller, skill, what, async (trx, before) => {
     await also(trx)
     const isSame = state === before.moderation

@@ -1,7 +1,7 @@
 import { RegistryError, type Report } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { refuseChanged } from '../catalogue/change-skill.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -11,7 +11,7 @@ import { findOpen, insertReport } from './report-skill.ts'
 
 /** POST /skills/<name>/appeal: by the owner of a skill that is flagged or hidden, one at a time. */
 export async function appealModeration(
-  context: Context,
+  context: GovernanceContext,
   input: { name: string; statement: string },
   caller: Caller,
 ): Promise<Report> {

@@ -1,7 +1,7 @@
 import { RegistryError, type Report } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { ReportRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -19,7 +19,7 @@ interface Verdict {
 
 /** GET /reports, for administrators: the oldest first. */
 export async function listReports(
-  context: Context,
+  context: GovernanceContext,
   input: { status?: ReportRow['status']; kind?: ReportRow['kind']; page: number; limit: number },
 ) {
   const { status, kind, page, limit } = input
@@ -41,7 +41,7 @@ export async function listReports(
 }
 
 /** PATCH /reports/<id>, for administrators: once. What follows from it happens to the skill at the same moment. */
-export async function decideReport(context: Context, verdict: Verdict, caller: Caller): Promise<Report> {
+export async function decideReport(context: GovernanceContext, verdict: Verdict, caller: Caller): Promise<Report> {
   const report = await getReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
   if (verdict.status === 'dismissed') {
@@ -55,7 +55,7 @@ export async function decideReport(context: Context, verdict: Verdict, caller: C
   return toReport(await getReport(context, verdict.id))
 }
 
-async function getReport(context: Context, id: string): Promise<NamedReport> {
+async function getReport(context: GovernanceContext, id: string): Promise<NamedReport> {
   const report = await selectReports(context.database.read).where('reports.id', '=', id).executeTakeFirst()
   if (!report) throw new RegistryError('not_found', 'There is no report with this id.')
   return report

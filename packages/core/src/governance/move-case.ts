@@ -2,7 +2,7 @@ import { UTCDate } from '@date-fns/utc'
 import { addBusinessDays } from 'date-fns/addBusinessDays'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { settleState } from '../catalogue/skill-state.ts'
@@ -21,7 +21,7 @@ const businessDays = 10
  * Returns the row as it is now.
  */
 export async function moveCase(
-  context: Context,
+  context: GovernanceContext,
   trx: WriteTransaction,
   before: DmcaCaseRow,
   move: { to: DmcaStatus; by: Mover; caller: Caller; note?: string },
@@ -57,8 +57,13 @@ function toDeadline(at: number): number {
 }
 
 /** Whoever owns the skill by now, and also where its owner deleted it: the case goes on, and what is deleted stays so. */
-async function settleSkill(context: Context, trx: WriteTransaction, skillId: string, at: number): Promise<void> {
+async function settleSkill(
+  context: GovernanceContext,
+  trx: WriteTransaction,
+  skillId: string,
+  at: number,
+): Promise<void> {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   if (!(await settleState(trx, before))) return
-  await refreshSkill(trx, { dialect: context.database.dialect, skillId, before, deed: { type: 'skill' }, at })
+  await refreshSkill(context, trx, { skillId, before, cause: { type: 'skill' }, at })
 }

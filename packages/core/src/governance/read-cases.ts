@@ -1,6 +1,7 @@
 import { RegistryError, type DmcaCase } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
@@ -9,7 +10,7 @@ import { getCase } from './find-case.ts'
 
 /** GET /dmca/<id>: status and dates; all of it with the case token, and for administrators. */
 export async function showCase(
-  context: Context,
+  context: GovernanceContext,
   input: { id: string },
   caller: Caller,
   options: CallOptions = {},
@@ -21,7 +22,10 @@ export async function showCase(
 }
 
 /** GET /dmca, for administrators: newest first. */
-export async function listCases(context: Context, input: { status?: DmcaStatus; page: number; limit: number }) {
+export async function listCases(
+  context: GovernanceContext,
+  input: { status?: DmcaStatus; page: number; limit: number },
+) {
   const { status, page, limit } = input
   const matching = context.database.read
     .selectFrom('dmca_cases')

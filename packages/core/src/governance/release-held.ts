@@ -3,7 +3,7 @@ import { attributeTo } from '../community/attribute-version.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { inspectPackage } from '../catalogue/inspect-packages.ts'
 import { publishVersion } from '../catalogue/publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer } from '../catalogue/publish-answer.ts'
@@ -20,7 +20,7 @@ import type { HeldPublication } from '../catalogue/hold-version.ts'
  * `version_exists`, `name_taken`, `taken_down`, `forbidden` where its publisher lost the role; it then goes on waiting.
  */
 export async function releaseHeld(
-  context: Context,
+  context: GovernanceContext,
   { id }: { id: string },
   caller: Caller,
 ): Promise<Reply<PublishAnswer>> {
@@ -50,7 +50,7 @@ export async function releaseHeld(
   return { status: stored.created ? 201 : 200, body: await toAnswer(context, stored, caller) }
 }
 
-async function readContent(context: Context, heldId: string, digest: string): Promise<PackedContent> {
+async function readContent(context: GovernanceContext, heldId: string, digest: string): Promise<PackedContent> {
   const rows = await context.database.read.selectFrom('held_files').selectAll().where('held_id', '=', heldId).execute()
   const blobs = rows.toSorted(compareFiles)
   const sources = []

@@ -1,6 +1,7 @@
 import { toTimestamp } from '@skillstead/protocol'
 import { accountId, type Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import type { ReportRow } from '../storage/rows-trust.ts'
@@ -8,7 +9,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 
 /** POST /skills/<name>/report: by anybody who sees the skill. A user who reports it again gets the open report. */
 export async function reportSkill(
-  context: Context,
+  context: GovernanceContext,
   input: { name: string; reason: string; details: string },
   caller: Caller,
   options: CallOptions = {},

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { recordAudit } from '../log/audit.ts'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { systemCaller, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { readPackageFiles } from '../catalogue/version-files.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { scanInThread } from '@skillstead/scanner'
@@ -31,7 +31,7 @@ interface Walk extends ScanCursor {
  * Has the whole catalogue scanned again when the rules are others than last time, slice after slice from the outbox: the
  * latest versions first. A process that is stopped goes on where it was.
  */
-export async function scheduleRescan(context: Context): Promise<void> {
+export async function scheduleRescan(context: GovernanceContext): Promise<void> {
   context.outbox.handle(topic, {
     retryDelaysMs,
     handle: () => scanSlice(context),
@@ -50,7 +50,11 @@ export async function scheduleRescan(context: Context): Promise<void> {
 }
 
 /** POST /scans, for administrators: everything again, whatever the rules. */
-export async function startRescan(context: Context, _input: object, caller: Caller): Promise<{ waiting: number }> {
+export async function startRescan(
+  context: GovernanceContext,
+  _input: object,
+  caller: Caller,
+): Promise<{ waiting: number }> {
   const at = context.clock.now()
   return context.database.writer.write(async (trx) => {
     await begin(context, trx, at)
@@ -64,7 +68,7 @@ export async function startRescan(context: Context, _input: object, caller: Call
 }
 
 /** How many versions have no scan by the rules of this program. */
-export async function countUnscanned({ database }: Pick<Context, 'database'>): Promise<number> {
+export async function countUnscanned({ database }: Pick<GovernanceContext, 'database'>): Promise<number> {
   const { versions } = await database.read
     .selectFrom('versions')
     .select((eb) => eb.fn.countAll<number>().as('versions'))
@@ -78,13 +82,13 @@ export async function countUnscanned({ database }: Pick<Context, 'database'>): P
 }
 
 /** `before`: scans that are older are made again too. */
-async function begin(context: Context, trx: WriteTransaction, before: number): Promise<void> {
+async function begin(context: GovernanceContext, trx: WriteTransaction, before: number): Promise<void> {
   const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
   await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })
   if (isAny) await enqueue(context, trx, 0)
 }
 
-function enqueue(context: Context, trx: WriteTransaction, delayMs: number): Promise<void> {
+function enqueue(context: GovernanceContext, trx: WriteTransaction, delayMs: number): Promise<void> {
   return context.outbox.enqueue(trx, {
     topic,
     payload: {},
@@ -93,7 +97,7 @@ function enqueue(context: Context, trx: WriteTransaction, delayMs: number): Prom
   })
 }
 
-async function scanSlice(context: Context): Promise<void> {
+async function scanSlice(context: GovernanceContext): Promise<void> {
   const walk = await readWalk(context.database.read)
   if (!walk || walk.phase === 'done' || walk.rules !== rulesVersion) return
   const { found, next } = await findWaiting(context.database.read, walk, sliceVersions)
@@ -120,7 +124,7 @@ interface Scanned {
 }
 
 /** As many as there is time for. */
-async function scanAll(context: Context, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
+async function scanAll(context: GovernanceContext, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
   const scans: Scanned[] = []
   let workedMs = 0
   for (const version of versions) {
@@ -136,7 +140,7 @@ async function scanAll(context: Context, versions: readonly WaitingVersion[]): P
   return scans
 }
 
-async function scanVersion(context: Context, versionId: string): Promise<Omit<Scanned, 'version'>> {
+async function scanVersion(context: GovernanceContext, versionId: string): Promise<Omit<Scanned, 'version'>> {
   try {
     const files = await readPackageFiles(context.database.read, versionId)
     const isQuarantined = findGitProblems(files.map(({ path }) => path)).length > 0
@@ -148,17 +152,25 @@ async function scanVersion(context: Context, versionId: string): Promise<Omit<Sc
 }
 
 /** The public form of a skill shows the scan of its latest version. */
-async function replaceScan(context: Context, trx: WriteTransaction, version: WaitingVersion, scan: StoredScan) {
+async function replaceScan(
+  context: GovernanceContext,
+  trx: WriteTransaction,
+  version: WaitingVersion,
+  scan: StoredScan,
+) {
   const { id: versionId, skillId, number } = version
   await putScan(trx, { skillId, versionId, scan })
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   if (before.latest_version !== number) return
-  const { dialect } = context.database
-  await refreshSkill(trx, { dialect, skillId, before, deed: { type: 'judgement' }, at: context.clock.now() })
+  await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 
 /** No installer gets the version by default, here and where this node is mirrored; its content is served to no one. */
-async function yank(context: Context, trx: WriteTransaction, { id: versionId, skillId, number }: WaitingVersion) {
+async function yank(
+  context: GovernanceContext,
+  trx: WriteTransaction,
+  { id: versionId, skillId, number }: WaitingVersion,
+) {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   const { numUpdatedRows } = await trx
     .updateTable('versions')
@@ -168,8 +180,7 @@ async function yank(context: Context, trx: WriteTransaction, { id: versionId, sk
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
   const at = context.clock.now()
-  const { dialect } = context.database
-  await refreshSkill(trx, { dialect, skillId, before, deed: { type: 'yank', versionId }, at })
+  await refreshSkill(context, trx, { skillId, before, cause: { type: 'yank', versionId }, at })
   const subject = `${before.full_name}@${number}`
   await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
 }

@@ -1,5 +1,5 @@
 import { guest } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { moveCase, restoreTopic } from './move-case.ts'
 
 const minuteMs = 60_000
@@ -8,7 +8,7 @@ const hourMs = 60 * minuteMs
 const retryDelaysMs = [minuteMs, 5 * minuteMs, ...Array<number>(7 * 24).fill(hourMs)]
 
 /** Restores the content of cases whose time ran out without a court action; each waits as a row of the outbox. */
-export function scheduleTakedowns(context: Context): void {
+export function scheduleTakedowns(context: GovernanceContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
     handle: ({ caseId }) => restore(context, caseId as string),
@@ -16,7 +16,7 @@ export function scheduleTakedowns(context: Context): void {
 }
 
 /** Does nothing where a court action was recorded meanwhile, or another run was first. */
-async function restore(context: Context, caseId: string): Promise<void> {
+async function restore(context: GovernanceContext, caseId: string): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()
     if (row?.status !== 'counter_noticed') return

@@ -1,6 +1,6 @@
 import { type Moderation, toTimestamp } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { getDecidedSkill } from './find-any-skill.ts'
 import { selectReports, toReport } from './report-form.ts'
@@ -9,12 +9,16 @@ import { selectReports, toReport } from './report-form.ts'
 const shownMax = 100
 
 /** GET /skills/<name>/moderation: for the owner and administrators, also where nobody else may read the skill. */
-export async function getModeration(context: Context, input: { name: string }, caller: Caller): Promise<Moderation> {
+export async function getModeration(
+  context: GovernanceContext,
+  input: { name: string },
+  caller: Caller,
+): Promise<Moderation> {
   return showModeration(context, await getDecidedSkill(context, input.name, caller))
 }
 
 /** What administrators made of a skill, its owner's appeals and the takedown cases about it; who reported it is not in it. */
-export async function showModeration(context: Context, skill: SkillRow): Promise<Moderation> {
+export async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
   const db = context.database.read
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)

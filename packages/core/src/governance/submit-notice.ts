@@ -1,6 +1,7 @@
 import { RegistryError, type DmcaCase, type DmcaNotice } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { GovernanceContext } from './governance-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
 import { TakenDown } from '../catalogue/visibility.ts'
@@ -11,7 +12,7 @@ import { recordStep } from './move-case.ts'
 
 /** POST /dmca: a claim about a skill that the caller may see. The answer is the only place that shows the case token. */
 export async function submitDmca(
-  context: Context,
+  context: GovernanceContext,
   input: { skillName: string } & DmcaNotice,
   caller: Caller,
   options: CallOptions = {},
@@ -39,7 +40,7 @@ export async function submitDmca(
 }
 
 /** What one claimant had taken down may be claimed by another as well. */
-async function findClaimed(context: Context, ref: string, caller: Caller): Promise<string> {
+async function findClaimed(context: GovernanceContext, ref: string, caller: Caller): Promise<string> {
   try {
     return (await getMovedSkill(context, ref, caller)).id
   } catch (error) {

@@ -4,7 +4,7 @@ import type { EncodedJson } from './encoded-json.ts'
  * Public answers kept as bytes until the change sequence touches what they show. Bounded by size; the oldest that was not
  * used since it was last looked at goes first (the CLOCK algorithm), so that a hit costs no more than a look-up.
  */
-export interface AnswerCache {
+export interface ResponseCache {
   get(key: string): EncodedJson | undefined
   /** Keeps an answer about `subject`. */
   put(key: string, subject: string, answer: EncodedJson): void
@@ -13,7 +13,7 @@ export interface AnswerCache {
   forgetAll(): void
 }
 
-export function createAnswerCache(bytesMax: number): AnswerCache {
+export function createResponseCache(bytesMax: number): ResponseCache {
   const answers = new Map<string, { subject: string; answer: EncodedJson; used: boolean }>()
   const keysOf = new Map<string, Set<string>>()
   let bytes = 0

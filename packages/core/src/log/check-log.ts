@@ -1,5 +1,5 @@
 import { toTimestamp } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { LogContext } from './log-context.ts'
 import { findTreeProblem, type CheckedTree } from './check-tree.ts'
 import { findKeyProblem } from './signing-keys.ts'
 import { ownTree } from './tree-rows.ts'
@@ -11,14 +11,14 @@ export interface LogCheck {
   readonly detail: string
 }
 
-type Reader = Context['database']['read']
+type Reader = LogContext['database']['read']
 
 /**
  * Computes the Merkle tree anew from the entries and compares everything that is stored of it: each entry with its hash
  * and its columns, each tile with the hashes below it, the head, and the halves of each key. Names the first that does
  * not match. It goes on in slices, so that a node can go on meanwhile.
  */
-export async function checkLog({ database }: Pick<Context, 'database'>): Promise<LogCheck> {
+export async function checkLog({ database }: Pick<LogContext, 'database'>): Promise<LogCheck> {
   // Before the head, which only grows: what is added meanwhile is not taken for too much.
   const extent = await readExtent(database.read)
   const head = await readTreeHead(database.read)

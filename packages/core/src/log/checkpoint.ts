@@ -1,5 +1,5 @@
 import type { Content } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { LogContext } from './log-context.ts'
 import { readSigningKeys, toCosignatureLines, toSignatureLines, type SigningKey } from './signing-keys.ts'
 import { toRoot } from './merkle.ts'
 import { toVerifierKey } from './signed-notes.ts'
@@ -30,7 +30,7 @@ export interface SignedCheckpoint {
 }
 
 /** The newest checkpoint. */
-export async function readSignedCheckpoint(context: Context): Promise<SignedCheckpoint> {
+export async function readSignedCheckpoint(context: LogContext): Promise<SignedCheckpoint> {
   return signCheckpoint(context, await readTreeHead(context.database.read))
 }
 
@@ -41,7 +41,7 @@ export async function readSignedCheckpoint(context: Context): Promise<SignedChec
  * While more than one key signs, an extension line names each: the old key, which is trusted, vouches for the new one.
  * The time shows a reader that the log is kept from growing, which signatures alone do not.
  */
-export async function signCheckpoint(context: Context, { size, frontier }: TreeHead): Promise<SignedCheckpoint> {
+export async function signCheckpoint(context: LogContext, { size, frontier }: TreeHead): Promise<SignedCheckpoint> {
   const { origin } = context
   const keys = await readSigningKeys(context)
   const rootHash = toRoot(frontier).toString('base64')
@@ -72,7 +72,7 @@ function toLines(lines: readonly string[]): string {
 }
 
 /** Signs where it was not signed before; a kept text of another body is of a log that was restored. */
-function once({ transparency }: Context, tag: string, body: string, make: () => string): string {
+function once({ transparency }: LogContext, tag: string, body: string, make: () => string): string {
   const kept = transparency.checkpoints.get(tag)
   if (kept?.startsWith(body)) return kept
   const made = make()
@@ -81,7 +81,7 @@ function once({ transparency }: Context, tag: string, body: string, make: () => 
 }
 
 /** GET /checkpoint: the newest checkpoint as a signed note. */
-export async function readCheckpoint(context: Context): Promise<Content> {
+export async function readCheckpoint(context: LogContext): Promise<Content> {
   const { text } = await readSignedCheckpoint(context)
   return {
     contentType: 'text/plain; charset=utf-8',

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { LogContext } from './log-context.ts'
 import { climb, toConsistencyRanges, toInclusionRanges, toNodes, toRoot } from './merkle.ts'
 import type { LeafRange, TreeNode } from './merkle.ts'
 import { loadTiles, toNode, toTileKey, type TileRef } from './tiles.ts'
@@ -19,7 +19,7 @@ export interface InclusionProof {
  * Proves that the log's entry of this index (its `seq` less one) is in the tree of the given size, the whole log unless
  * it is said. Throws `not_found` for what the tree does not have.
  */
-export async function proveInclusion(context: Context, index: number, treeSize?: number): Promise<InclusionProof> {
+export async function proveInclusion(context: LogContext, index: number, treeSize?: number): Promise<InclusionProof> {
   const size = treeSize ?? (await readTreeHead(context.database.read)).size
   if (!(index >= 0 && index < size)) {
     throw new RegistryError('not_found', `The log of ${size} entries has none at the index ${index}.`)
@@ -41,7 +41,7 @@ export async function proveIn(reader: TreeReader, index: number, size: number): 
 }
 
 /** Proves that the tree of `newer` leaves begins with the tree of `older`. Hashes are base64. Throws `not_found`. */
-export async function proveConsistency(context: Context, older: number, newer?: number): Promise<string[]> {
+export async function proveConsistency(context: LogContext, older: number, newer?: number): Promise<string[]> {
   const size = newer ?? (await readTreeHead(context.database.read)).size
   if (!(older >= 0 && older <= size)) {
     throw new RegistryError('not_found', `A log of ${size} entries had no tree of ${older} before.`)

@@ -1,5 +1,5 @@
 import { RegistryError, type Content } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { LogContext } from './log-context.ts'
 import { hashBytes } from './merkle.ts'
 import { parseTilePath } from './tile-path.ts'
 import { loadTiles, toTileKey, widthOf } from './tiles.ts'
@@ -13,7 +13,7 @@ const forEver = 'public, max-age=31536000, immutable'
  * GET /tile/<level>/<n>[.p/<width>] and /tile/entries/<n>[.p/<width>]: hashes or entries of the log (C2SP tlog-tiles).
  * Throws `invalid_request` for what is no such path, `not_found` beyond the tree.
  */
-export async function readTile(context: Context, { path }: { path: string }): Promise<Content> {
+export async function readTile(context: LogContext, { path }: { path: string }): Promise<Content> {
   const tile = parseTilePath(path)
   if (!tile) throw malformed()
   const { n, width } = tile
@@ -27,14 +27,14 @@ export async function readTile(context: Context, { path }: { path: string }): Pr
   return { contentType: 'application/octet-stream', body, cacheControl: forEver }
 }
 
-async function readTileHashes(context: Context, tile: { level: number; n: number }, width: number): Promise<Buffer> {
+async function readTileHashes(context: LogContext, tile: { level: number; n: number }, width: number): Promise<Buffer> {
   const size = (tile.n * tileHashes + width) * tileHashes ** tile.level
   const tiles = await loadTiles(readerOf(context), [tile], size)
   return tiles.get(toTileKey(tile))!.hashes.subarray(0, width * hashBytes)
 }
 
 /** Each entry after two bytes of its length. */
-async function readEntries({ database }: Context, n: number, width: number): Promise<Buffer> {
+async function readEntries({ database }: LogContext, n: number, width: number): Promise<Buffer> {
   const rows = await database.read
     .selectFrom('log')
     .select('entry')

@@ -3,7 +3,7 @@ import { type Content, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from './audit.ts'
 import { systemCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { Context } from '../context.ts'
+import type { LogContext } from './log-context.ts'
 import type { Database } from '../storage/database.ts'
 import type { SigningKeyRow } from '../storage/rows-transparency.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -39,7 +39,7 @@ export async function ensureSigningKey({ writer }: Database, clock: Clock): Prom
 
 /** Every public key that the node has or had, newest first; the first is the current one. */
 export async function readVerifierKeys(
-  context: Pick<Context, 'database' | 'origin' | 'clock'>,
+  context: Pick<LogContext, 'database' | 'origin' | 'clock'>,
 ): Promise<VerifierKey[]> {
   const { database, origin, clock } = context
   const rows = await database.read
@@ -57,7 +57,7 @@ export async function readVerifierKeys(
 }
 
 /** GET /key: the keys that sign at present, one a line, the current one first. */
-export async function readPublicKeys(context: Context): Promise<Content> {
+export async function readPublicKeys(context: LogContext): Promise<Content> {
   const keys = (await readVerifierKeys(context)).filter(({ state }) => state !== 'retired')
   const body = Buffer.from(keys.map(({ vkey }) => `${vkey}\n`).join(''))
   return { contentType: 'text/plain; charset=utf-8', body }
@@ -68,7 +68,7 @@ export async function readPublicKeys(context: Context): Promise<Content> {
  * older ones no longer than that: after a theft all of them end at once. Returns the keys as they are then.
  */
 export async function rotateKey(
-  context: Pick<Context, 'database' | 'origin' | 'clock'>,
+  context: Pick<LogContext, 'database' | 'origin' | 'clock'>,
   options: { overlapMs?: number } = {},
 ): Promise<VerifierKey[]> {
   const at = context.clock.now()
@@ -94,14 +94,14 @@ export async function rotateKey(
 }
 
 /** The private halves of keys that sign no more are of no use but to a thief. */
-export async function forgetRetiredKeys({ database, clock }: Pick<Context, 'database' | 'clock'>): Promise<void> {
+export async function forgetRetiredKeys({ database, clock }: Pick<LogContext, 'database' | 'clock'>): Promise<void> {
   await database.writer.write((trx) =>
     trx.updateTable('signing_keys').set({ private_key: null }).where('retires_at', '<=', clock.now()).execute(),
   )
 }
 
 /** The keys that sign at present, the current one first: read each time, for another process may have rotated. */
-export async function readSigningKeys({ database, clock, transparency }: Context): Promise<SigningKey[]> {
+export async function readSigningKeys({ database, clock, transparency }: LogContext): Promise<SigningKey[]> {
   const now = clock.now()
   const rows = await database.read
     .selectFrom('signing_keys')
@@ -113,7 +113,7 @@ export async function readSigningKeys({ database, clock, transparency }: Context
 }
 
 /** One signature line of a signed note for each key that signs at present, over the UTF-8 bytes of the text. */
-export async function signText(context: Context, text: string): Promise<string[]> {
+export async function signText(context: LogContext, text: string): Promise<string[]> {
   return toSignatureLines(context.origin, text, await readSigningKeys(context))
 }
 

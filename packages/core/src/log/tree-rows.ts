@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Context } from '../context.ts'
+import type { LogContext } from './log-context.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Tile } from './transparency.ts'
 
@@ -89,7 +89,7 @@ export function upstreamTree(upstream: string): TreeRows {
 }
 
 /** This node's own tree, with the tiles that it keeps. */
-export function readerOf({ database, transparency }: Context): TreeReader {
+export function readerOf({ database, transparency }: LogContext): TreeReader {
   return { db: database.read, rows: ownTree, tiles: transparency.tiles }
 }
 

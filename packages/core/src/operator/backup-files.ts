@@ -3,8 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { RegistryError, type Backup } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
-import { findPartialFiles, removePartialFiles } from '../garbage/partial-files.ts'
+import type { OperatorContext } from './operator-context.ts'
+import { findPartialFiles, removePartialFiles } from './partial-files.ts'
 import { makePrivateFolder } from '../storage/make-folder.ts'
 import { writeBackup } from '../storage/backup.ts'
 import type { Database } from '../storage/database.ts'
@@ -39,7 +39,7 @@ export async function readBackups(folder: string): Promise<Backup[]> {
  * another copy is made.
  */
 export async function addBackup(
-  { database, clock, closing }: Pick<Context, 'database' | 'clock' | 'closing'>,
+  { database, clock, closing }: Pick<OperatorContext, 'database' | 'clock' | 'closing'>,
   scheduled: boolean,
 ): Promise<Backup> {
   const folder = findFolder(database)
@@ -61,7 +61,7 @@ export async function addBackup(
 
 /** Writes into the audit who made a backup. */
 export async function recordBackup(
-  { database, clock }: Pick<Context, 'database' | 'clock'>,
+  { database, clock }: Pick<OperatorContext, 'database' | 'clock'>,
   caller: Caller,
   { name, bytes }: Backup,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { sweepSessions } from '../accounts/sessions.ts'
-import type { Context } from '../context.ts'
-import { collectGarbage } from '../garbage/collect-garbage.ts'
+import type { OperatorContext } from './operator-context.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
 import { sweepDays } from '../community/download-days.ts'
 import { rollUpInstalls } from '../community/roll-up.ts'
@@ -15,7 +15,7 @@ const doneKeptMs = 7 * dayMs
 const failedKeptMs = 30 * dayMs
 
 /** Clears out once a day what nobody needs any more; its own next run is a row of the outbox like any other. */
-export async function scheduleHousekeeping(context: Context): Promise<void> {
+export async function scheduleHousekeeping(context: OperatorContext): Promise<void> {
   const toJob = (dueAt: number) => ({ topic, payload: {}, uniqueKey: topic, dueAt })
   context.outbox.handle(topic, {
     retryDelaysMs: [minuteMs, minuteMs, minuteMs],
@@ -39,7 +39,7 @@ export async function scheduleHousekeeping(context: Context): Promise<void> {
 }
 
 /** Every node has followed the changes of yesterday; one that starts reads the catalogue itself. */
-async function sweepChanges(context: Context): Promise<void> {
+async function sweepChanges(context: OperatorContext): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx
       .deleteFrom('changes')

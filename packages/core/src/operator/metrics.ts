@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
 import type { Database } from '../storage/database.ts'
 
@@ -13,7 +13,7 @@ export interface Metric {
 }
 
 /** What a node knows without the database, which it may be without. */
-export async function readNodeMetrics({ database, search, changes, sharedLimits }: Context): Promise<Metric[]> {
+export async function readNodeMetrics({ database, search, changes, sharedLimits }: OperatorContext): Promise<Metric[]> {
   const isUp = await answersQueries(database)
   const metrics: Metric[] = [
     { name: 'skillstead_database_up', help: 'Whether the database answers', type: 'gauge', value: Number(isUp) },
@@ -50,7 +50,7 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
 }
 
 /** What is counted in the database. */
-export async function readStoredMetrics({ database, outbox, clock }: Context): Promise<Metric[]> {
+export async function readStoredMetrics({ database, outbox, clock }: OperatorContext): Promise<Metric[]> {
   const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
   const { skills } = await database.read
     .selectFrom('skills')

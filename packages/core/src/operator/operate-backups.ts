@@ -1,10 +1,10 @@
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import { addBackup, findFolder, readBackups, recordBackup } from './backup-files.ts'
 import { readSchedule } from './scheduled-backups.ts'
 
 /** GET /operator/backups: newest first. */
-export async function listBackups(context: Context) {
+export async function listBackups(context: OperatorContext) {
   const folder = findFolder(context.database)
   if (folder === undefined) return { backups: [], total: 0, folder: null, schedule: null }
   const backups = await readBackups(folder)
@@ -15,7 +15,7 @@ export async function listBackups(context: Context) {
  * POST /operator/backups: a copy of the registry beside its file, in `backups`. Throws `not_implemented` where there is
  * no file, `conflict` while another copy is made.
  */
-export async function createBackup(context: Context, _input: object, caller: Caller) {
+export async function createBackup(context: OperatorContext, _input: object, caller: Caller) {
   const made = await addBackup(context, false)
   await recordBackup(context, caller, made)
   return { ...made, verified: true as const }

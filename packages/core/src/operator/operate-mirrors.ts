@@ -1,25 +1,25 @@
 import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type endpoints } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import type { UpstreamOperator } from '../upstreams/upstream-port.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>
 
 /** GET /mirrors: none where the registry has no mirror. */
-export async function listMirrors({ upstreams }: Context): Promise<{ mirrors: MirrorStatus[]; total: number }> {
+export async function listMirrors({ upstreams }: OperatorContext): Promise<{ mirrors: MirrorStatus[]; total: number }> {
   const mirrors = (await upstreams.operator?.list()) ?? []
   return { mirrors, total: mirrors.length }
 }
 
 /** GET /mirrors/<upstream>. */
-export function showMirror(context: Context, { upstream }: Input<'getMirror'>): Promise<MirrorStatus> {
+export function showMirror(context: OperatorContext, { upstream }: Input<'getMirror'>): Promise<MirrorStatus> {
   return getOperator(context).get(upstream)
 }
 
 /** POST /mirrors. */
-export async function addMirror(context: Context, input: Input<'addMirror'>, caller: Caller) {
+export async function addMirror(context: OperatorContext, input: Input<'addMirror'>, caller: Caller) {
   const added = await getOperator(context).add(input)
   await audit(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
   return added
@@ -27,7 +27,7 @@ export async function addMirror(context: Context, input: Input<'addMirror'>, cal
 
 /** DELETE /mirrors/<upstream>: what came from it stays. */
 export async function removeMirror(
-  context: Context,
+  context: OperatorContext,
   { upstream }: Input<'removeMirror'>,
   caller: Caller,
 ): Promise<undefined> {
@@ -36,7 +36,11 @@ export async function removeMirror(
 }
 
 /** POST /mirrors/<upstream>/sync. */
-export async function syncMirror(context: Context, input: Input<'syncMirror'>, caller: Caller): Promise<MirrorStatus> {
+export async function syncMirror(
+  context: OperatorContext,
+  input: Input<'syncMirror'>,
+  caller: Caller,
+): Promise<MirrorStatus> {
   const { upstream, ...options } = input
   const status = await getOperator(context).sync(upstream, options)
   // To go on from an alarm is a decision; any other sync happens by itself now and then.
@@ -45,7 +49,7 @@ export async function syncMirror(context: Context, input: Input<'syncMirror'>, c
 }
 
 /** GET /mirrors/<upstream>/writes: what waits and what is in conflict, unless one state is asked for. */
-export async function listMirrorWrites(context: Context, input: Input<'listMirrorWrites'>) {
+export async function listMirrorWrites(context: OperatorContext, input: Input<'listMirrorWrites'>) {
   const { upstream, state, page, limit } = input
   const states = state === undefined ? (['pending', 'conflict'] as const) : [state]
   const wanted = { states, offset: toOffset(page, limit), limit }
@@ -55,7 +59,7 @@ export async function listMirrorWrites(context: Context, input: Input<'listMirro
 
 /** POST /mirrors/<upstream>/writes/<id>. */
 export async function settleMirrorWrite(
-  context: Context,
+  context: OperatorContext,
   { upstream, id, action, newName }: Input<'settleMirrorWrite'>,
   caller: Caller,
 ): Promise<MirrorWrite> {
@@ -72,7 +76,7 @@ function toSettlement(action: Input<'settleMirrorWrite'>['action'], newName: str
   throw new RegistryError('invalid_request', `newName ${message}.`, { errors: [{ path: 'newName', message }] })
 }
 
-function getOperator({ upstreams }: Context): UpstreamOperator {
+function getOperator({ upstreams }: OperatorContext): UpstreamOperator {
   if (upstreams.operator) return upstreams.operator
   throw new RegistryError(
     'conflict',
@@ -81,7 +85,7 @@ function getOperator({ upstreams }: Context): UpstreamOperator {
 }
 
 async function audit(
-  { database, clock }: Context,
+  { database, clock }: OperatorContext,
   caller: Caller,
   action: string,
   subject: string,

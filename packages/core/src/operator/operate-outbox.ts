@@ -1,7 +1,7 @@
 import { type OutboxRow, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import type { JobSummary } from '../outbox/outbox.ts'
 import { toPage } from '../kernel/paging.ts'
 
@@ -13,14 +13,18 @@ interface Listing {
 }
 
 /** GET /operator/outbox: what failed, the last first, and what waits, the next first, unless one state is asked for. */
-export async function listOutbox(context: Context, { state, kind, page, limit }: Listing) {
+export async function listOutbox(context: OperatorContext, { state, kind, page, limit }: Listing) {
   const states = state === undefined ? (['failed', 'pending'] as const) : [state]
   const { rows, total } = await context.outbox.browse({ states, topic: kind, page, limit })
   return { rows: rows.map(toOutboxRow), counts: await context.outbox.countTopics(), ...toPage(total, page, limit) }
 }
 
 /** POST /operator/outbox/<id>/retry: a fresh attempt at once. Throws `invalid_transition` for what is done. */
-export async function retryOutboxRow(context: Context, { id }: { id: string }, caller: Caller): Promise<OutboxRow> {
+export async function retryOutboxRow(
+  context: OperatorContext,
+  { id }: { id: string },
+  caller: Caller,
+): Promise<OutboxRow> {
   const { database, outbox, clock } = context
   return database.writer.write(async (trx) => {
     const row = await trx.selectFrom('outbox').select(['lane', 'topic']).where('id', '=', id).executeTakeFirst()

@@ -1,10 +1,10 @@
 import { sql, type SqlBool } from 'kysely'
 import { type Overview, toTimestamp } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
 
 /** GET /operator/overview. */
-export async function showOverview(context: Context): Promise<Overview> {
+export async function showOverview(context: OperatorContext): Promise<Overview> {
   const { node, upstreams, origin, database, search } = context
   return {
     version: node.port?.version ?? null,
@@ -21,7 +21,7 @@ export async function showOverview(context: Context): Promise<Overview> {
   }
 }
 
-async function readCounts({ database: { read } }: Context): Promise<Overview['counts']> {
+async function readCounts({ database: { read } }: OperatorContext): Promise<Overview['counts']> {
   const { users } = await read
     .selectFrom('users')
     .select((eb) => eb.fn.countAll<number>().as('users'))
@@ -34,7 +34,7 @@ async function readCounts({ database: { read } }: Context): Promise<Overview['co
   return { skills: await count('skills'), versions: await count('versions'), users, packs: await count('packs') }
 }
 
-async function readOutbox({ outbox, database, clock }: Context): Promise<Overview['outbox']> {
+async function readOutbox({ outbox, database, clock }: OperatorContext): Promise<Overview['outbox']> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
   const { due } = await database.read
     .selectFrom('outbox')
@@ -46,12 +46,12 @@ async function readOutbox({ outbox, database, clock }: Context): Promise<Overvie
   return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
 }
 
-async function readLog({ database }: Context): Promise<Overview['log']> {
+async function readLog({ database }: OperatorContext): Promise<Overview['log']> {
   const last = await database.read.selectFrom('log').select(['seq', 'at']).orderBy('seq', 'desc').limit(1).execute()
   return { size: last[0]?.seq ?? 0, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null }
 }
 
-async function readAlarms({ upstreams }: Context): Promise<Overview['alarms']> {
+async function readAlarms({ upstreams }: OperatorContext): Promise<Overview['alarms']> {
   const followed = (await upstreams.operator?.list()) ?? []
   return followed.flatMap(({ name, alarm }) => {
     if (!alarm) return []

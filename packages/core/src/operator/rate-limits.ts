@@ -1,8 +1,8 @@
 import { planNames, plans, type RateLimits } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 
 /** GET /operator/rate-limits: as the node has them, or as they would be where no node serves the registry. */
-export async function showRateLimits({ node: { port } }: Context): Promise<RateLimits> {
+export async function showRateLimits({ node: { port } }: OperatorContext): Promise<RateLimits> {
   if (port) return { ...port.rates, limitedTotal: await port.limited() }
   const byPlan = planNames.map((plan) => ({ plan, requestsPerMinute: plans[plan].requestsPerMinute }))
   return { on: false, anonymous: plans.free.requestsPerMinute, plans: byPlan, limitedTotal: null }

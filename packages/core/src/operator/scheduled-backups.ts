@@ -1,6 +1,6 @@
 import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { systemCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
 import type { Metric } from './metrics.ts'
 import { addBackup, dropOldBackups, findFolder, readBackups, recordBackup, toUnsupported } from './backup-files.ts'
@@ -29,7 +29,7 @@ export function requireFile({ path }: DatabaseLocation, plan: BackupPlan | undef
  * Makes backups as the plan says; the next one is a row of the outbox like any other. One that is overdue when the
  * registry is opened is made then, once. `onError` is told of one that fails.
  */
-export async function scheduleBackups(context: Context, onError: (error: unknown) => void): Promise<void> {
+export async function scheduleBackups(context: OperatorContext, onError: (error: unknown) => void): Promise<void> {
   const { backupPlan: plan, outbox, clock } = context
   if (!plan) return dropWaiting(context)
   outbox.handle(topic, {
@@ -54,7 +54,7 @@ export async function scheduleBackups(context: Context, onError: (error: unknown
 }
 
 /** The plan, and what came of it; null where there is none. */
-export async function readSchedule(context: Context): Promise<BackupSchedule | null> {
+export async function readSchedule(context: OperatorContext): Promise<BackupSchedule | null> {
   const { backupPlan: plan, outbox } = context
   if (!plan) return null
   const rows = await outbox.list(topic, 2)
@@ -70,7 +70,7 @@ export async function readSchedule(context: Context): Promise<BackupSchedule | n
 }
 
 /** What shows that backups fail, or that none are made any more. */
-export async function readBackupMetrics(context: Context): Promise<Metric[]> {
+export async function readBackupMetrics(context: OperatorContext): Promise<Metric[]> {
   const schedule = await readSchedule(context)
   if (!schedule) return []
   const lastMs = schedule.lastAt === null ? 0 : Date.parse(schedule.lastAt)
@@ -90,7 +90,7 @@ export async function readBackupMetrics(context: Context): Promise<Metric[]> {
   ]
 }
 
-async function makeBackup(context: Context, { kept }: BackupPlan): Promise<void> {
+async function makeBackup(context: OperatorContext, { kept }: BackupPlan): Promise<void> {
   const made = await addBackup(context, true)
   await dropOldBackups(findFolder(context.database)!, kept, made.name)
   await recordBackup(context, systemCaller, made)
@@ -100,13 +100,13 @@ function toJob(dueAt: number) {
   return { topic, payload: {}, uniqueKey: topic, dueAt }
 }
 
-async function findLastAt({ database }: Context): Promise<number | undefined> {
+async function findLastAt({ database }: OperatorContext): Promise<number | undefined> {
   const last = (await readBackups(findFolder(database)!)).find(({ scheduled }) => scheduled)
   return last && Date.parse(last.createdAt)
 }
 
 /** Another plan has another next time; what a process is at just now stays. */
-async function dropWaiting({ database, clock }: Context): Promise<void> {
+async function dropWaiting({ database, clock }: OperatorContext): Promise<void> {
   const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
   if (!waits) return
   await database.writer.write(async (trx) => {

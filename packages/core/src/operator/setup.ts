@@ -1,13 +1,14 @@
 import { RegistryError } from '@skillstead/protocol'
 import { createFirstUser, isWithoutUsers, toSetUpError } from '../accounts/users.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CallOptions, Context } from '../context.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { OperatorContext } from './operator-context.ts'
 
 /** Guesses are bounded by the address, and all of them together. */
 const everybody = 'everybody'
 
 /** GET /setup: whether there is nobody yet who could sign in. */
-export async function showSetup({ database }: Context): Promise<{ needed: boolean }> {
+export async function showSetup({ database }: OperatorContext): Promise<{ needed: boolean }> {
   return { needed: await isWithoutUsers(database.read) }
 }
 
@@ -16,7 +17,7 @@ export async function showSetup({ database }: Context): Promise<{ needed: boolea
  * there is a user, `forbidden` for a wrong code, `rate_limited` after many of them.
  */
 export async function setUp(
-  context: Context,
+  context: OperatorContext,
   { code, username }: { code: string; username: string },
   caller: Caller,
   options: CallOptions = {},

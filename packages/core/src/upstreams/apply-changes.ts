@@ -1,7 +1,7 @@
 import { ensureNamespace } from '../accounts/users.ts'
 import { recordAudit } from '../log/audit.ts'
 import { systemCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -17,7 +17,7 @@ const unchanged: MirrorOutcome = { result: 'unchanged' }
 
 /** A change of what is said of a skill. */
 export async function applySkill(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { data }: SkillEntry,
   { before, relaying }: { before: SkillRow; relaying: Relaying },
@@ -29,16 +29,15 @@ export async function applySkill(
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
   const changed = await settleSource(trx, before, { owner, data, at })
   if (!changed && !(await isUntold(trx, relaying.relay, data.skill.fullName))) return unchanged
-  const { dialect } = context.database
-  const deed = { type: 'skill' } as const
-  const change = { dialect, skillId: before.id, before, deed, at, relay: relaying.relay, mayHold: data.holder }
-  const skill = await refreshSkill(trx, change)
+  const cause = { type: 'skill' } as const
+  const change = { skillId: before.id, before, cause, at, relay: relaying.relay, mayHold: data.holder }
+  const skill = await refreshSkill(context, trx, change)
   return { result: 'applied', fullName: skill.full_name, ...toSight(before, skill) }
 }
 
 /** A yank, or one that is taken back. */
 export async function applyYank(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { data, entry }: YankEntry,
   { before, relaying }: { before: SkillRow; relaying: Relaying },
@@ -60,15 +59,14 @@ export async function applyYank(
     .where('id', '=', version.id)
     .execute()
   await trx.updateTable('skills').set({ origin_synced_at: at }).where('id', '=', before.id).execute()
-  const deed = { type: 'yank', versionId: version.id } as const
-  const { dialect } = context.database
-  const skill = await refreshSkill(trx, { dialect, skillId: before.id, before, deed, at, relay: relaying.relay })
+  const cause = { type: 'yank', versionId: version.id } as const
+  const skill = await refreshSkill(context, trx, { skillId: before.id, before, cause, at, relay: relaying.relay })
   return { result: 'applied', fullName: skill.full_name, ...toSight(before, skill) }
 }
 
 /** What takes a skill out of public sight. Its name stays taken here as there. */
 export async function applyRemoval(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { type, data }: RemovalEntry,
   { before, relaying }: { before: SkillRow; relaying: Relaying },
@@ -84,9 +82,8 @@ export async function applyRemoval(
   const subject = before.full_name
   const from = { upstream: relaying.upstream }
   await recordAudit(trx, { caller: systemCaller, action: `mirror.${type}`, subject, at, data: from })
-  const { dialect } = context.database
-  const deed = { type: 'skill' } as const
-  await refreshSkill(trx, { dialect, skillId: before.id, before, deed, at, relay: relaying.relay })
+  const cause = { type: 'skill' } as const
+  await refreshSkill(context, trx, { skillId: before.id, before, cause, at, relay: relaying.relay })
   return { result: 'applied', fullName: subject, hid: isShown(before) }
 }
 

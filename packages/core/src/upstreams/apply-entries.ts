@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { applyRemoval, applySkill, applyYank } from './apply-changes.ts'
@@ -25,7 +25,7 @@ type Order = Omit<ApplyEntries, 'also'>
  *
  * Content is checked against the digests of the entries, which whoever calls has proved to be in the upstream's log.
  */
-export async function applyEntries(context: Context, order: ApplyEntries): Promise<EntryOutcome[]> {
+export async function applyEntries(context: UpstreamsContext, order: ApplyEntries): Promise<EntryOutcome[]> {
   const { write } = await prepareEntries(context, order)
   return write(order.also)
 }
@@ -40,7 +40,7 @@ export interface PreparedEntries {
  * The part of {@link applyEntries} that writes nothing and takes longest, so that it may be done while the entries before
  * these are still being written: what they bring about is looked up as these are written.
  */
-export async function prepareEntries(context: Context, order: Order): Promise<PreparedEntries> {
+export async function prepareEntries(context: UpstreamsContext, order: Order): Promise<PreparedEntries> {
   const { entries } = order
   const judged = entries.map((entry) => judge(context, order, entry))
   const versions = judged.flatMap((judgement) =>
@@ -65,7 +65,7 @@ interface Judged {
 }
 
 /** What can be said of an entry before anything is looked up. */
-function judge(context: Context, { upstream, accepts }: Order, entry: FeedEntry): Judged | EntryOutcome {
+function judge(context: UpstreamsContext, { upstream, accepts }: Order, entry: FeedEntry): Judged | EntryOutcome {
   const parsed = parseEntry(entry)
   if (parsed === undefined) return unchanged
   if (typeof parsed === 'string') return refuse('malformed', parsed)
@@ -83,7 +83,7 @@ interface Applying extends Judged {
   readonly prepared: Awaited<ReturnType<typeof prepareVersions>>
 }
 
-async function applyOne(context: Context, trx: WriteTransaction, applying: Applying): Promise<EntryOutcome> {
+async function applyOne(context: UpstreamsContext, trx: WriteTransaction, applying: Applying): Promise<EntryOutcome> {
   const { order, one, relaying } = applying
   if (one.type === 'pack') return applyPack(context, trx, one, relaying)
   if (one.type === 'version' || one.type === 'skill') {
@@ -123,7 +123,7 @@ async function findTarget(
 }
 
 async function applyPrepared(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { order, prepared, relaying }: Applying,
   { before, one }: { before: SkillRow | undefined; one: VersionEntry },

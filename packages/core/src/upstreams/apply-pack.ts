@@ -1,7 +1,7 @@
 import { limits, toVisibleText } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { ensureNamespace } from '../accounts/users.ts'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { appendChange } from '../log/append-change.ts'
 import { addMembers } from '../catalogue/packs.ts'
 import { toPackTexts } from '../catalogue/text-scan.ts'
@@ -18,7 +18,7 @@ import type { MirrorOutcome } from './mirrored-types.ts'
  * one source, as a name has.
  */
 export async function applyPack(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { data, entry }: PackEntry,
   { upstream, relay }: Relaying,

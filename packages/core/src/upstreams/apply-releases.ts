@@ -1,9 +1,10 @@
 import { compareVersions, isSkillName, isUsername, isVersion, nextPatch, reservedOwners } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import { systemCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { announceVersion, storeVersion } from '../catalogue/publish-version.ts'
-import { refreshSkill, type SkillDeed } from '../catalogue/refresh-skill.ts'
+import { refreshSkill } from '../catalogue/refresh-skill.ts'
+import type { SkillCause } from '../catalogue/skill-entries.ts'
 import { applySettings, type SkillSettings } from '../catalogue/skill-settings.ts'
 import { selectVersions, type ListedVersion } from '../catalogue/skill-document.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
@@ -26,7 +27,7 @@ import { isVersionHere } from './written-here.ts'
  * numbers that they have there. A skill is known by its full name. What is refused leaves everything as it was. Throws
  * what `also` throws, and what keeps the node from writing; the releases after that one are not applied.
  */
-export async function applyReleases(context: Context, order: ApplyReleases): Promise<ReleaseOutcome[]> {
+export async function applyReleases(context: UpstreamsContext, order: ApplyReleases): Promise<ReleaseOutcome[]> {
   const { releases, also } = order
   const named = new Map(releases.map((release) => [release, refuseName(release)]))
   const readable = releases.filter((release) => !named.get(release))
@@ -54,7 +55,7 @@ interface Readable {
 }
 
 async function applyPrepared(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { order, release, ready }: Readable,
 ): Promise<ReleaseOutcome> {
@@ -83,7 +84,7 @@ async function applyPrepared(
 }
 
 function refuseFound(
-  context: Context,
+  context: UpstreamsContext,
   { acceptsScan }: ApplyReleases,
   release: MirrorRelease,
   { inspection }: PreparedRelease,
@@ -105,7 +106,7 @@ async function goOnPrivate(trx: WriteTransaction, before: SkillRow, { visibility
 
 /** What is said anew of a version that is here: whether it is yanked, and of the latest one what is said of the skill. */
 async function applySame(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { before, same, release, isBack }: { before: SkillRow; same: ListedVersion; release: MirrorRelease; isBack: boolean },
 ): Promise<ReleaseOutcome> {
@@ -118,16 +119,15 @@ async function applySame(
   const isChanged = isLatest && (await applySettings(trx, before, toSettings(release)))
   if (!isYank && !isChanged && !isBack) return { result: 'unchanged' }
   await trx.updateTable('skills').set({ origin_synced_at: at }).where('id', '=', before.id).execute()
-  const deed: SkillDeed = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
+  const cause: SkillCause = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
   const change = {
-    dialect: context.database.dialect,
     skillId: before.id,
     before,
-    deed,
+    cause,
     at,
     mayHold: release.holder ?? true,
   }
-  const skill = await refreshSkill(trx, change)
+  const skill = await refreshSkill(context, trx, change)
   return { result: 'applied', fullName: skill.full_name, hid: isShown(before) && !isShown(skill) }
 }
 
@@ -137,7 +137,7 @@ interface NewRelease extends Readable {
 }
 
 async function applyNew(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { order, before, versions, release, ready }: NewRelease,
 ): Promise<ReleaseOutcome> {
@@ -163,8 +163,7 @@ async function applyNew(
     publishedAt: release.publishedAt,
     yanked: release.yanked,
   }
-  const { dialect } = context.database
-  const change = { dialect, skillId, before, at, mayHold: release.holder ?? true }
+  const change = { skillId, before, at, mayHold: release.holder ?? true }
   const stored = await storeVersion(context, trx, { ...change, publication, number, others: versions })
   await announceVersion(context, trx, stored, { publication, caller: systemCaller })
   const { skill } = stored

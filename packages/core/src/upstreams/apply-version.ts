@@ -1,6 +1,6 @@
 import { ensureNamespace } from '../accounts/users.ts'
 import { systemCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { toAction, toPolicyVerdict } from '../catalogue/scan-policy.ts'
 import { selectVersions, type ListedVersion } from '../catalogue/skill-document.ts'
 import { announceVersion, storeVersion, type Publication } from '../catalogue/publish-version.ts'
@@ -24,7 +24,7 @@ import { isOvertaken, isUntold, wasSaid, type Relaying } from './relay-entries.t
  * version where it is new, and what the entry says of the skill in any case.
  */
 export async function applyVersion(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { data, entry }: VersionEntry,
   {
@@ -58,12 +58,15 @@ export async function applyVersion(
   // Of one that comes late the skill has said since what it is called, and the like.
   const isLate = isReread && before !== undefined && !same && (await isOvertaken(trx, before, relaying.relay, versions))
   const changed = before !== undefined && !isLate && (await settleSource(trx, before, { owner, data, at }))
-  const change = { dialect: context.database.dialect, skillId, before, at, relay: relaying.relay, mayHold: data.holder }
+  const change = { skillId, before, at, relay: relaying.relay, mayHold: data.holder }
   if (same) {
     const told = await correctVersion(trx, same, { data, entry })
     const isNews = changed || told || (await isUntold(trx, relaying.relay, data.skill.fullName))
     if (!isNews) return { result: 'unchanged' }
-    return toApplied(before, await refreshSkill(trx, { ...change, deed: { type: 'version', versionId: same.id } }))
+    return toApplied(
+      before,
+      await refreshSkill(context, trx, { ...change, cause: { type: 'version', versionId: same.id } }),
+    )
   }
   const publication = toPublication({ data, entry }, prepared!, owner)
   const stored = await storeVersion(context, trx, { ...change, publication, number: data.version, others: versions })
@@ -77,7 +80,7 @@ function toApplied(before: SkillRow | undefined, skill: SkillRow): MirrorOutcome
 }
 
 /** A node keeps nothing of others that it would not take from its own users; nobody here could answer for it. */
-export function refuseScan(context: Context, { scan }: PreparedVersion['inspection'], subject: string) {
+export function refuseScan(context: UpstreamsContext, { scan }: PreparedVersion['inspection'], subject: string) {
   if (toAction(context.scanPolicy, scan) === 'warn') return undefined
   return refuse(
     'policy',

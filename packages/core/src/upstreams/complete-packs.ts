@@ -1,6 +1,6 @@
 import { parseForeignJson } from '@skillstead/protocol'
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { applyPack, findSkills } from './apply-pack.ts'
 import { parseEntry, type PackEntry } from './entry-data.ts'
@@ -21,7 +21,7 @@ export interface CompletePacks {
  * Gives the packs of an upstream those of their skills that came in after the packs did, and makes those that were let be
  * because none of their skills was here. Each in a write of its own; nothing is written where nothing lacks.
  */
-export async function completePacks(context: Context, order: CompletePacks): Promise<void> {
+export async function completePacks(context: UpstreamsContext, order: CompletePacks): Promise<void> {
   for (const slug of await readSlugs(context, order)) {
     if (!order.accepts(slug)) continue
     const parts = await readParts(context, order, slug)
@@ -40,7 +40,7 @@ export async function completePacks(context: Context, order: CompletePacks): Pro
 /** As the index has it that only packs are in. */
 const isPack = sql<boolean>`type = 'pack'`
 
-async function readSlugs({ database }: Context, { upstream, applied }: CompletePacks): Promise<string[]> {
+async function readSlugs({ database }: UpstreamsContext, { upstream, applied }: CompletePacks): Promise<string[]> {
   const rows = await database.read
     .selectFrom('upstream_log')
     .select('subject')
@@ -55,7 +55,7 @@ async function readSlugs({ database }: Context, { upstream, applied }: CompleteP
 
 /** The entries that tell all of a pack as it is now; none of one that is gone, or that makes no sense. */
 async function readParts(
-  { database }: Context,
+  { database }: UpstreamsContext,
   { upstream, applied }: CompletePacks,
   slug: string,
 ): Promise<readonly PackEntry[]> {
@@ -79,7 +79,7 @@ async function readParts(
   return parts
 }
 
-type Read = Context['database']['read']
+type Read = UpstreamsContext['database']['read']
 
 async function lacksMembers(
   read: Read,

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { appendChange } from '../log/append-change.ts'
 import { findSource } from '../catalogue/show-details.ts'
 import type { SkillRow } from '../storage/tables.ts'
@@ -6,7 +6,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 
 /** Counts a fork that came in new with the skill that it was made of, where that is here. */
 export async function creditSource(
-  context: Context,
+  context: UpstreamsContext,
   trx: WriteTransaction,
   { forked_from }: Pick<SkillRow, 'forked_from'>,
   at: number = context.clock.now(),

@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 
 /** So many digests are looked up with one query. */
 const lookedUpMax = 500
 
 /** Those of the digests whose bytes are not here, each once, in their order. */
-export async function findMissingBlobs({ database }: Context, digests: readonly string[]): Promise<string[]> {
+export async function findMissingBlobs({ database }: UpstreamsContext, digests: readonly string[]): Promise<string[]> {
   const wanted = [...new Set(digests)]
   const there = new Set<string>()
   for (let i = 0; i < wanted.length; i += lookedUpMax) {

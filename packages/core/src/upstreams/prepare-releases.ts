@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { inspectEach } from '../catalogue/inspect-packages.ts'
 import { readPackageFields, type PackageFields } from '../catalogue/package-fields.ts'
 import { checkPackage, packContent, type PackedContent } from '../catalogue/skill-package.ts'
@@ -22,7 +22,7 @@ const lookedUpMax = 100
 
 /** Reads releases, and looks at those that are not here yet; what cannot come in has its refusal in place of that. */
 export async function prepareReleases(
-  context: Context,
+  context: UpstreamsContext,
   releases: readonly MirrorRelease[],
 ): Promise<(PreparedRelease | Refusal)[]> {
   const packed = await mapInSlices(releases, pack)
@@ -73,7 +73,7 @@ export function isSame(
   return row.digest === content.digest && (publishedAt === undefined || publishedAt === row.published_at)
 }
 
-async function findThere({ database }: Context, packed: readonly Packed[]): Promise<Set<Packed>> {
+async function findThere({ database }: UpstreamsContext, packed: readonly Packed[]): Promise<Set<Packed>> {
   const there = new Set<Packed>()
   for (let i = 0; i < packed.length; i += lookedUpMax) {
     const part = packed.slice(i, i + lookedUpMax)

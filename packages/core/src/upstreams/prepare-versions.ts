@@ -1,6 +1,6 @@
 import { RegistryError, type ManifestFile } from '@skillstead/protocol'
 import { unpackBlob } from '../storage/blobs.ts'
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { inspectEach } from '../catalogue/inspect-packages.ts'
 import type { Inspection } from '../catalogue/inspection.ts'
 import { readPackageFields, type PackageFields } from '../catalogue/package-fields.ts'
@@ -28,7 +28,7 @@ const lookedUpMax = 100
  * refusal in place of that; what is here already is left out.
  */
 export async function prepareVersions(
-  context: Context,
+  context: UpstreamsContext,
   versions: readonly VersionEntry[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<Map<VersionEntry, PreparedVersion | Refusal>> {
@@ -52,7 +52,7 @@ export async function prepareVersions(
 }
 
 /** Which of them the catalogue has: versions never change and never go. */
-async function findThere({ database }: Context, versions: readonly VersionEntry[]): Promise<Set<string>> {
+async function findThere({ database }: UpstreamsContext, versions: readonly VersionEntry[]): Promise<Set<string>> {
   const there = new Set<string>()
   for (let i = 0; i < versions.length; i += lookedUpMax) {
     const part = versions.slice(i, i + lookedUpMax)
@@ -73,7 +73,7 @@ function toKey(skillId: string, version: string): string {
 
 /** What was not fetched because it is here: files that other versions have too. */
 async function readStored(
-  { database }: Context,
+  { database }: UpstreamsContext,
   files: readonly ManifestFile[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<ReadonlyMap<string, Uint8Array>> {

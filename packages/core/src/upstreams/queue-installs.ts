@@ -1,18 +1,7 @@
+import type { MirroredInstalls } from '../catalogue/use-counts.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findUpstream } from './queue-opinion.ts'
 import { insertWrite, type WriteParts, type WritePayloads } from './upstream-write.ts'
-
-/** Where a mirrored skill came from. */
-export interface MirroredName {
-  readonly upstream: string
-  readonly fullName: string
-}
-
-/** Installs of one mirrored skill. */
-export interface MirroredInstalls extends MirroredName {
-  readonly skillId: string
-  readonly count: number
-}
 
 /** So many installs are one row at most, and no more of them hold up what comes after. */
 const countMax = 500

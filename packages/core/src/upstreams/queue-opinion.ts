@@ -1,26 +1,16 @@
-import { accountId, type Caller } from '../kernel/caller.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import type { Opinion } from '../catalogue/catalogue-ports.ts'
+import { accountId } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { insertWrite, writableKinds, type WriteKind, type WriteParts, type WritePayloads } from './upstream-write.ts'
-
-type Opinion = Exclude<WriteKind, 'publish' | 'fork' | 'track'>
-
-/** What somebody said of a skill. */
-export interface OpinionWrite<K extends Opinion> {
-  readonly kind: K
-  readonly skill: SkillRow
-  readonly caller: Caller
-  readonly payload: Omit<WritePayloads[K], 'skillId' | 'by' | 'round'>
-}
+import { insertWrite, writableKinds, type WriteParts, type WritePayloads } from './upstream-write.ts'
 
 /**
  * Keeps a star or a review of a mirrored skill for the upstream that it came from, in the transaction that stores it: in
  * the user's own name there where an account is linked, else in the mirror's. Without either it stays here.
  */
-export async function queueOpinion<K extends Opinion>(
+export async function queueOpinion(
   trx: WriteTransaction,
   parts: WriteParts,
-  { kind, skill, caller, payload }: OpinionWrite<K>,
+  { kind, skill, caller, payload }: Opinion,
 ): Promise<void> {
   if (skill.origin_kind !== 'mirror' || skill.origin_upstream === null || skill.visibility !== 'public') return
   const userId = accountId(caller)
@@ -30,7 +20,7 @@ export async function queueOpinion<K extends Opinion>(
   if (by === 'mirror' && upstream.credential === null) return
   // For all whom the mirror speaks for there is one star: it stays as long as one of them has it.
   const said = by === 'mirror' && kind === 'star' ? { starred: await hasStar(trx, skill.id, upstream.name) } : payload
-  const whole = { skillId: skill.id, by, ...said } as unknown as WritePayloads[K]
+  const whole = { skillId: skill.id, by, ...said } as WritePayloads[typeof kind]
   await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind, payload: whole })
 }
 

@@ -1,19 +1,10 @@
+import type { PublishedHere, SettingsChange } from '../catalogue/catalogue-ports.ts'
 import { isPublicMatter } from '../catalogue/skill-log.ts'
 import type { SkillSettings } from '../catalogue/skill-settings.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { insertWrite, writableKinds, type WriteParts } from './upstream-write.ts'
-
-/** A version that was just published. */
-export interface PublishedHere {
-  readonly skill: SkillRow
-  readonly version: Pick<VersionRow, 'version' | 'digest'>
-  /** Who published it. */
-  readonly userId: string
-  readonly settings: SkillSettings
-  readonly forkedFrom?: { readonly fullName: string } | undefined
-}
 
 /**
  * Keeps a public version, or a fork, for each upstream at which its publisher has an account, in the transaction that
@@ -38,11 +29,7 @@ export async function queuePublish(trx: WriteTransaction, parts: WriteParts, act
  * Keeps a change of what is said of a skill for the upstreams that have the skill. One that turned public is published
  * there with all its versions.
  */
-export async function queueSettings(
-  trx: WriteTransaction,
-  parts: WriteParts,
-  act: { before: SkillRow; skill: SkillRow; userId: string; settings: SkillSettings },
-): Promise<void> {
+export async function queueSettings(trx: WriteTransaction, parts: WriteParts, act: SettingsChange): Promise<void> {
   const { before, skill, userId } = act
   const upstreams = await findLinked(trx, skill, userId)
   if (upstreams.length === 0) return

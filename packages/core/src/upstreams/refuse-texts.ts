@@ -1,11 +1,11 @@
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import { toVerdict } from '@skillstead/scanner'
 import { toAction } from '../catalogue/scan-policy.ts'
 import { findInTexts, type Texts } from '../catalogue/text-scan.ts'
 import { refuse } from './place-skill.ts'
 
 /** A refusal where the policy on scans would quarantine or refuse text of an upstream that is no file. */
-export async function refuseTexts({ scanPolicy, clock }: Context, texts: Texts, subject: string) {
+export async function refuseTexts({ scanPolicy, clock }: UpstreamsContext, texts: Texts, subject: string) {
   if (Object.values(scanPolicy).every((action) => action === 'warn')) return undefined
   const verdict = toVerdict(await findInTexts(texts, clock.now()))
   if (toAction(scanPolicy, { verdict }) === 'warn') return undefined

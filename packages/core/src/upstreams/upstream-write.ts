@@ -1,4 +1,5 @@
-import type { Context } from '../context.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Outbox } from '../outbox/outbox.ts'
 import { newId } from '../kernel/ids.ts'
 import type { SkillSettings } from '../catalogue/skill-settings.ts'
 import type { UpstreamRow, UpstreamWriteRow } from '../storage/rows-mirror.ts'
@@ -53,7 +54,10 @@ export interface WritePayloads {
 }
 
 /** What writes are stored with. */
-export type WriteParts = Pick<Context, 'clock'> & { readonly outbox: Pick<Context['outbox'], 'enqueue'> }
+export interface WriteParts {
+  readonly clock: Clock
+  readonly outbox: Pick<Outbox, 'enqueue'>
+}
 
 /** Those of the kinds of upstreams that take anything. */
 export const writableKinds: ReadonlySet<UpstreamRow['kind']> = new Set<UpstreamRow['kind']>(['node', 'registry'])

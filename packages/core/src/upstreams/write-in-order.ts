@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { UpstreamsContext } from './upstreams-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 const bulk = { bulk: true }
@@ -8,7 +8,7 @@ const bulk = { bulk: true }
  * Throws what the first of them threw; of those after it nothing is done, for they would leave a gap.
  */
 export async function writeInOrder<Item, Result>(
-  { database }: Context,
+  { database }: UpstreamsContext,
   items: readonly Item[],
   work: (trx: WriteTransaction, item: Item) => Promise<Result>,
 ): Promise<Result[]> {

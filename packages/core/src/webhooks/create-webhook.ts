@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { RegistryError, limits, type EventName, type Webhook } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { newId } from '../kernel/ids.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -26,7 +26,7 @@ interface WebhookInput {
  * address that is not public, `conflict` where there are as many as there may be.
  */
 export async function createWebhook(
-  context: Context,
+  context: WebhooksContext,
   input: WebhookInput,
   caller: Caller,
 ): Promise<Webhook & { secret?: string }> {

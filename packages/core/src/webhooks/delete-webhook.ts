@@ -1,11 +1,15 @@
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { announceWebhooks } from './subscribe-webhook.ts'
 
 /** DELETE /webhooks/<id>: what waits for it fails when its time comes. */
-export async function deleteWebhook(context: Context, input: { id: string }, caller: Caller): Promise<undefined> {
+export async function deleteWebhook(
+  context: WebhooksContext,
+  input: { id: string },
+  caller: Caller,
+): Promise<undefined> {
   await context.database.writer.write(async (trx) => {
     const { id, user_id } = await getOwnWebhook(trx, input.id, caller)
     const at = context.clock.now()

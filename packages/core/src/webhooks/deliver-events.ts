@@ -1,6 +1,6 @@
 import { RegistryError, includesPlan, pingEvent } from '@skillstead/protocol'
 import DataLoader from 'dataloader'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
 import { redirectStatuses } from '../http/outgoing-request.ts'
 import { isInList } from '../storage/list-query.ts'
@@ -17,7 +17,7 @@ const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
 const deadlineMs = 5000
 
 /** Takes deliveries from the outbox. */
-export function handleDeliveries(context: Context): void {
+export function handleDeliveries(context: WebhooksContext): void {
   const webhooks = createWebhookLoader(context)
   const readable = createReadableLoader(context)
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
@@ -33,7 +33,7 @@ export function handleDeliveries(context: Context): void {
 }
 
 /** Whether the users of the deliveries that begin together may still read them, with two queries for all of them. */
-function createReadableLoader({ database }: Context) {
+function createReadableLoader({ database }: WebhooksContext) {
   return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
     async (deliveries) => {
       const kept = new Set(await keepReadable(database.read, deliveries))
@@ -46,7 +46,7 @@ function createReadableLoader({ database }: Context) {
 type Target = Awaited<ReturnType<typeof readTargets>>[number]
 
 /** Reads the webhooks of all the deliveries that begin together with one query; nothing is kept. */
-function createWebhookLoader(context: Context) {
+function createWebhookLoader(context: WebhooksContext) {
   return new DataLoader<string, Target | null>(
     async (ids) => {
       const rows = await readTargets(context, ids)
@@ -57,7 +57,7 @@ function createWebhookLoader(context: Context) {
   )
 }
 
-async function readTargets({ database }: Context, ids: readonly string[]) {
+async function readTargets({ database }: WebhooksContext, ids: readonly string[]) {
   return database.read
     .selectFrom('webhooks as w')
     .innerJoin('users as u', 'u.id', 'w.user_id')
@@ -86,7 +86,7 @@ function hide(cause: unknown): never {
 }
 
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver answers 2xx in time. */
-async function deliver(context: Context, id: string, delivery: DeliveryPayload, target: Target | null) {
+async function deliver(context: WebhooksContext, id: string, delivery: DeliveryPayload, target: Target | null) {
   const { url, ...signing } = requireTarget(target, delivery)
   const now = context.clock.now()
   const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
@@ -105,7 +105,12 @@ function requireTarget(target: Target | null, { event }: DeliveryPayload): Targe
   return target
 }
 
-async function post(context: Context, url: string, body: string, headers: Record<string, string>): Promise<number> {
+async function post(
+  context: WebhooksContext,
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+): Promise<number> {
   try {
     return await context.outgoing.post(url, { headers, body, timeoutMs: deadlineMs })
   } catch (error) {

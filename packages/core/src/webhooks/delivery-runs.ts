@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { recordAudit } from '../log/audit.ts'
 import { systemCaller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import type { EndedJob } from '../outbox/outbox.ts'
 import type { Dialect } from '../storage/database.ts'
 import { isInList, toRowTable } from '../storage/list-query.ts'
@@ -30,7 +30,11 @@ interface Changed {
  * Keeps how many deliveries of each webhook failed in a row, and switches those off whose run is too long. Called with
  * every delivery that ended, in the transaction that ends it.
  */
-export async function recordRuns(context: Context, trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void> {
+export async function recordRuns(
+  context: WebhooksContext,
+  trx: WriteTransaction,
+  ended: readonly EndedJob[],
+): Promise<void> {
   const changed = await addRuns(context, trx, toRuns(await withoutDropped(trx, ended)))
   const { offAfterFailures = offAfterFailuresDefault } = context.webhooks
   if (offAfterFailures === 0) return
@@ -67,7 +71,7 @@ function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
  * webhook is switched off or deleted, or its owner may have none, says nothing of the receiver.
  */
 async function addRuns(
-  { database: { dialect } }: Context,
+  { database: { dialect } }: WebhooksContext,
   trx: WriteTransaction,
   runs: ReadonlyMap<string, Run>,
 ): Promise<readonly Changed[]> {
@@ -90,7 +94,7 @@ async function writeRuns(dialect: Dialect, trx: WriteTransaction, changed: reado
 }
 
 async function switchOff(
-  { clock, database: { dialect } }: Context,
+  { clock, database: { dialect } }: WebhooksContext,
   trx: WriteTransaction,
   webhooks: readonly Changed[],
 ): Promise<void> {

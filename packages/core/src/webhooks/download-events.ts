@@ -5,7 +5,7 @@ import type { Dialect } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { parseUseKey, type UseCounts } from '../community/use-counts.ts'
+import { parseUseKey, type UseCounts } from '../catalogue/use-counts.ts'
 import { toDeliveries } from './events.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
 

@@ -1,6 +1,6 @@
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { Database } from '../storage/database.ts'
-import { toClientName, toUseKey, type UsedSkill } from '../community/use-counts.ts'
+import { toClientName, toUseKey, type UsedSkill } from '../catalogue/use-counts.ts'
 
 /** The owners of skills who subscribe to their downloads, kept in memory: where nobody does, a use costs no more. */
 export interface Watchers {

@@ -1,34 +1,15 @@
-import { type EventData, type EventName, toTimestamp } from '@skillstead/protocol'
+import { toTimestamp } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
+import type { Events } from '../catalogue/catalogue-ports.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
-import { keepReaders, type Visible } from '../catalogue/visibility.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
+import { keepReaders } from '../catalogue/visibility.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
 
 /** The outbox's topic for deliveries of events. */
 export const deliveryTopic = 'webhook.delivery'
 /** Its topic for deliveries that an owner asked for, which are tried once. */
 export const pingTopic = 'webhook.ping'
-
-/** Something that happened, on its way to those who subscribe to it. */
-interface Happening<Name extends EventName = EventName> {
-  readonly event: Name
-  /** Made only where somebody subscribes. */
-  readonly data: () => EventData<Name> | Promise<EventData<Name>>
-  /** The user whose matter it is, who alone is told; where it is not said, everybody is who may see the skill. */
-  readonly ownerId?: string
-  /** Whether it is the administrators' matter alone. */
-  readonly administrators?: boolean
-  /** The skill that it is about, as it is now. */
-  readonly skill?: Visible
-}
-
-/** Tells of what happens. */
-export interface Events {
-  /** Writes a delivery for each subscriber in the transaction of the cause: it is made if that commits, and only then. */
-  emit<Name extends EventName>(trx: WriteTransaction, happening: Happening<Name>): Promise<void>
-}
 
 export function createEvents(outbox: Outbox, clock: Clock): Events {
   return {

@@ -1,13 +1,13 @@
 import { pingEvent, type Delivery } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { pingTopic, toDeliveries } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { toDelivery } from './webhook-form.ts'
 
 /** POST /webhooks/<id>/ping: a delivery that is tried once, also where the webhook is switched off. */
-export async function pingWebhook(context: Context, input: { id: string }, caller: Caller): Promise<Delivery> {
+export async function pingWebhook(context: WebhooksContext, input: { id: string }, caller: Caller): Promise<Delivery> {
   return context.database.writer.write(async (trx) => {
     const { id: webhookId, url } = await getOwnWebhook(trx, input.id, caller)
     const now = context.clock.now()

@@ -1,7 +1,7 @@
 import { limits } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { readNewestRows } from '../outbox/newest-rows.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -11,7 +11,7 @@ import type { DeliveryPayload } from './events.ts'
 import { toDelivery, toWebhook } from './webhook-form.ts'
 
 /** GET /webhooks: the caller's, newest first. */
-export async function listWebhooks(context: Context, input: { page: number; limit: number }, caller: Caller) {
+export async function listWebhooks(context: WebhooksContext, input: { page: number; limit: number }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const total = await countWebhooks(context.database.read, userId)
   const rows = await context.database.read
@@ -30,7 +30,7 @@ export async function listWebhooks(context: Context, input: { page: number; limi
 }
 
 /** GET /webhooks/<id>: with its newest deliveries, newest first. */
-export async function showWebhook(context: Context, { id }: { id: string }, caller: Caller) {
+export async function showWebhook(context: WebhooksContext, { id }: { id: string }, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
   const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))

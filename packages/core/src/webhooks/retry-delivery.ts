@@ -1,6 +1,6 @@
 import { RegistryError, type Delivery } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { keepReadable } from './delivery-readers.ts'
 import type { DeliveryPayload } from './events.ts'
@@ -11,7 +11,7 @@ import { toDelivery } from './webhook-form.ts'
  * `invalid_transition` for one that is delivered, `conflict` while the webhook is switched off.
  */
 export async function retryDelivery(
-  { database, outbox }: Context,
+  { database, outbox }: WebhooksContext,
   input: { id: string; deliveryId: string },
   caller: Caller,
 ): Promise<Delivery> {

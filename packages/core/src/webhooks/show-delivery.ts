@@ -1,6 +1,6 @@
 import { RegistryError, type DeliveryDetails } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import type { DeliveryPayload } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { keepReadable } from './delivery-readers.ts'
@@ -8,7 +8,7 @@ import { toDelivery } from './webhook-form.ts'
 
 /** GET /webhooks/<id>/deliveries/<deliveryId>: with the text that was or will be sent, to the byte. */
 export async function showDelivery(
-  { database, outbox }: Context,
+  { database, outbox }: WebhooksContext,
   input: { id: string; deliveryId: string },
   caller: Caller,
 ): Promise<DeliveryDetails> {

@@ -1,7 +1,7 @@
 import type { EventName, Webhook } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { WebhooksContext } from './webhooks-context.ts'
 import { readNewestRows } from '../outbox/newest-rows.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -23,7 +23,7 @@ interface WebhookChanges {
 }
 
 /** PATCH /webhooks/<id>: what is not said stays as it is. Throws as `createWebhook` does, and `not_found`. */
-export async function updateWebhook(context: Context, input: WebhookChanges, caller: Caller): Promise<Webhook> {
+export async function updateWebhook(context: WebhooksContext, input: WebhookChanges, caller: Caller): Promise<Webhook> {
   // First whose it is: nobody's name servers are asked for a stranger's webhook.
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
@@ -33,7 +33,7 @@ export async function updateWebhook(context: Context, input: WebhookChanges, cal
   return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
 }
 
-async function storeChanges(context: Context, trx: WriteTransaction, input: WebhookChanges, caller: Caller) {
+async function storeChanges(context: WebhooksContext, trx: WriteTransaction, input: WebhookChanges, caller: Caller) {
   const before = await getOwnWebhook(trx, input.id, caller)
   const at = context.clock.now()
   const changes = toChanges(before, input, at)

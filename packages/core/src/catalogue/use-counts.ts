@@ -1,4 +1,14 @@
-import type { MirroredName } from '../upstreams/queue-installs.ts'
+/** The name of a mirrored skill at the upstream that it came from. */
+export interface MirroredName {
+  readonly upstream: string
+  readonly fullName: string
+}
+
+/** Installs of one mirrored skill. */
+export interface MirroredInstalls extends MirroredName {
+  readonly skillId: string
+  readonly count: number
+}
 
 /** A skill that somebody uses, and whose it was when it was looked up. */
 export interface UsedSkill {

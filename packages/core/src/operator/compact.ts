@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import { readFileUse } from '../storage/file-use.ts'
 
 /** How much of a registry's file is in use, in bytes. */
@@ -14,7 +14,7 @@ export interface FileUse {
 const spareBytes = 64 * 1024 * 1024
 
 /** How the SQLite file of a registry is used; undefined where there is none. */
-export async function readUse({ database }: Pick<Context, 'database'>): Promise<FileUse | undefined> {
+export async function readUse({ database }: Pick<OperatorContext, 'database'>): Promise<FileUse | undefined> {
   return database.dialect === 'sqlite' ? readFileUse(database.read) : undefined
 }
 
@@ -22,7 +22,7 @@ export async function readUse({ database }: Pick<Context, 'database'>): Promise<
  * Writes the SQLite file anew without what is free in it, which takes as much room again, and holds up every other
  * writer meanwhile. Throws a sentence where the disk has not enough room.
  */
-export async function compact(context: Pick<Context, 'database'>): Promise<FileUse> {
+export async function compact(context: Pick<OperatorContext, 'database'>): Promise<FileUse> {
   const { database } = context
   if (database.dialect !== 'sqlite' || !database.compact) {
     throw new Error(

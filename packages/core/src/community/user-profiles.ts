@@ -2,14 +2,14 @@ import { type Content, limits, type Me, type Profile, RegistryError, toTimestamp
 import type { Insertable } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { guest, requireAccount, systemCaller, type Caller } from '../kernel/caller.ts'
-import type { Context } from '../context.ts'
+import type { CommunityContext } from './community-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { searchSkills } from '../catalogue/skill-search.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { readVerifications } from './verified-author.ts'
+import { readVerifications } from '../accounts/verified-author.ts'
 import { countWebhooks } from '../webhooks/read-webhooks.ts'
-import { getUserByName } from './find-user.ts'
+import { getUserByName } from '../accounts/find-user.ts'
 
 interface Picture {
   contentType: string
@@ -17,7 +17,7 @@ interface Picture {
 }
 
 /** GET /users/me. */
-export async function showMe(context: Context, caller: Caller): Promise<Me> {
+export async function showMe(context: CommunityContext, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
   const counts = await countOf(context, user, { all: true })
@@ -27,13 +27,17 @@ export async function showMe(context: Context, caller: Caller): Promise<Me> {
 }
 
 /** GET /session: who asks, or nobody; a page may ask before it knows, and nothing is refused. */
-export async function getSession(context: Context, _input: object, caller: Caller): Promise<{ user: Me | null }> {
+export async function getSession(
+  context: CommunityContext,
+  _input: object,
+  caller: Caller,
+): Promise<{ user: Me | null }> {
   return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
 }
 
 /** PATCH /users/me: the name that is shown, and the picture; null takes the picture away. */
 export async function updateMe(
-  context: Context,
+  context: CommunityContext,
   input: { displayName?: string; avatar?: Picture | null },
   caller: Caller,
 ): Promise<Me> {
@@ -56,7 +60,7 @@ export async function updateMe(
 
 /** GET /users/<username>: what everybody may see, and a page of the public skills. */
 export async function showUser(
-  context: Context,
+  context: CommunityContext,
   input: { username: string; page: number; limit: number },
 ): Promise<Profile> {
   const { username, page, limit } = input
@@ -77,7 +81,7 @@ export async function showUser(
 }
 
 /** GET /users/<username>/avatar: the picture, or one drawn from the name. */
-export async function readAvatar(context: Context, input: { username: string }): Promise<Content> {
+export async function readAvatar(context: CommunityContext, input: { username: string }): Promise<Content> {
   const user = await getUserByName(context, input.username)
   const picture = await context.database.read
     .selectFrom('avatars')
@@ -90,7 +94,12 @@ export async function readAvatar(context: Context, input: { username: string }):
 }
 
 /** PUT and DELETE /users/<username>/follow: the same answer however often it is asked. */
-export async function setFollowing(context: Context, input: { username: string }, following: boolean, caller: Caller) {
+export async function setFollowing(
+  context: CommunityContext,
+  input: { username: string },
+  following: boolean,
+  caller: Caller,
+) {
   const { userId, username } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   if (followed.id === userId) throw new RegistryError('conflict', 'You cannot follow yourself.')
@@ -114,7 +123,7 @@ export async function setFollowing(context: Context, input: { username: string }
 }
 
 /** GET /users/<username>/follow: whether the caller follows the user. */
-export async function showFollowing(context: Context, input: { username: string }, caller: Caller) {
+export async function showFollowing(context: CommunityContext, input: { username: string }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const followed = await getUserByName(context, input.username)
   const follows = context.database.read.selectFrom('follows').where('followed_id', '=', followed.id)
@@ -144,12 +153,15 @@ function toPublicFields(user: UserRow) {
   }
 }
 
-async function readProved({ database }: Context, { id }: UserRow): Promise<Pick<Me, 'verified' | 'verifications'>> {
+async function readProved(
+  { database }: CommunityContext,
+  { id }: UserRow,
+): Promise<Pick<Me, 'verified' | 'verifications'>> {
   const verifications = await readVerifications(database.read, id)
   return { verified: [...new Set(verifications.map(({ method }) => method))], verifications }
 }
 
-async function countOf(context: Context, user: UserRow, { all }: { all: boolean }) {
+async function countOf(context: CommunityContext, user: UserRow, { all }: { all: boolean }) {
   const db = context.database.read
   const skills = db
     .selectFrom('skills')

@@ -4,7 +4,7 @@ import { systemCaller } from '../kernel/caller.ts'
 import { createProgress, readPages } from '../checks/pages.ts'
 import type { Tell } from '../checks/finding.ts'
 import { countRows } from '../checks/count-rows.ts'
-import type { Context } from '../context.ts'
+import type { OperatorContext } from './operator-context.ts'
 import { keptMs as answersKeptMs } from '../accounts/idempotency.ts'
 import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
 import { findPartialFiles, removePartialFiles } from './partial-files.ts'
@@ -23,7 +23,7 @@ interface CollectOptions {
   readonly tell?: Tell
 }
 
-type Parts = Pick<Context, 'database' | 'clock'>
+type Parts = Pick<OperatorContext, 'database' | 'clock'>
 
 const removedPerWrite = 500
 

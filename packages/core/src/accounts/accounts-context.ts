@@ -1,0 +1,20 @@
+import type { PlanName } from '@skillstead/protocol'
+import type { Outgoing } from '../http/outgoing.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { Database } from '../storage/database.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** Dependencies of users, keys, sessions and author verification. */
+export interface AccountsContext {
+  readonly database: Database
+  readonly clock: Clock
+  readonly outbox: Outbox
+  readonly outgoing: Outgoing
+  /** The name of this node, which proofs of authors must mention. */
+  readonly origin: string
+  /** The plan of new users. */
+  readonly defaultPlan: PlanName
+  /** Called in the transaction in which a user becomes a verified author or stops being one. `at` in ms since 1970. */
+  onVerificationChange(trx: WriteTransaction, userId: string, at: number): Promise<void>
+}

@@ -1,0 +1,103 @@
+import type { EventData, EventName } from '@skillstead/protocol'
+import type { LogDraft } from '../log/append-change.ts'
+import type { CallOptions } from '../kernel/call-options.ts'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { SkillSettings } from './skill-settings.ts'
+import type { MirroredInstalls } from './use-counts.ts'
+import type { Visible } from './visibility.ts'
+
+/*
+ * What higher rooms add to a change of the catalogue, in its transaction. The catalogue calls these interfaces and
+ * `registry.ts` passes the implementations, so that the catalogue imports no room above it.
+ */
+
+/** Contributions of other users to a skill, as differences. */
+export interface Credit {
+  readonly downloads?: number
+  readonly stars?: number
+  /** The number of reviews, and the sum of their half stars above or below three stars, in thousandths. */
+  readonly reviews?: number
+  readonly points?: number
+}
+
+/** The reputation of authors; implemented by `community/skill-credit.ts`. */
+export interface ReputationPort {
+  creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void>
+  changeStanding(trx: WriteTransaction, before: SkillRow | undefined, after: SkillRow, at: number): Promise<void>
+  recountCredit(trx: WriteTransaction, skillId: string): Promise<void>
+}
+
+/** The agents that publish; implemented by `community/attribute-version.ts`. */
+export interface AgentPort {
+  attributeVersion(
+    trx: WriteTransaction,
+    version: Pick<VersionRow, 'skill_id' | 'version' | 'published_at'>,
+    by: { readonly user: UserCaller; readonly options: CallOptions },
+  ): Promise<void>
+}
+
+/** An event for the webhooks that subscribe to it. */
+export interface EmittedEvent<Name extends EventName = EventName> {
+  readonly event: Name
+  /** Called only when a webhook subscribes. */
+  readonly data: () => EventData<Name> | Promise<EventData<Name>>
+  /** The only user whose webhooks receive the event. Default: every user who may see the skill. */
+  readonly ownerId?: string
+  /** Whether only administrators receive it. */
+  readonly administrators?: boolean
+  /** The skill that the event is about, as it is now. */
+  readonly skill?: Visible
+}
+
+/** Emits events; implemented by `webhooks/events.ts`. */
+export interface Events {
+  /** Writes a delivery for each subscriber in the transaction of the cause: it is sent only if that commits. */
+  emit<Name extends EventName>(trx: WriteTransaction, event: EmittedEvent<Name>): Promise<void>
+}
+
+/** A version that was just published. */
+export interface PublishedHere {
+  readonly skill: SkillRow
+  readonly version: Pick<VersionRow, 'version' | 'digest'>
+  /** The publisher. */
+  readonly userId: string
+  readonly settings: SkillSettings
+  readonly forkedFrom?: { readonly fullName: string } | undefined
+}
+
+/** A metadata update. */
+export interface SettingsChange {
+  readonly before: SkillRow
+  readonly skill: SkillRow
+  readonly userId: string
+  readonly settings: SkillSettings
+}
+
+/** A star or a review of a mirrored skill. */
+export type Opinion = { readonly skill: SkillRow; readonly caller: Caller } & (
+  | { readonly kind: 'star'; readonly payload: { readonly starred: boolean } }
+  | {
+      readonly kind: 'review'
+      readonly payload: { readonly rating: number; readonly title: string; readonly body: string }
+    }
+  | {
+      readonly kind: 'agent-review'
+      readonly payload: { readonly agentKey: string; readonly rating: number; readonly content: string }
+    }
+)
+
+/** Writes to the upstreams that skills came from; implemented by `upstreams/upstream-queue.ts`. */
+export interface UpstreamQueue {
+  queuePublish(trx: WriteTransaction, published: PublishedHere): Promise<void>
+  queueSettings(trx: WriteTransaction, change: SettingsChange): Promise<void>
+  queueOpinion(trx: WriteTransaction, opinion: Opinion): Promise<void>
+  queueInstalls(trx: WriteTransaction, installs: Iterable<MirroredInstalls>): Promise<void>
+  /** Log entries of a mirrored skill, completed with where each version was first. */
+  addFirstOrigins(
+    trx: WriteTransaction,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    drafts: readonly LogDraft[],
+  ): Promise<LogDraft[]>
+}

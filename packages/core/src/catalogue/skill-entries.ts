@@ -1,0 +1,116 @@
+import type { LogDraft } from '../log/append-change.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { UpstreamQueue } from './catalogue-ports.ts'
+import { findSource } from './show-details.ts'
+import type { ListedVersion } from './skill-document.ts'
+import {
+  isPublicMatter,
+  toSkillEntry,
+  toTakedownEntry,
+  toVersionEntry,
+  toWithdrawnEntry,
+  toYankEntry,
+} from './skill-log.ts'
+import { readContent, type VersionContents } from './version-contents.ts'
+
+/** What was done to a skill: the public log records it. */
+export type SkillCause =
+  | { readonly type: 'version' | 'yank'; readonly versionId: string }
+  | { readonly type: 'skill' }
+  /** Only its security score or its mark `verified` changed. */
+  | { readonly type: 'judgement' }
+
+/** A change of a skill, as far as the public log needs it. */
+export interface LoggedChange {
+  readonly before: SkillRow | undefined
+  readonly skill: SkillRow
+  /** All versions, highest first. */
+  readonly versions: readonly ListedVersion[]
+  readonly contents: VersionContents
+  readonly cause: SkillCause
+  /** Whether the skill holds its short name. */
+  readonly holder: boolean
+}
+
+/** The entries of the public log for a change: those of an upstream's log where `relay` has one, else our own. */
+export async function toLogEntries(
+  trx: WriteTransaction,
+  upstreamQueue: UpstreamQueue,
+  change: LoggedChange,
+  relay: LogDraft | undefined,
+): Promise<LogDraft[]> {
+  return relay ? toRelayed(change, relay) : toOwnEntries(trx, upstreamQueue, change)
+}
+
+/**
+ * An entry of an upstream's log as this log says it. Removals are said on in any case; what would bring something into
+ * public sight that was hidden here is not.
+ */
+function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
+  if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
+  if (!isPublicMatter(skill)) return []
+  const moved = before && isPublicMatter(before) && before.full_name !== skill.full_name
+  const data = 'holder' in relay.data ? { ...relay.data, holder } : relay.data
+  return [...(moved ? [toWithdrawnEntry(before)] : []), { ...relay, data }]
+}
+
+async function toOwnEntries(
+  trx: WriteTransaction,
+  upstreamQueue: UpstreamQueue,
+  change: LoggedChange,
+): Promise<LogDraft[]> {
+  const { skill } = change
+  const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
+  const entries = await toEntries(trx, { ...change, skill: { ...skill, ...source } })
+  return skill.origin_kind === 'mirror' ? upstreamQueue.addFirstOrigins(trx, skill, entries) : entries
+}
+
+async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<LogDraft[]> {
+  const { before, skill, versions, contents, cause, holder } = change
+  const was = before !== undefined && isPublicMatter(before)
+  const is = isPublicMatter(skill)
+  if (!was && !is) return []
+  if (was && !is) return [skill.state === 'taken_down' ? toTakedownEntry(before) : toWithdrawnEntry(before)]
+  if (was && before.full_name !== skill.full_name) {
+    return [toWithdrawnEntry(before), ...(await toAllEntries(trx, change))]
+  }
+  if (!was) return toAllEntries(trx, change)
+  if (cause.type === 'skill' || cause.type === 'judgement')
+    return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
+  const version = versions.find(({ id }) => id === cause.versionId)!
+  if (cause.type === 'yank') {
+    const yank = toYankEntry(skill, version)
+    // Another version speaks for the skill now, and a mirror need not guess what it says.
+    return sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
+      ? [yank]
+      : [yank, toSkillEntry(skill, holder)]
+  }
+  return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
+}
+
+/** Who else may read or write is nobody's matter, and makes no entry. */
+function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
+  return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
+}
+
+/** A skill that comes into public sight brings its whole history along, oldest first. */
+async function toAllEntries(
+  trx: WriteTransaction,
+  { skill, versions, contents, cause, holder }: LoggedChange,
+): Promise<LogDraft[]> {
+  const entries: LogDraft[] = []
+  for (const version of versions.toReversed()) {
+    entries.push(toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder))
+  }
+  // The entry of a first version says everything; what was set since needs an entry of its own.
+  const isFirst = cause.type === 'version' && versions.length === 1
+  return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
+}
+
+/** The log stays for ever and everyone reads it: it tells of a fork's source only what is public. */
+async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+  if (skill.forked_from === null) return true
+  const source = await findSource(trx, skill.forked_from)
+  return source !== undefined && isPublicMatter(source)
+}

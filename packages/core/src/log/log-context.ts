@@ -1,0 +1,14 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Database } from '../storage/database.ts'
+import type { Transparency } from './transparency.ts'
+
+/** Dependencies of the log. */
+export interface LogContext {
+  readonly database: Database
+  readonly clock: Clock
+  /** The name of this node in feeds and proofs. */
+  readonly origin: string
+  /** Raised when a database moves to a new server, so that mirrors notice. */
+  readonly epoch: number
+  readonly transparency: Transparency
+}

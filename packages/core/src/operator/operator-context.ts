@@ -1,0 +1,26 @@
+import type { SharedLimits } from '../accounts/shared-limits.ts'
+import type { CommunityContext } from '../community/community-context.ts'
+import type { DownloadCounters } from '../community/download-counters.ts'
+import type { Secrets } from '../kernel/secrets.ts'
+import type { UpstreamsContext } from '../upstreams/upstreams-context.ts'
+import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
+import type { ServingNode } from './node-port.ts'
+import type { BackupPlan } from './scheduled-backups.ts'
+import type { SetupCode } from './setup-code.ts'
+
+/** Dependencies of what operators see and do: all of the registry. */
+export interface OperatorContext extends CommunityContext, WebhooksContext, UpstreamsContext {
+  readonly counters: DownloadCounters
+  /** Limits across the nodes on one database; undefined when a database has one node. */
+  readonly sharedLimits: SharedLimits | undefined
+  /** The schedule of backups; undefined for none. */
+  readonly backupPlan: BackupPlan | undefined
+  /** The HTTP node that serves the registry, once it does. */
+  readonly node: ServingNode
+  /** The code that the first user must know. */
+  readonly setup: SetupCode
+  /** When the registry was opened, in milliseconds since 1970. */
+  readonly startedAt: number
+  /** Seals values that clients return to the node. */
+  readonly secrets: Secrets
+}
