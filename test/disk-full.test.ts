@@ -4,15 +4,8 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import {
-  checkRegistry,
-  exportRegistry,
-  localApi,
-  openRegistry,
-  systemCaller,
-  toRegistryError,
-  type Registry,
-} from '@skillstead/core'
+import { localApi, openRegistry, systemCaller, toRegistryError, type Registry } from '@skillstead/core'
+import { checkRegistry, exportRegistry } from '@skillstead/maintenance'
 import type { RegistryError } from '@skillstead/protocol'
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,14 +1,8 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
-import {
-  checkRegistry,
-  localApi,
-  mendRegistry,
-  type Finding,
-  type Registry,
-  type WriteTransaction,
-} from '@skillstead/core'
+import { localApi, type Registry, type WriteTransaction } from '@skillstead/core'
+import { checkRegistry, mendRegistry, type Finding } from '@skillstead/maintenance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
 import { describeDatabases, type TestRegistry } from './harness.ts'

@@ -3,17 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { verifyProvenance } from '@skillstead/client/verify'
-import {
-  checkRegistry,
-  exportRegistry,
-  importRegistry,
-  localApi,
-  readVerifierKeys,
-  type ExportSummary,
-} from '@skillstead/core'
+import { localApi, readVerifierKeys } from '@skillstead/core'
+import { checkRegistry, exportRegistry, importRegistry, type ExportSummary } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { portableNames, portableTables, unlistedTables } from '../packages/core/src/storage/portable/tables.ts'
+import { portableNames, portableTables, unlistedTables } from '../packages/maintenance/src/transfer/portable-tables.ts'
 import { skillMd } from './answers.ts'
 import { makeRichFile, readExportLines, reopen } from './export-acts.ts'
 import { describeDatabases } from './harness.ts'

@@ -1,4 +1,5 @@
-import { checkRegistry, type Registry } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import { checkRegistry } from '@skillstead/maintenance'
 import type { RegistryApi } from '@skillstead/protocol'
 import { skillMd } from './answers.ts'
 

@@ -1,5 +1,5 @@
 import { verifyProvenance } from '@skillstead/client/verify'
-import { checkRegistry } from '@skillstead/core'
+import { checkRegistry } from '@skillstead/maintenance'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from './answers.ts'
 import { makeCase, runOut } from './dmca-cases.ts'

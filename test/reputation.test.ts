@@ -1,4 +1,4 @@
-import { checkRegistry } from '@skillstead/core'
+import { checkRegistry } from '@skillstead/maintenance'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { verifyCheckpoint } from '@skillstead/client/verify'
-import {
-  checkRegistry,
-  openRegistry,
-  readSignedCheckpoint,
-  readVerifierKeys,
-  rotateKey,
-  signText,
-} from '@skillstead/core'
+import { openRegistry, readSignedCheckpoint, readVerifierKeys, rotateKey, signText } from '@skillstead/core'
+import { checkRegistry } from '@skillstead/maintenance'
 import { textOf } from './answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from './cli-harness.ts'
 import { describeDatabases } from './harness.ts'

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { checkRegistry, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { checkRegistry } from '@skillstead/maintenance'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { createLogger, listenNode } from '@skillstead/server'
 import { openRaw, type RawAnswer, type RawConnection } from '../raw-connection.ts'

@@ -1,4 +1,4 @@
-import type { SealedKeys } from '@skillstead/core'
+import type { SealedKeys } from '@skillstead/maintenance'
 
 export type KeyState = 'given' | 'missing' | 'wrong' | 'not needed'
 

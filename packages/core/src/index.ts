@@ -70,17 +70,10 @@ export {
   type LogText,
   type PublicVersion,
 } from './catalogue/bundle-parts.ts'
-export { checkRegistry, mendRegistry } from './checks/check-registry.ts'
-export type { Finding } from './checks/finding.ts'
 export { collectGarbage, type Garbage } from './operator/collect-garbage.ts'
 export { compact, readUse, type FileUse } from './operator/compact.ts'
 export { writeBackup } from './storage/backup.ts'
-export { exportRegistry, type ExportOptions, type ExportSummary } from './transfer/export-registry.ts'
-export { importRegistry, type ImportOptions, type ImportSummary } from './transfer/import-registry.ts'
-export { isExport } from './transfer/read-export.ts'
-export { restoreRegistry, type RestoreOptions, type RestoreSummary } from './transfer/restore-registry.ts'
 export type { BackupPlan } from './operator/scheduled-backups.ts'
-export type { SealedKeys } from './transfer/sealed.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export type { UpstreamRow } from './storage/rows-mirror.ts'
 export type { IdempotentClaim } from './accounts/idempotency.ts'

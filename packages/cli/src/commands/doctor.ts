@@ -1,4 +1,5 @@
-import { checkRegistry, mendRegistry, type Finding, type Registry } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import { checkRegistry, mendRegistry, type Finding } from '@skillstead/maintenance'
 import { flag, type Arguments, type Command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { storeOptions, withRegistry } from '../place.ts'

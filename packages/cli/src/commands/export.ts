@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { exportRegistry, type ExportSummary } from '@skillstead/core'
+import { exportRegistry, type ExportSummary } from '@skillstead/maintenance'
 import { UsageError, type Command } from '../command.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { startRowBar } from '../row-bar.ts'

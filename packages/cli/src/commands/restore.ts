@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { restoreRegistry, type RestoreSummary } from '@skillstead/core'
+import { restoreRegistry, type RestoreSummary } from '@skillstead/maintenance'
 import { UsageError, text, type Command } from '../command.ts'
 import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../sealed-keys.ts'
 import { findSecretKey } from '../secret-key.ts'

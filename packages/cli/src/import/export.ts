@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
-import { importRegistry, isExport, makePrivateFolder, type ImportSummary } from '@skillstead/core'
+import { makePrivateFolder } from '@skillstead/core'
+import { importRegistry, isExport, type ImportSummary } from '@skillstead/maintenance'
 import { UsageError, text, type Arguments } from '../command.ts'
 import type { Output } from '../output.ts'
 import { toLocation } from '../place.ts'

@@ -11,7 +11,7 @@ import type { ScanPolicy } from './scan-policy.ts'
 import type { UsedSkill } from './use-counts.ts'
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
-export interface DownloadCounter {
+interface DownloadCounter {
   /** `client` is the program that downloads, as it reports itself. Each address counts once a day. */
   countDownload(skill: UsedSkill, client?: string, address?: string): void
 }

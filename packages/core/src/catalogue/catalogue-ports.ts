@@ -39,7 +39,7 @@ export interface AgentPort {
 }
 
 /** An event for the webhooks that subscribe to it. */
-export interface EmittedEvent<Name extends EventName = EventName> {
+interface EmittedEvent<Name extends EventName = EventName> {
   readonly event: Name
   /** Called only when a webhook subscribes. */
   readonly data: () => EventData<Name> | Promise<EventData<Name>>

@@ -1,5 +1,5 @@
 /** The name of a mirrored skill at the upstream that it came from. */
-export interface MirroredName {
+interface MirroredName {
   readonly upstream: string
   readonly fullName: string
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Migration } from '../migrations.ts'
 import type { Tables } from '../tables.ts'
 import type { WriteTransaction } from '../writer.ts'
-import { indexTexts } from '../../transfer/index-texts.ts'
+import { indexTexts } from '../../search/index-texts.ts'
 import { columnsOf, required, to } from './columns.ts'
 
 /**

@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import {
+  type OperatorContext,
+  readPages,
+  toTrustScore,
+  trustTable,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import { mendAdvice, type Check, type Faults } from './finding.ts'
+
+/** Counters that are kept beside what they count, as what they are to be. */
+const counters: readonly {
+  readonly table: 'skills' | 'requests' | 'agents' | 'agent_reviews'
+  readonly name: string
+  readonly column: string
+  readonly what: string
+  readonly value: string
+}[] = [
+  {
+    table: 'skills',
+    name: 'full_name',
+    column: 'stars',
+    what: 'stars',
+    value: 'select count(*) from stars where stars.skill_id = skills.id',
+  },
+  {
+    table: 'skills',
+    name: 'full_name',
+    column: 'agent_installs',
+    what: 'installs by agents',
+    value: 'select count(*) from agent_skills where agent_skills.skill_id = skills.id and counted = 1',
+  },
+  {
+    table: 'requests',
+    name: 'title',
+    column: 'votes',
+    what: 'votes',
+    value: 'select count(*) from request_votes where request_id = requests.id',
+  },
+  {
+    table: 'agents',
+    name: 'agent_key',
+    column: 'review_count',
+    what: 'reviews',
+    value: 'select count(*) from agent_reviews where agent_id = agents.id',
+  },
+  {
+    table: 'agents',
+    name: 'agent_key',
+    column: 'install_count',
+    what: 'installed skills',
+    value: 'select count(*) from agent_skills where agent_id = agents.id',
+  },
+  {
+    table: 'agent_reviews',
+    name: 'id',
+    column: 'helpful_count',
+    what: 'helpful votes',
+    value: 'select count(*) from agent_review_votes where review_id = agent_reviews.id',
+  },
+]
+
+const rowsMax = 100
+const pageRows = 500
+
+/** What is counted against what it counts. Downloads are not among it: nothing is kept of each. */
+export const countersCheck: Check = {
+  name: 'counters',
+  async run({ database }, _tell, faults) {
+    for (const { table, name, column, what, value } of counters) {
+      const right = sql<number>`(${sql.raw(value)})`
+      const { rows } = await sql<{ subject: string; stored: number; counted: number }>`
+        select ${sql.ref(name)} as subject, ${sql.ref(column)} as stored, ${right} as counted from ${sql.table(table)}
+        where ${sql.ref(column)} <> ${right} limit ${sql.lit(rowsMax)}`.execute(database.read)
+      for (const { subject, stored, counted } of rows) {
+        faults.add(`${subject} is said to have ${stored} ${what}, and has ${counted}.`)
+      }
+    }
+    await checkTrust(database, faults)
+    return faults.toOutcome('Stars, installs, votes and reviews are counted right.', mendAdvice, { mendable: true })
+  },
+  async mend({ database }) {
+    await database.writer.write(async (trx) => {
+      for (const { table, column, value } of counters) {
+        const right = sql`(${sql.raw(value)})`
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${right}
+          where ${sql.ref(column)} <> ${right}`.execute(trx)
+      }
+    })
+    for await (const agents of readAgents(database)) {
+      const wrong = agents.filter((agent) => agent.trust_score !== toTrustScore(agent)).map(({ id }) => id)
+      if (wrong.length > 0) await database.writer.write((trx) => mendTrust(trx, wrong))
+    }
+  },
+}
+
+/** Read where it is written: an agent may do something between the two. */
+async function mendTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
+  for (const agent of await selectAgents(trx).where('id', 'in', ids).execute()) {
+    const trust_score = toTrustScore(agent)
+    await trx.updateTable('agents').set({ trust_score }).where('id', '=', agent.id).execute()
+  }
+}
+
+async function checkTrust(database: OperatorContext['database'], faults: Faults): Promise<void> {
+  for await (const agents of readAgents(database)) {
+    for (const agent of agents) {
+      const right = toTrustScore(agent)
+      if (agent.trust_score === right) continue
+      faults.add(`The agent ${agent.agent_key} has the trust ${agent.trust_score}, and its deeds make ${right}.`)
+    }
+  }
+}
+
+function readAgents({ read }: OperatorContext['database']) {
+  const page = (after: string) => selectAgents(read).where('id', '>', after).orderBy('id').limit(pageRows).execute()
+  return readPages('', page, ({ id }) => id)
+}
+
+function selectAgents(db: OperatorContext['database']['read']) {
+  const columns = trustTable.map(({ counter }) => counter)
+  return db.selectFrom('agents').select(['id', 'agent_key', 'trust_score', ...columns])
+}

@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Kysely } from 'kysely'
+import {
+  countRows,
+  createProgress,
+  findScan,
+  type ListedVersion,
+  type OperatorContext,
+  readFiles,
+  readPages,
+  selectVersions,
+  showAccessAmong,
+  type SkillRow,
+  type Tables,
+  toDocument,
+  type VersionMetadata,
+} from '@skillstead/core/internal'
+import { mendAdvice, type Check } from './finding.ts'
+
+const pageRows = 100
+
+/** The public forms of skills, which are stored whole, against the rows that they are made from. */
+export const documentsCheck: Check = {
+  name: 'documents',
+  async run({ database }, tell, faults) {
+    const total = await countRows(database.read.selectFrom('skills'))
+    const progress = createProgress(tell, 'skills', total)
+    for await (const skills of readSkills(database)) {
+      for (const skill of skills) {
+        const problem = await findLastingProblem(database.read, skill)
+        if (problem) faults.add(problem)
+      }
+      progress(skills.length)
+    }
+    return faults.toOutcome(`The public forms of all ${total} skills are right.`, mendAdvice, { mendable: true })
+  },
+  async mend({ database }) {
+    for await (const skills of readSkills(database)) {
+      await database.writer.write(
+        async (trx) => {
+          for (const { id } of skills) await rebuild(trx, id)
+        },
+        { bulk: true },
+      )
+    }
+  },
+}
+
+function readSkills({ read }: OperatorContext['database']) {
+  const page = (after: number) =>
+    read.selectFrom('skills').selectAll().where('num', '>', after).orderBy('num').limit(pageRows).execute()
+  return readPages(0, page, ({ num }) => num)
+}
+
+/** So often a skill is looked at again that changed between its rows. */
+const looksMax = 20
+
+async function findLastingProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
+  let looked = skill
+  let problem = await findProblem(db, looked)
+  for (let looks = 1; problem && looks < looksMax; looks += 1) {
+    const now = await db.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
+    if (now.revision === looked.revision) return problem
+    looked = now
+    problem = await findProblem(db, looked)
+  }
+  return problem
+}
+
+async function findProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
+  const row = await db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skill.id).executeTakeFirst()
+  if (!row) return `The public form of ${skill.full_name} is missing.`
+  if (row.revision !== skill.revision) return `The public form of ${skill.full_name} is not of its last change.`
+  const { document, columns } = await compute(db, skill)
+  if (!isSame(row.document, document)) return `The public form of ${skill.full_name} is not what its rows say.`
+  const wrong = Object.entries(columns).find(([column, value]) => skill[column as keyof typeof columns] !== value)
+  return wrong && `The row of ${skill.full_name} has another ${wrong[0]} than its latest version.`
+}
+
+/**
+ * By what it says: a program of another time wrote the fields in another order, and not those that it did not know; the
+ * time of a sync is no content.
+ */
+function isSame(stored: string, computed: string): boolean {
+  if (stored === computed) return true
+  const [a, b] = [parse(stored), parse(computed)]
+  return a !== undefined && b !== undefined && Object.keys(a).every((field) => isDeepStrictEqual(a[field], b[field]))
+}
+
+function parse(document: string): Record<string, unknown> | undefined {
+  try {
+    const { origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
+    return { ...rest, origin: { ...origin, syncedAt: null } }
+  } catch {
+    return undefined
+  }
+}
+
+/** The public form of a skill, and the columns of its row that follow from the latest version, from all that is stored. */
+async function compute(db: Kysely<Tables>, skill: SkillRow) {
+  const versions = await selectVersions(db, skill.id)
+  const row = versions.find(({ yanked }) => yanked === 0)
+  const latest = row && (await readLatest(db, row, versions))
+  const columns = {
+    latest_version: row?.version ?? '',
+    security_score: latest?.scan?.score ?? null,
+  }
+  return { document: toDocument({ ...skill, ...columns }, latest, versions), columns }
+}
+
+async function readLatest(db: Kysely<Tables>, row: ListedVersion, versions: readonly ListedVersion[]) {
+  const { metadata } = await db
+    .selectFrom('versions')
+    .select('metadata')
+    .where('id', '=', row.id)
+    .executeTakeFirstOrThrow()
+  return {
+    row,
+    metadata: JSON.parse(metadata) as VersionMetadata,
+    files: await readFiles(db, row.id),
+    scan: await findScan(db, row.id),
+    uses: (await showAccessAmong(db, versions, [row.id])).get(row.id)!,
+  }
+}
+
+async function rebuild(trx: Kysely<Tables>, skillId: string): Promise<void> {
+  const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  const { document, columns } = await compute(trx, skill)
+  await trx.updateTable('skills').set(columns).where('id', '=', skillId).execute()
+  const row = { skill_id: skillId, revision: skill.revision, updated_at: skill.updated_at, document }
+  await trx
+    .insertInto('skill_documents')
+    .values(row)
+    .onConflict((conflict) => conflict.column('skill_id').doUpdateSet(row))
+    .execute()
+}

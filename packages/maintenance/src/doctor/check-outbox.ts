@@ -1,0 +1,51 @@
+import { type OperatorContext, readPages } from '@skillstead/core/internal'
+import { type Check, type Faults } from './finding.ts'
+
+const pageRows = 500
+
+/** What is overdue is no fault of the database: no node may have run for a while. What cannot be read is one. */
+export const outboxCheck: Check = {
+  name: 'outbox',
+  async run(registry, _tell, faults) {
+    await findUnreadable(registry, faults)
+    return faults.toOutcome(await describe(registry), 'Find out with mirror outbox or the webhook what was lost.')
+  },
+}
+
+async function describe({ outbox, clock }: OperatorContext): Promise<string> {
+  const { pending, failed, oldestDueAt } = await outbox.figures()
+  const minutes = oldestDueAt === null ? 0 : Math.floor((clock.now() - oldestDueAt) / 60_000)
+  const overdue = minutes < 1 ? '' : `, one of them overdue for ${toDuration(minutes)}: does a node run?`
+  return `${failed} failed, ${pending} waiting${overdue || '.'}`
+}
+
+function toDuration(minutes: number): string {
+  if (minutes < 60) return `${minutes} min`
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / (24 * 60))} days`
+}
+
+async function findUnreadable({ database }: OperatorContext, faults: Faults): Promise<void> {
+  const read = (after: string) =>
+    database.read
+      .selectFrom('outbox')
+      .select(['id', 'topic', 'payload', 'attempt_log'])
+      .where('id', '>', after)
+      .where('state', '=', 'pending')
+      .orderBy('id')
+      .limit(pageRows)
+      .execute()
+  for await (const rows of readPages('', read, ({ id }) => id)) {
+    for (const { id, topic, payload, attempt_log } of rows) {
+      if (!isJson(payload) || !isJson(attempt_log)) faults.add(`The row ${id} of ${topic} in the outbox is no JSON.`)
+    }
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  countRows,
+  createProgress,
+  findBlob,
+  findCrowded,
+  forgetSketches,
+  type OperatorContext,
+  readPages,
+  readSources,
+  type Sketch,
+  toSketch,
+} from '@skillstead/core/internal'
+import { mendAdvice, type Check } from './finding.ts'
+
+const pageRows = 100
+
+/** What is kept of every version's text to find copies, against the texts themselves. */
+export const sketchesCheck: Check = {
+  name: 'sketches',
+  async run(registry, tell, faults) {
+    const { database } = registry
+    const waiting = await database.read
+      .selectFrom('meta')
+      .select('key')
+      .where('key', '=', 'copies.sketched')
+      .executeTakeFirst()
+    if (waiting) return { ok: true, detail: 'The texts of versions wait to be compared: a node does it while it runs.' }
+    const total = await countRows(database.read.selectFrom('versions'))
+    const progress = createProgress(tell, 'versions', total)
+    for await (const rows of readPages(
+      '',
+      (after) => readVersions(database, after),
+      ({ id }) => id,
+    )) {
+      const sources = await readSources(
+        registry,
+        rows.map(({ id }) => id),
+      )
+      for (const row of rows) {
+        const problem = await findProblem(registry, row, sources.get(row.id)?.digest)
+        if (problem) faults.add(problem)
+        await setImmediate()
+      }
+      progress(rows.length)
+    }
+    return faults.toOutcome(`The texts of all ${total} versions are known to the copy check.`, mendAdvice, {
+      mendable: true,
+    })
+  },
+  mend: forgetSketches,
+}
+
+type Row = Awaited<ReturnType<typeof readVersions>>[number]
+
+function readVersions({ read }: OperatorContext['database'], after: string) {
+  return read
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .leftJoin('version_sketches', 'version_sketches.version_id', 'versions.id')
+    .select(['versions.id', 'versions.version', 'skills.full_name', 'skills.num'])
+    .select('version_sketches.shingles')
+    .where('versions.id', '>', after)
+    .orderBy('versions.id')
+    .limit(pageRows)
+    .execute()
+}
+
+async function findProblem(
+  context: OperatorContext,
+  row: Row,
+  digest: string | undefined,
+): Promise<string | undefined> {
+  const name = `${row.full_name}@${row.version}`
+  if (row.shingles === null) return `The copy check does not know ${name}.`
+  const sketch = digest === undefined ? undefined : await readSketch(context, digest)
+  // What is missing or damaged is told of by the looks at that.
+  if (!sketch) return undefined
+  if (sketch.shingleCount !== row.shingles) return `The copy check knows another text of ${name}.`
+  return (await isKnown(context, row.num, sketch)) ? undefined : `The copy check lacks a part of ${name}.`
+}
+
+async function readSketch({ database }: OperatorContext, digest: string): Promise<Sketch | undefined> {
+  const bytes = await findBlob(database.read, digest).catch(() => undefined)
+  return bytes && toSketch(bytes)
+}
+
+/** What many skills say is kept of the first alone. */
+async function isKnown({ copies, database }: OperatorContext, num: number, { kept }: Sketch): Promise<boolean> {
+  const found = new Set((await copies.findHolders(kept, [num])).map(({ shingle }) => shingle))
+  const lacking = kept.filter((shingle) => !found.has(shingle))
+  return lacking.length === 0 || (await findCrowded(database.read, lacking)).length === lacking.length
+}

@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  clearTexts,
+  findWrongTexts,
+  type NumberedText,
+  type OperatorContext,
+  putSkillText,
+  readPages,
+  type Registry,
+  toIndexText,
+} from '@skillstead/core/internal'
+import { mendAdvice, type Check } from './finding.ts'
+
+const pageRows = 500
+
+/** The words of every skill in the full-text index against those of its row. */
+export const textCheck: Check = {
+  name: 'text',
+  async run({ database }, tell, faults) {
+    tell('reading the full-text index')
+    const { missing, wrong, strange, total } = await findWrongTexts(database, readTexts(database))
+    for (const name of missing) faults.add(`${name} is not in the full-text index.`)
+    for (const name of wrong) faults.add(`The full-text index has other words of ${name} than its row.`)
+    for (const num of strange) faults.add(`The full-text index has a skill ${num} that there is not.`)
+    return faults.toOutcome(`The full-text index has the words of all ${total} skills.`, mendAdvice, { mendable: true })
+  },
+  mend: mendText,
+}
+
+/** Makes the full-text index anew. */
+export async function mendText({ database }: Registry): Promise<void> {
+  const { writer, dialect } = database
+  await writer.write((trx) => clearTexts(trx, dialect))
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const last: number = after
+    // Read where they are written: a node that goes on meanwhile may change them between the two.
+    after = await writer.write(
+      async (trx) => {
+        const texts = await readPage(trx, last)
+        for (const { num, text } of texts) await putSkillText(trx, dialect, num, text, { isNew: false })
+        return texts.at(-1)?.num
+      },
+      { bulk: true },
+    )
+    await setImmediate()
+  }
+}
+
+function readTexts({ read }: OperatorContext['database']): AsyncGenerator<NumberedText[]> {
+  return readPages(
+    0,
+    (after) => readPage(read, after),
+    ({ num }) => num,
+  )
+}
+
+/** What the index is to hold: everything but what was withdrawn. */
+async function readPage(db: OperatorContext['database']['read'], after: number): Promise<NumberedText[]> {
+  const columns = [
+    ...(['num', 'full_name', 'name', 'owner', 'display_name', 'keywords', 'description'] as const),
+    ...(['headings', 'summary', 'category'] as const),
+  ] as const
+  const rows = await db
+    .selectFrom('skills')
+    .select(columns)
+    .where('num', '>', after)
+    .where('state', '!=', 'withdrawn')
+    .orderBy('num')
+    .limit(pageRows)
+    .execute()
+  return rows.map(({ num, full_name, ...row }) => ({
+    num,
+    name: full_name,
+    text: toIndexText({
+      ...row,
+      displayName: row.display_name,
+      keywords: JSON.parse(row.keywords) as string[],
+      headings: JSON.parse(row.headings) as string[],
+    }),
+  }))
+}

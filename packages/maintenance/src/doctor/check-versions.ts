@@ -1,0 +1,65 @@
+import { toManifest } from '@skillstead/protocol'
+import { toDigest } from '@skillstead/skill-format/archives'
+import {
+  countRows,
+  createProgress,
+  type FileRow,
+  type OperatorContext,
+  readFilesOfMany,
+  readPages,
+  type Tell,
+} from '@skillstead/core/internal'
+import { restoreAdvice, type Check, type Faults } from './finding.ts'
+
+const pageRows = 200
+
+type Db = OperatorContext['database']['read']
+
+/** The digest and size of every version, computed anew from the list of its files. */
+export const versionsCheck: Check = {
+  name: 'versions',
+  async run({ database }, tell, faults) {
+    const total = await checkVersions(database.read, faults, tell)
+    return faults.toOutcome(`All ${total} versions are what their digests say.`, restoreAdvice)
+  },
+}
+
+/** Looks at every version; answers how many there are. */
+export async function checkVersions(db: Db, faults: Faults, tell: Tell = () => {}): Promise<number> {
+  const total = await countRows(db.selectFrom('versions'))
+  const progress = createProgress(tell, 'versions', total)
+  for await (const rows of readPages(
+    '',
+    (after) => readVersions(db, after),
+    ({ id }) => id,
+  )) {
+    const files = await readFilesOfMany(
+      db,
+      rows.map(({ id }) => id),
+    )
+    for (const row of rows) checkVersion(row, files.get(row.id) ?? [], faults)
+    progress(rows.length)
+  }
+  return total
+}
+
+type Row = Awaited<ReturnType<typeof readVersions>>[number]
+
+function readVersions(db: Db, after: string) {
+  return db
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select(['versions.id', 'versions.version', 'versions.digest', 'versions.size', 'skills.full_name'])
+    .where('versions.id', '>', after)
+    .orderBy('versions.id')
+    .limit(pageRows)
+    .execute()
+}
+
+function checkVersion({ full_name, version, digest, size }: Row, files: readonly FileRow[], faults: Faults): void {
+  const name = `${full_name}@${version}`
+  if (!files.some(({ path }) => path === 'SKILL.md')) return faults.add(`${name} has no SKILL.md in its list of files.`)
+  if (toDigest(toManifest(files)) !== digest) return faults.add(`${name} has other files than its digest says.`)
+  const bytes = files.reduce((sum, file) => sum + file.size, 0)
+  if (bytes !== size) faults.add(`${name} has ${bytes} bytes, and its row says ${size}.`)
+}

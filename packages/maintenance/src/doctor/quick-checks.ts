@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import {
+  checkLog,
+  countRows,
+  countUnscanned,
+  findDrift,
+  noticeMovedTexts,
+  recomputeStandings,
+  recordAudit,
+  systemCaller,
+} from '@skillstead/core/internal'
+import { restoreAdvice, type Check } from './finding.ts'
+import { mendText } from './check-text.ts'
+
+/** SQLite's quick look at its file; PostgreSQL looks after its own. */
+export const quickDatabaseCheck: Check = {
+  name: 'database',
+  async run({ database }) {
+    const detail = await describeDatabase(database)
+    if (database.dialect === 'postgres') return { ok: true, detail }
+    await noticeMovedTexts(database.read)
+    const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(database.read)
+    const found = rows[0]?.quick_check
+    return found === 'ok'
+      ? { ok: true, detail }
+      : { ok: false, detail: `The file is damaged: ${found}. ${restoreAdvice}` }
+  },
+}
+
+/** What is in the database, in a sentence. */
+export async function describeDatabase({ dialect, read }: Parameters<Check['run']>[0]['database']): Promise<string> {
+  const tables = ['users', 'skills', 'versions'] as const
+  const counts = await Promise.all(tables.map((table) => countRows(read.selectFrom(table))))
+  return `${dialect}: ${counts[0]} users, ${counts[1]} skills, ${counts[2]} versions.`
+}
+
+export const diskCheck: Check = {
+  name: 'disk',
+  async run(registry) {
+    const { disk } = await registry.readiness()
+    const detail = disk ? 'There is room.' : 'There is less than 64 MiB left, and writes will fail. Make room.'
+    return { ok: disk, detail }
+  },
+}
+
+/** Whether each file of each version is there; what is in it is for the deep look. */
+export const blobsCheck: Check = {
+  name: 'blobs',
+  async run({ database }) {
+    const missing = await countRows(
+      database.read
+        .selectFrom('version_files')
+        .leftJoin('blobs', 'blobs.digest', 'version_files.digest')
+        .where('blobs.digest', 'is', null),
+    )
+    if (missing === 0) return { ok: true, detail: 'Every file of every version is there.' }
+    return { ok: false, detail: `${missing} files of versions are missing. ${restoreAdvice}` }
+  },
+}
+
+export const searchCheck: Check = {
+  name: 'search',
+  async run({ database }) {
+    const skills = await countRows(database.read.selectFrom('skills').where('state', '!=', 'withdrawn'))
+    const texts = await countRows(database.read.selectFrom(sql<{ num: number }>`skill_text`.as('skill_text')))
+    if (skills === texts) return { ok: true, detail: `All ${skills} skills are in the full-text index.` }
+    const detail = `The full-text index has ${texts} skills, and the catalogue ${skills}. Run doctor --mend.`
+    return { ok: false, detail, mendable: true }
+  },
+  mend: mendText,
+}
+
+/** The tree over the log, computed anew; it is fast enough for every look. */
+export const logCheck: Check = { name: 'log', run: (registry) => checkLog(registry) }
+
+/** Those that wait are no fault: a node scans them while it runs. */
+export const scansCheck: Check = {
+  name: 'scans',
+  async run(registry) {
+    const waiting = await countUnscanned(registry)
+    const detail =
+      waiting === 0
+        ? 'Every version is scanned by the current rules.'
+        : `${waiting} versions wait for the current rules.`
+    return { ok: true, detail }
+  },
+}
+
+export const reputationCheck: Check = {
+  name: 'reputation',
+  async run({ database }) {
+    // Among the writes, so that nothing changes between one table that is read and the next.
+    const { authors, skills, standings, badges } = await database.writer.write(findDrift)
+    const wrong = new Set([...standings.map(({ user_id }) => user_id), ...badges.map(({ userId }) => userId)]).size
+    if (wrong === 0 && skills.size === 0) {
+      return { ok: true, detail: `All ${authors} reputations are what they should be.` }
+    }
+    const detail = `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be. Run doctor --mend.`
+    return { ok: false, detail, mendable: true }
+  },
+  async mend({ database, clock }) {
+    await database.writer.write(async (trx) => {
+      const at = clock.now()
+      const { standings, skills } = await recomputeStandings(trx, at)
+      const data = { standings: standings.length, skills: skills.size }
+      await recordAudit(trx, { caller: systemCaller, action: 'reputation.recompute', subject: '', at, data })
+    })
+  },
+}

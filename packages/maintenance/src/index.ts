@@ -1,0 +1,7 @@
+export { checkRegistry, mendRegistry } from './doctor/check-registry.ts'
+export type { Finding } from './doctor/finding.ts'
+export { exportRegistry, type ExportOptions, type ExportSummary } from './transfer/export-registry.ts'
+export { importRegistry, type ImportOptions, type ImportSummary } from './transfer/import-registry.ts'
+export { isExport } from './transfer/read-export.ts'
+export { restoreRegistry, type RestoreOptions, type RestoreSummary } from './transfer/restore-registry.ts'
+export type { SealedKeys } from './transfer/sealed.ts'

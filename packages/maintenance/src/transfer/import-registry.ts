@@ -1,0 +1,123 @@
+import type { Readable } from 'node:stream'
+import {
+  type Clock,
+  type DatabaseLocation,
+  type Dialect,
+  indexTexts,
+  placeFile,
+  readTreeHead,
+  startEpoch,
+  systemClock,
+  toRoot,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import { fillDatabase } from './open-target.ts'
+import { portableNames } from './portable-tables.ts'
+import { moveCounters } from './write-rows.ts'
+import { readTableColumns, readTables } from './export-registry.ts'
+import type { ExportSummary } from './export-registry.ts'
+import { ExportSums, type ExportFooter } from './format.ts'
+import { loadRows, matchColumns } from './load-rows.ts'
+import { preparePlace } from './no-registry.ts'
+import { openExport, type OpenExport } from './read-export.ts'
+import { readSealedKeys, type SealedKeys } from './sealed.ts'
+import { unlessStopped } from './stopped.ts'
+import { findRowProblem } from './verify-rows.ts'
+
+export interface ImportOptions {
+  /** Ends the import; nothing of it is kept. */
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  /** Told how many rows were taken in. */
+  readonly onProgress?: (rows: number) => void
+  /** What API keys for upstreams were sealed with, to be tried on them. */
+  readonly secretKey?: Uint8Array
+}
+
+/** What was taken in; `epoch` is the one that begins. */
+export interface ImportSummary extends ExportSummary {
+  readonly sealed: SealedKeys
+}
+
+/**
+ * Takes in what {@link exportRegistry} wrote, on either database: into a file that is not there yet, or an empty
+ * PostgreSQL database; all of it or nothing. What is stored in the end is read again and compared with the digests of the
+ * export, contents with theirs, and the log with its tree. A new epoch begins, so that mirrors of the registry notice.
+ *
+ * Throws a sentence for what is cut off, malformed, of another schema, or not what its digests say, and `conflict` where
+ * there is a registry.
+ *
+ * @example
+ * await importRegistry('skills.ndjson.gz', { databaseUrl: 'postgres://localhost/skills' })
+ */
+export async function importRegistry(
+  from: string | Readable,
+  to: DatabaseLocation,
+  options: ImportOptions = {},
+): Promise<ImportSummary> {
+  if (to.path !== undefined) preparePlace(to.path)
+  const opened = await openExport(from)
+  try {
+    return await unlessStopped(options.signal, () => fill(opened, to, options))
+  } finally {
+    opened.close()
+  }
+}
+
+async function fill(opened: OpenExport, to: DatabaseLocation, options: ImportOptions): Promise<ImportSummary> {
+  const { path } = to
+  if (path === undefined) return fillDatabase(to, (trx, dialect) => takeIn(opened, trx, dialect, options))
+  let summary: ImportSummary | undefined
+  await placeFile(path, async (partial) => {
+    summary = await fillDatabase({ path: partial }, (trx, dialect) => takeIn(opened, trx, dialect, options))
+  })
+  return summary!
+}
+
+async function takeIn(
+  opened: OpenExport,
+  trx: WriteTransaction,
+  dialect: Dialect,
+  { signal, clock = systemClock, onProgress, secretKey }: ImportOptions,
+): Promise<ImportSummary> {
+  const { origin, epoch } = opened.header
+  const columns = matchColumns(opened.header, await readTableColumns(trx, dialect))
+  const footer = await loadRows(opened, { trx, dialect, columns, signal, onProgress })
+  await indexTexts(trx, dialect)
+  await moveCounters(trx, dialect)
+  await verify(opened, { trx, dialect, columns, footer, signal })
+  const { rows, tables, digest } = footer
+  const begun = await startEpoch(trx, epoch, clock.now())
+  return { origin, epoch: begun, rows, tables, digest, sealed: await readSealedKeys(trx, secretKey) }
+}
+
+interface TakenIn {
+  readonly trx: WriteTransaction
+  readonly dialect: Dialect
+  readonly columns: ReturnType<typeof matchColumns>
+  readonly footer: ExportFooter
+  readonly signal: AbortSignal | undefined
+}
+
+/** What is stored against what the export says that it is. */
+async function verify(
+  { header, first }: OpenExport,
+  { trx, dialect, columns, footer, signal }: TakenIn,
+): Promise<void> {
+  const sums = new ExportSums(first)
+  for await (const { table, lines, count } of readTables(trx, dialect, columns)) {
+    signal?.throwIfAborted()
+    sums.add(table, count, lines)
+  }
+  const stored = sums.toFooter(portableNames)
+  const other = portableNames.find((table) => stored.tables[table]!.digest !== footer.tables[table]?.digest)
+  if (other !== undefined) {
+    throw new Error(`What was stored of the table ${other} is not what the export has. Nothing was taken in.`)
+  }
+  const problem = await findRowProblem(trx, dialect)
+  if (problem) throw new Error(`The export is not sound: ${problem} Nothing was taken in.`)
+  const { size, frontier } = await readTreeHead(trx)
+  if (size !== header.log.size || toRoot(frontier).toString('base64') !== header.log.rootHash) {
+    throw new Error('The export is not sound: its log is not the one that its first line says. Nothing was taken in.')
+  }
+}

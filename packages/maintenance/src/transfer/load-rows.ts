@@ -1,0 +1,153 @@
+import type { Dialect, WriteTransaction } from '@skillstead/core/internal'
+import type { Column } from './portable-columns.ts'
+import type { Row, Value } from './read-rows.ts'
+import { portableNames, type PortableTable } from './portable-tables.ts'
+import { insertRows } from './write-rows.ts'
+import { ExportSums, type ExportFooter, type ExportHeader } from './format.ts'
+import { toFooter, toTruncated, type ExportLine, type OpenExport } from './read-export.ts'
+
+type Columns = ReadonlyMap<PortableTable, readonly Column[]>
+
+/** Rows, and bytes of their lines, that are stored together. */
+const batchRows = 1000
+const batchBytes = 1024 * 1024
+
+/** The columns of the database in the order of the export; throws a sentence where the two have others. */
+export function matchColumns({ tables }: ExportHeader, known: Columns): Columns {
+  const unknown = Object.keys(tables).find((table) => !known.has(table as PortableTable))
+  if (unknown !== undefined) throw new Error(`The export has a table ${unknown}, which this program does not know.`)
+  const matched = new Map<PortableTable, Column[]>()
+  for (const table of portableNames) {
+    const given = tables[table]
+    if (!given) throw new Error(`The export lacks the table ${table}.`)
+    matched.set(table, matchTable(table, given, known.get(table)!))
+  }
+  return matched
+}
+
+function matchTable(table: string, given: Readonly<Record<string, string>>, known: readonly Column[]): Column[] {
+  const missing = known.find(({ name }) => given[name] === undefined)
+  if (missing) throw new Error(`The export lacks the column ${table}.${missing.name}.`)
+  return Object.entries(given).map(([name, type]) => {
+    const column = known.find((one) => one.name === name)
+    if (!column) throw new Error(`The export has a column ${table}.${name}, which this program does not know.`)
+    if (column.type === type) return column
+    throw new Error(`The column ${table}.${name} of the export is ${type}, and here it is ${column.type}.`)
+  })
+}
+
+interface Loading {
+  readonly trx: WriteTransaction
+  readonly dialect: Dialect
+  readonly columns: Columns
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((rows: number) => void) | undefined
+}
+
+/** Stores every row of an export. Throws where the file is not whole, or not what its last line says. */
+export async function loadRows(opened: OpenExport, loading: Loading): Promise<ExportFooter> {
+  const sums = new ExportSums(opened.first)
+  const batch = new Batch(loading)
+  let footer: ExportFooter | undefined
+  let rows = 0
+  for await (const lines of opened.lines) {
+    loading.signal?.throwIfAborted()
+    for (const line of lines) {
+      if (footer) throw new Error(`Line ${line.number} comes after the end of the export.`)
+      if (Array.isArray(line.value)) {
+        const table = await batch.add(line, line.value as unknown[])
+        sums.add(table, 1, line.bytes)
+      } else footer = toFooter(line)
+    }
+    rows += lines.length
+    loading.onProgress?.(rows)
+  }
+  if (!footer) throw toTruncated()
+  await batch.flush()
+  const { digest, file } = sums.toFooter(portableNames)
+  if (digest === footer.digest && file === footer.file) return footer
+  throw new Error('The export is damaged: its rows are not what its last line says. Nothing was taken in.')
+}
+
+/** Rows of one table that are stored together. Tables come in their order, so that no row is before what it refers to. */
+class Batch {
+  readonly #loading: Loading
+  #table: PortableTable = portableNames[0]!
+  #rows: Row[] = []
+  #bytes = 0
+  #line = 1
+
+  constructor(loading: Loading) {
+    this.#loading = loading
+  }
+
+  async add(line: ExportLine, [name, ...values]: readonly unknown[]): Promise<PortableTable> {
+    const table = name as PortableTable
+    if (table !== this.#table || this.#rows.length >= batchRows || this.#bytes >= batchBytes) {
+      await this.flush()
+      if (table !== this.#table) this.#turnTo(table, line)
+    }
+    this.#rows.push(toRow(this.#loading, { table, values, line }))
+    this.#bytes += line.bytes.length
+    this.#line = line.number
+    return table
+  }
+
+  async flush(): Promise<void> {
+    const { trx, dialect, columns } = this.#loading
+    const [table, rows] = [this.#table, this.#rows]
+    this.#rows = []
+    this.#bytes = 0
+    if (rows.length === 0) return
+    try {
+      await insertRows(trx, dialect, { table, columns: columns.get(table)!, rows })
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`The table ${table} does not take the rows up to line ${this.#line}: ${reason}`, { cause })
+    }
+  }
+
+  #turnTo(table: PortableTable, { number }: ExportLine): void {
+    const [before, now] = [portableNames.indexOf(this.#table), portableNames.indexOf(table)]
+    if (now === -1)
+      throw new Error(`Line ${number} is of the table ${String(table)}, which this program does not know.`)
+    if (now < before)
+      throw new Error(`Line ${number} is malformed: rows of ${table} come before those of ${this.#table}.`)
+    this.#table = table
+  }
+}
+
+interface Given {
+  readonly table: PortableTable
+  readonly values: readonly unknown[]
+  readonly line: ExportLine
+}
+
+function toRow({ columns, dialect }: Loading, { table, values, line }: Given): Row {
+  const those = columns.get(table)!
+  if (values.length !== those.length) {
+    throw new Error(`Line ${line.number} is malformed: ${table} has ${those.length} columns, not ${values.length}.`)
+  }
+  return those.map((column, i) => {
+    const value = toValue(column, values[i])
+    if (value === undefined) {
+      const wanted = `${column.type}${column.isNullable ? ' or null' : ''}`
+      throw new Error(`Line ${line.number} is malformed: ${table}.${column.name} is to be ${wanted}.`)
+    }
+    if (dialect === 'postgres' && typeof value === 'string' && value.includes('\0')) {
+      throw new Error(
+        `Line ${line.number}: ${table}.${column.name} has a zero character, which PostgreSQL does not keep.`,
+      )
+    }
+    return value
+  })
+}
+
+/** Undefined for what the column does not hold. */
+function toValue({ type, isNullable }: Column, value: unknown): Value | undefined {
+  if (value === null) return isNullable ? null : undefined
+  if (type === 'integer') return Number.isSafeInteger(value) ? (value as number) : undefined
+  if (type === 'real') return typeof value === 'number' ? value : undefined
+  if (typeof value !== 'string') return undefined
+  return type === 'text' ? value : Buffer.from(value, 'base64')
+}

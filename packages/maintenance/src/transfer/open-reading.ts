@@ -1,0 +1,58 @@
+import SqliteDatabase from 'better-sqlite3'
+import { Kysely, SqliteDialect, sql } from 'kysely'
+import {
+  type DatabaseLocation,
+  type Dialect,
+  migrationNames,
+  openPostgres,
+  type Tables,
+} from '@skillstead/core/internal'
+import { readColumns } from './portable-columns.ts'
+
+/**
+ * Reads a registry as it is at one moment, while others may write, in one transaction. Nothing of it is changed: it is not
+ * brought up to date either. Throws a sentence where it is of another schema than this program's.
+ */
+export async function openReading<T>(
+  location: DatabaseLocation,
+  work: (trx: Kysely<Tables>, dialect: Dialect) => Promise<T>,
+): Promise<T> {
+  const dialect = location.path === undefined ? 'postgres' : 'sqlite'
+  const db = location.path === undefined ? openPostgres(location.databaseUrl!).main : openFile(location.path)
+  const transaction = db.transaction()
+  const reading =
+    dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('repeatable read').setAccessMode('read only')
+  try {
+    return await reading.execute(async (trx) => {
+      await requireSchema(trx, dialect)
+      return work(trx, dialect)
+    })
+  } finally {
+    await db.destroy()
+  }
+}
+
+function openFile(path: string): Kysely<Tables> {
+  const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true })
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+}
+
+/** The steps of a database's schema, oldest first; none where it is no registry. */
+export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<string[]> {
+  if ((await readColumns(db, dialect, 'migrations')).length === 0) return []
+  const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+async function requireSchema(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  const schema = await readSchema(db, dialect)
+  if (schema.length === 0) throw new Error('This is no registry: the database is one of something else, or empty.')
+  const newer = schema.filter((name) => !migrationNames.includes(name))
+  if (newer.length > 0) {
+    throw new Error(`The database was made by a newer Skillstead (it has ${newer.join(', ')}). Use that one.`)
+  }
+  if (schema.length === migrationNames.length) return
+  throw new Error(
+    'The database was made by an older Skillstead. Use that one, or bring it up to date first: `skillstead doctor` of this one does.',
+  )
+}

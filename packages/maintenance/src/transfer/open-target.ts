@@ -1,0 +1,59 @@
+import SqliteDatabase from 'better-sqlite3'
+import { Kysely, SqliteDialect, sql } from 'kysely'
+import {
+  type DatabaseLocation,
+  type Dialect,
+  memoiseStatements,
+  migrate,
+  openPostgres,
+  type Tables,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import { portableNames } from './portable-tables.ts'
+
+const cacheKibibytes = 65_536
+
+/**
+ * Fills an empty database in one transaction: all of it or nothing. A file is one that nobody else knows yet, and that is
+ * thrown away where it fails: it is written without a journal. Throws a sentence where the database is not empty.
+ */
+export async function fillDatabase<T>(
+  { path, databaseUrl }: DatabaseLocation,
+  work: (trx: WriteTransaction, dialect: Dialect) => Promise<T>,
+): Promise<T> {
+  const dialect = path === undefined ? 'postgres' : 'sqlite'
+  const db = path === undefined ? openPostgres(databaseUrl!).main : openFile(path)
+  try {
+    await migrate(db, dialect)
+    return await db.transaction().execute(async (trx) => {
+      await requireEmpty(trx, dialect)
+      await trx.deleteFrom('heads').execute()
+      return work(trx, dialect)
+    })
+  } finally {
+    await db.destroy()
+  }
+}
+
+function openFile(path: string): Kysely<Tables> {
+  const database = new SqliteDatabase(path)
+  database.pragma('journal_mode = OFF')
+  database.pragma('synchronous = OFF')
+  database.pragma('foreign_keys = ON')
+  database.pragma(`cache_size = -${cacheKibibytes}`)
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database) }) })
+}
+
+async function requireEmpty(trx: WriteTransaction, dialect: Dialect): Promise<void> {
+  // A node that starts on it meanwhile waits, and finds what was taken in.
+  if (dialect === 'postgres') await sql`lock table meta, heads in access exclusive mode`.execute(trx)
+  const { log_seq, change_seq } = await trx.selectFrom('heads').selectAll().executeTakeFirstOrThrow()
+  let isEmpty = log_seq === 0 && change_seq === 0
+  for (const table of portableNames) {
+    if (!isEmpty) break
+    if (table === 'heads') continue
+    const { rows } = await sql`select 1 as one from ${sql.table(table)} limit 1`.execute(trx)
+    isEmpty = rows.length === 0
+  }
+  if (!isEmpty) throw new Error('There is a registry in this database already. Take the export into a new, empty one.')
+}

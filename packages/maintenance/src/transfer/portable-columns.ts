@@ -1,0 +1,50 @@
+import { sql, type Kysely } from 'kysely'
+import type { Dialect, Tables } from '@skillstead/core/internal'
+
+/** What a value can be, the same on both databases. */
+export type ColumnType = 'integer' | 'real' | 'text' | 'bytes'
+
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly isNullable: boolean
+}
+
+/** What the databases call each type. */
+const types: Readonly<Record<string, ColumnType>> = {
+  integer: 'integer',
+  bigint: 'integer',
+  real: 'real',
+  'double precision': 'real',
+  text: 'text',
+  blob: 'bytes',
+  bytea: 'bytes',
+}
+
+/** The columns of a table in the order in which they came to it; none where there is no such table. */
+export async function readColumns(db: Kysely<Tables>, dialect: Dialect, table: string): Promise<Column[]> {
+  const { rows } = await (dialect === 'sqlite' ? selectSqlite(table) : selectPostgres(table)).execute(db)
+  return rows.map(({ name, type, required }) => {
+    const known = types[type.toLowerCase()]
+    if (!known) throw new TypeError(`The column ${table}.${name} is of the type ${type}, which no export knows.`)
+    return { name, type: known, isNullable: !required }
+  })
+}
+
+interface FoundColumn {
+  readonly name: string
+  readonly type: string
+  readonly required: number | boolean
+}
+
+function selectSqlite(table: string) {
+  // A number that is the key is never null, whether or not that was said.
+  return sql<FoundColumn>`select name, type, max("notnull", pk > 0) as required from pragma_table_info(${table})
+    order by cid`
+}
+
+function selectPostgres(table: string) {
+  return sql<FoundColumn>`select column_name as name, data_type as type, is_nullable = 'NO' as required
+    from information_schema.columns where table_schema = current_schema() and table_name = ${table}
+    order by ordinal_position`
+}

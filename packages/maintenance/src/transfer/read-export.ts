@@ -1,0 +1,172 @@
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import * as v from 'valibot'
+import { migrationNames } from '@skillstead/core/internal'
+import { createDecompressor } from './compression.ts'
+import { ExportFooter, ExportHeader, exportFormat, exportVersion } from './format.ts'
+
+/** A longer line is none of ours: the largest holds a file of ten MiB. */
+const lineBytesMax = 64 * 1024 * 1024
+/** Every header begins so. */
+const beginning = `{"format":"${exportFormat}"`
+const newline = 10
+
+/** Whether a file is an export of a registry, by its first bytes. False for what cannot be read as one. */
+export async function isExport(file: string): Promise<boolean> {
+  try {
+    let start = ''
+    for await (const chunk of await openDecompressed(file)) {
+      start += (chunk as Buffer).toString('latin1')
+      if (start.length >= beginning.length) break
+    }
+    return start.startsWith(beginning)
+  } catch {
+    return false
+  }
+}
+
+/** One line of an export after the first. */
+export interface ExportLine {
+  readonly number: number
+  /** As it stands in the file, with its end. */
+  readonly bytes: Uint8Array
+  readonly value: unknown
+}
+
+/** An export that is being read. */
+export interface OpenExport {
+  readonly header: ExportHeader
+  /** The first line as it stands in the file, with its end. */
+  readonly first: string
+  /** Every line after it; throws a sentence where the file ends in the middle of one, or one is no JSON. */
+  readonly lines: AsyncGenerator<ExportLine[]>
+  close(): void
+}
+
+/** Opens a file, or a stream that is not compressed. Throws a sentence where it is no export that this program can take in. */
+export async function openExport(from: string | Readable): Promise<OpenExport> {
+  const input = typeof from === 'string' ? await openDecompressed(from) : from
+  const batches = readLines(input)
+  try {
+    const [first, ...others] = await takeFirst(batches)
+    const header = toHeader(parse(first!, 1))
+    return {
+      header,
+      first: Buffer.from(first!).toString('utf8'),
+      lines: readValues(others, batches),
+      close: () => void input.destroy(),
+    }
+  } catch (error) {
+    input.destroy()
+    throw error
+  }
+}
+
+async function openDecompressed(file: string): Promise<Readable> {
+  const handle = await open(file)
+  const start = Buffer.alloc(4)
+  await handle.read(start, 0, start.length, 0).finally(() => handle.close())
+  const bytes = createReadStream(file, { highWaterMark: 256 * 1024 })
+  const decompressor = createDecompressor(start)
+  if (!decompressor) return bytes
+  bytes.once('error', (error) => decompressor.destroy(error))
+  decompressor.once('close', () => bytes.destroy())
+  return bytes.pipe(decompressor)
+}
+
+async function takeFirst(batches: AsyncGenerator<Uint8Array[]>): Promise<Uint8Array[]> {
+  for (;;) {
+    const { value, done } = await batches.next()
+    if (done) throw new Error('This is no export of a registry: it is empty.')
+    if (value.length > 0) return value
+  }
+}
+
+function toHeader(value: unknown): ExportHeader {
+  const { format, version } = (value ?? {}) as Record<string, unknown>
+  if (format !== exportFormat) throw new Error('This is no export of a registry: its first line says something else.')
+  if (version !== exportVersion) {
+    throw new Error(`This export is of version ${String(version)}, and this program knows ${exportVersion}. Update it.`)
+  }
+  const { success, output, issues } = v.safeParse(ExportHeader, value)
+  if (!success) throw new Error(`Line 1 is malformed: ${v.getDotPath(issues[0]) ?? 'it'} is not what it should be.`)
+  const newer = output.schema.filter((name) => !migrationNames.includes(name))
+  if (newer.length > 0) {
+    throw new Error(
+      `This export was made by a newer Skillstead (it has ${newer.join(', ')}). Update this program to take it in.`,
+    )
+  }
+  if (output.schema.length < migrationNames.length) {
+    throw new Error(
+      'This export was made by an older Skillstead. Take it in with that one, bring the registry up to date, and export it again.',
+    )
+  }
+  return output
+}
+
+/** What the last line says; throws a sentence where it is malformed. */
+export function toFooter({ value, number }: ExportLine): ExportFooter {
+  const { success, output } = v.safeParse(ExportFooter, value)
+  if (!success) throw new Error(`Line ${number} is malformed: the end of an export has other fields.`)
+  return output
+}
+
+async function* readValues(
+  first: readonly Uint8Array[],
+  batches: AsyncGenerator<Uint8Array[]>,
+): AsyncGenerator<ExportLine[]> {
+  let number = 1
+  const toValues = (lines: readonly Uint8Array[]) =>
+    lines.map((bytes) => ({ number: (number += 1), bytes, value: parse(bytes, number) }))
+  yield toValues(first)
+  for await (const lines of batches) yield toValues(lines)
+}
+
+function parse(line: Uint8Array, number: number): unknown {
+  try {
+    return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8'))
+  } catch (cause) {
+    throw new Error(`Line ${number} is malformed: it is no JSON.`, { cause })
+  }
+}
+
+/** The lines of a stream with their ends, those of a chunk together. */
+async function* readLines(input: Readable): AsyncGenerator<Uint8Array[]> {
+  let parts: Buffer[] = []
+  let length = 0
+  for await (const chunk of readChunks(input)) {
+    const lines: Uint8Array[] = []
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      const rest = chunk.subarray(start, end + 1)
+      lines.push(parts.length > 0 ? Buffer.concat([...parts, rest]) : rest)
+      parts = []
+      length = 0
+      start = end + 1
+    }
+    const rest = chunk.subarray(start)
+    length += rest.length
+    if (length > lineBytesMax) throw new Error('This is no export of a registry: a line is longer than 64 MiB.')
+    if (rest.length > 0) parts.push(rest)
+    if (lines.length > 0) yield lines
+  }
+  if (length > 0) throw toTruncated()
+}
+
+async function* readChunks(input: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of input) yield chunk as Buffer
+  } catch (cause) {
+    // zlib says "unexpected end of file" and no more.
+    const { code } = cause as NodeJS.ErrnoException
+    throw /^(Z_|ZSTD_)/.test(String(code)) ? toTruncated(cause) : cause
+  }
+}
+
+/** The error of a file that lacks its end. */
+export function toTruncated(cause?: unknown): Error {
+  return new Error('The export is cut off or damaged: its end is missing. Nothing was taken in; export it again.', {
+    cause,
+  })
+}

@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises'
+import { CompiledQuery, sql, type Kysely } from 'kysely'
+import type { Dialect, Tables } from '@skillstead/core/internal'
+import type { Column } from './portable-columns.ts'
+import { portableTables, type PortableTable } from './portable-tables.ts'
+
+/** One value of a row, as the databases give it. */
+export type Value = string | number | Uint8Array | null
+export type Row = readonly Value[]
+
+/** Rows that are in memory at a time: of a heavy table each may have ten megabytes. */
+const batchRows = 500
+const heavyBatchRows = 16
+
+/**
+ * The rows of a table in the order of its key, each as the values of the columns; many at a time. Read in a transaction,
+ * so that all of them are from one moment: it holds a cursor there, and nothing else may be asked meanwhile.
+ */
+export async function* readRows(
+  trx: Kysely<Tables>,
+  dialect: Dialect,
+  table: PortableTable,
+  columns: readonly Column[],
+): AsyncGenerator<Row[]> {
+  const read = dialect === 'sqlite' ? stepThrough : fetchAll
+  const size = portableTables[table].isHeavy ? heavyBatchRows : batchRows
+  for await (const rows of read(trx, toQuery(trx, dialect, table, columns), size)) {
+    yield rows.map((row) => columns.map(({ name }) => row[name] as Value))
+  }
+}
+
+type Found = Readonly<Record<string, unknown>>
+
+function toQuery(trx: Kysely<Tables>, dialect: Dialect, table: PortableTable, columns: readonly Column[]) {
+  const { key, where, instead = {} } = portableTables[table]
+  const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
+  const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
+  // Code points, as SQLite has it: languages sort otherwise, and a digest is over an order.
+  const order = key.map((name) =>
+    dialect === 'postgres' && typeOf.get(name) === 'text' ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
+  )
+  const query = trx.selectFrom(table as 'meta').select(selected as never)
+  const some = where === undefined ? query : query.where(sql.raw(where) as never)
+  return order.reduce((ordered, part) => ordered.orderBy(part as never), some)
+}
+
+async function* stepThrough(
+  _: Kysely<Tables>,
+  query: ReturnType<typeof toQuery>,
+  size: number,
+): AsyncGenerator<Found[]> {
+  let batch: Found[] = []
+  for await (const row of query.stream()) {
+    batch.push(row as Found)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+    // SQLite reads on this thread.
+    await setImmediate()
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function* fetchAll(
+  trx: Kysely<Tables>,
+  query: ReturnType<typeof toQuery>,
+  size: number,
+): AsyncGenerator<Found[]> {
+  await trx.executeQuery(CompiledQuery.raw(`declare export_rows no scroll cursor for ${query.compile().sql}`))
+  for (;;) {
+    const { rows } = await trx.executeQuery<Found>(CompiledQuery.raw(`fetch ${size} from export_rows`))
+    if (rows.length > 0) yield rows
+    if (rows.length < size) break
+  }
+  await trx.executeQuery(CompiledQuery.raw('close export_rows'))
+}

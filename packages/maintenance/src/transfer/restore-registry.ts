@@ -1,0 +1,111 @@
+import { basename } from 'node:path'
+import { sql } from 'kysely'
+import {
+  type Clock,
+  copyRegistry,
+  type Database,
+  openDatabase,
+  recordAudit,
+  startEpoch,
+  systemCaller,
+  systemClock,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import { preparePlace } from './no-registry.ts'
+import { readSealedKeys, type SealedKeys } from './sealed.ts'
+import { findRowProblem } from './verify-rows.ts'
+
+export interface RestoreOptions {
+  /** Ends it; nothing is kept. */
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  /** What API keys for upstreams were sealed with, to be tried on them. */
+  readonly secretKey?: Uint8Array
+}
+
+/** What goes on from a backup. */
+export interface RestoreSummary {
+  readonly origin: string
+  /** The one that begins. */
+  readonly epoch: number
+  /** How many entries the log has. */
+  readonly log: number
+  readonly sealed: SealedKeys
+}
+
+/**
+ * Makes the file of a registry from a backup, where there is none: the backup is copied, and the copy gets its name once
+ * it was read through and brought up to date, contents are what their digests say, and the log is what its tree says. A
+ * new epoch begins, so that mirrors notice that the registry went back. Nobody stays signed in; what was being done is
+ * due again.
+ *
+ * Throws a sentence for what is no sound backup, or one of a newer program, and `conflict` where there is a registry.
+ *
+ * @example
+ * await restoreRegistry('/backups/skills.db', '/srv/skills/skillstead.db')
+ */
+export async function restoreRegistry(
+  backup: string,
+  path: string,
+  { signal, clock = systemClock, secretKey }: RestoreOptions = {},
+): Promise<RestoreSummary> {
+  preparePlace(path)
+  let summary: RestoreSummary | undefined
+  const finish = async (partial: string) => {
+    const database = await openDatabase({ path: partial })
+    try {
+      const problem = await findProblem(database)
+      if (problem) throw new Error(`The backup is not sound: ${problem} Nothing was restored.`)
+      signal?.throwIfAborted()
+      summary = await goOn(database, basename(backup), clock.now(), secretKey)
+    } finally {
+      await database.close()
+    }
+  }
+  try {
+    await copyRegistry(backup, path, { signal, finish })
+  } catch (error) {
+    throw toUnreadable(error)
+  }
+  return summary!
+}
+
+/** By its code alone it would be taken for the trouble of a registry that is in use. */
+function toUnreadable(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(code))) return error
+  return new Error(`The backup cannot be read: ${message}. Nothing was restored.`)
+}
+
+async function findProblem(database: Database): Promise<string | undefined> {
+  const { rows } = await sql<{ table: string }>`pragma foreign_key_check`.execute(database.read)
+  if (rows[0]) return `A row of ${rows[0].table} refers to one that is not there.`
+  return findRowProblem(database.read, 'sqlite')
+}
+
+async function goOn(database: Database, name: string, now: number, secretKey?: Uint8Array): Promise<RestoreSummary> {
+  return database.writer.write(async (trx) => {
+    const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
+    const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
+    if (origin === undefined)
+      throw new Error('The backup is of a registry that was never opened: there is nothing in it.')
+    await release(trx)
+    const begun = await startEpoch(trx, Number(epoch), now)
+    const data = { name, epoch: begun }
+    await recordAudit(trx, { caller: systemCaller, action: 'backup.restore', subject: '', at: now, data })
+    const { log_seq: log } = await trx.selectFrom('heads').select('log_seq').executeTakeFirstOrThrow()
+    return { origin, epoch: begun, log, sealed: await readSealedKeys(trx, secretKey) }
+  })
+}
+
+/** What processes held that are not those which go on, and who was signed in: a copy that lies about opens no door. */
+async function release(trx: WriteTransaction): Promise<void> {
+  await trx.deleteFrom('sessions').execute()
+  await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()
+  await trx
+    .updateTable('outbox')
+    .set({ lease: null, claimable_at: sql<number>`due_at` })
+    .where('lease', 'is not', null)
+    .execute()
+  await trx.updateTable('upstreams').set({ lease: null, lease_until: 0 }).execute()
+}

@@ -1,0 +1,64 @@
+import { sql, type Kysely } from 'kysely'
+import { type Blob, checkLog, type Dialect, type Tables, unpackBlob } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { Faults } from '../doctor/finding.ts'
+import { checkVersions } from '../doctor/check-versions.ts'
+import { readColumns } from './portable-columns.ts'
+import { readRows } from './read-rows.ts'
+
+/**
+ * What is wrong with a registry that is to go on from what was kept of it; undefined where nothing is: contents against
+ * their digests, versions against their files and these against contents, and the log and its tree and keys against each other.
+ */
+export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Promise<string | undefined> {
+  return (
+    (await findContentProblem(db, dialect, 'blobs')) ??
+    (await findContentProblem(db, dialect, 'held_files')) ??
+    (await findMissing(db)) ??
+    (await findVersionProblem(db)) ??
+    (await findLogProblem(db))
+  )
+}
+
+async function findContentProblem(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  table: 'blobs' | 'held_files',
+): Promise<string | undefined> {
+  const all = await readColumns(db, dialect, table)
+  const columns = ['digest', 'size', 'encoding', 'bytes'].map((wanted) => all.find(({ name }) => name === wanted)!)
+  for await (const rows of readRows(db, dialect, table, columns)) {
+    for (const [digest, size, encoding, bytes] of rows) {
+      const blob = { digest, size, encoding, bytes } as Blob
+      if (!(await isWhole(blob))) return `The content ${blob.digest} is not what its digest says.`
+    }
+  }
+  return undefined
+}
+
+async function isWhole(blob: Blob): Promise<boolean> {
+  try {
+    const bytes = await unpackBlob(blob)
+    return bytes.length === blob.size && toDigest(bytes) === blob.digest
+  } catch {
+    return false
+  }
+}
+
+async function findMissing(db: Kysely<Tables>): Promise<string | undefined> {
+  const { rows } = await sql<{ digest: string }>`select version_files.digest from version_files
+    left join blobs on blobs.digest = version_files.digest where blobs.digest is null limit 1`.execute(db)
+  return rows[0] && `The content ${rows[0].digest} of a version is missing.`
+}
+
+async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefined> {
+  const faults = new Faults()
+  await checkVersions(db, faults)
+  return faults.isEmpty ? undefined : faults.toOutcome('', '').detail.trimEnd()
+}
+
+async function findLogProblem(db: Kysely<Tables>): Promise<string | undefined> {
+  const { ok, detail } = await checkLog({ database: { read: db } as Parameters<typeof checkLog>[0]['database'] })
+  // It ends with advice for a registry that is in use.
+  return ok ? undefined : detail.replace(' Restore a backup.', '')
+}

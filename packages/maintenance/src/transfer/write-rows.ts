@@ -1,0 +1,49 @@
+import { CompiledQuery, sql, type Kysely } from 'kysely'
+import type { Dialect, Tables } from '@skillstead/core/internal'
+import type { Column } from './portable-columns.ts'
+import type { Row } from './read-rows.ts'
+import type { PortableTable } from './portable-tables.ts'
+
+/** Parameters of one statement: both databases take several times as many. */
+const parametersMax = 4000
+const rowsMax = 250
+
+/** Inserts rows as they are. Statements of few lengths, so that they are prepared once. */
+export async function insertRows(
+  trx: Kysely<Tables>,
+  dialect: Dialect,
+  { table, columns, rows }: { table: PortableTable; columns: readonly Column[]; rows: readonly Row[] },
+): Promise<void> {
+  const stride = Math.max(1, Math.min(rowsMax, Math.floor(parametersMax / columns.length)))
+  for (let i = 0; i < rows.length; i += stride) {
+    const some = rows.slice(i, i + stride)
+    await trx.executeQuery(CompiledQuery.raw(toInsert(dialect, table, columns, some.length), some.flat()))
+  }
+}
+
+const inserts = new Map<string, string>()
+
+function toInsert(dialect: Dialect, table: string, columns: readonly Column[], rows: number): string {
+  const names = columns.map(({ name }) => `"${name}"`).join(', ')
+  const id = `${dialect} ${table} ${rows} ${names}`
+  const kept = inserts.get(id)
+  if (kept !== undefined) return kept
+  let parameter = 0
+  const next = () => (dialect === 'sqlite' ? '?' : `$${(parameter += 1)}`)
+  const values = Array.from({ length: rows }, () => `(${columns.map(next).join(', ')})`).join(', ')
+  const made = `insert into "${table}" (${names}) values ${values}`
+  inserts.set(id, made)
+  return made
+}
+
+/** PostgreSQL numbers new rows by counters beside the tables, which do not follow what is inserted with its number. */
+export async function moveCounters(trx: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  if (dialect === 'sqlite') return
+  const { rows } = await sql<{ name: string; column: string }>`select table_name as name, column_name as column
+    from information_schema.columns
+    where table_schema = current_schema() and column_default like 'nextval(%'`.execute(trx)
+  for (const { name, column } of rows) {
+    await sql`select setval(pg_get_serial_sequence(${name}, ${column}),
+      (select coalesce(max(${sql.ref(column)}), 0) + 1 from ${sql.table(name)}), false)`.execute(trx)
+  }
+}
