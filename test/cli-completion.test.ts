@@ -43,7 +43,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
   let folder: string
   beforeAll(async () => {
     folder = await makeFolder()
-    entries = await listEntries()
+    entries = await listEntries(commands, summaries)
   })
 
   it('prints a script for a shell that it knows, and refuses others', async () => {

@@ -35,7 +35,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'pack delete': async () => (await import('./commands/pack.ts')).deletePack,
   login: async () => (await import('./commands/login.ts')).login,
   logout: async () => (await import('./commands/login.ts')).logout,
-  completion: async () => (await import('./commands/completion.ts')).completion,
+  completion: async () => (await import('./commands/completion.ts')).createCompletion(commands, summaries),
   key: async () => (await import('./commands/key.ts')).showKey,
   'key rotate': async () => (await import('./commands/key.ts')).rotate,
   'keys create': async () => (await import('./commands/keys.ts')).createKey,

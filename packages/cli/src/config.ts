@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Environment } from './io.ts'
-import { writeWhole } from './install/write-whole.ts'
+import { writeWhole } from './write-whole.ts'
 
 /** The home folder that an environment names, or that of the user. */
 export function homeFolder(env: Environment): string {

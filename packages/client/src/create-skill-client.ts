@@ -7,6 +7,7 @@ import { checkFound, checkLoaded } from './loading/check-shape.ts'
 import { copyJson } from './loading/copy-json.ts'
 import { keepAnswers, type Question } from './loading/keep-answers.ts'
 import { loadEach, type LoadManyOptions, type WantedSkill } from './loading/load-each.ts'
+import type { LoadOptions } from './loading/load-options.ts'
 import { toSource } from './loading/source.ts'
 
 /** Specification 2.4, and what programs need besides. */
@@ -23,19 +24,6 @@ export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' |
   readonly onStale?: (name: string, error: RegistryError) => void
   /** Milliseconds since the epoch; the time of the machine unless it is said. */
   readonly now?: () => number
-}
-
-export interface LoadOptions {
-  /** How much of the skill: `full` unless it is said. */
-  readonly level?: LoadLevel
-  /** The latest unless it is said. */
-  readonly version?: string
-  /** What the loaded skill may cost as JSON, in tokens of `o200k_base`. */
-  readonly maxTokens?: number
-  /** Titles of sections to keep first where not all fit. */
-  readonly priority?: readonly string[]
-  /** Ends the wait. */
-  readonly signal?: AbortSignal
 }
 
 export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchSkills']>, 'q'> {

@@ -31,7 +31,7 @@ export type {
   UpstreamSettings,
   UpstreamStatus,
 } from './types.ts'
-export type { LinkedAccount } from './writing/accounts.ts'
-export type { WriteProblem } from './writing/rows.ts'
-export type { ListWritesOptions, OutboxWrite } from './writing/settle.ts'
-export type { MirrorAccounts, MirrorOutbox } from './writing/writing.ts'
+export type { LinkedAccount } from './write-types.ts'
+export type { WriteProblem } from './write-types.ts'
+export type { ListWritesOptions, OutboxWrite } from './write-types.ts'
+export type { MirrorAccounts, MirrorOutbox } from './write-types.ts'

@@ -1,7 +1,7 @@
 import type { Output, alarmCodes, endpoints } from '@skillstead/protocol'
-import type { MirrorAccounts, MirrorOutbox } from './writing/writing.ts'
+import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 
-export type { KnownReleases, KnownSkill, KnownVersion, Release, SnapshotSource } from './snapshot/release-types.ts'
+export type { KnownReleases, KnownSkill, KnownVersion, Release, SnapshotSource } from './release-types.ts'
 
 /**
  * Whether upstreams are asked: whenever it helps, behind what is answered from here (`prefer-local`, as it is unless it

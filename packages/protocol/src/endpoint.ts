@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { AllowanceName } from './allowances.ts'
-import type { Scope } from './schemas/account.ts'
+import type { Scope } from './scopes.ts'
 import type { PlanName } from './plans.ts'
 
 type Schema = v.GenericSchema

@@ -16,7 +16,14 @@ export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills.ts'
 export { RegistryError, errorTable, toProblem, toProblemType } from './errors.ts'
 export type { ErrorCode, FieldError, Problem, RegistryErrorOptions } from './errors.ts'
-export { WebhookEvent, eventNames, isWebhookEvent, pingEvent, type EventData, type EventName } from './events.ts'
+export {
+  WebhookEvent,
+  eventNames,
+  isWebhookEvent,
+  pingEvent,
+  type EventData,
+  type EventName,
+} from './schemas/events.ts'
 export { limits } from './limits.ts'
 export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
@@ -30,7 +37,7 @@ export {
   type SkillDiff,
   type Widens,
 } from './schemas/access.ts'
-export type { ApiKey, Me, Profile, Scope, User } from './schemas/account.ts'
+export type { ApiKey, Me, Profile, User } from './schemas/account.ts'
 export {
   updateReasons,
   type Agent,
@@ -87,7 +94,7 @@ export type {
 } from './schemas/skill.ts'
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'
 export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
-export { scopes } from './schemas/account.ts'
+export { scopes, type Scope } from './scopes.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { includesLevel, loadLevels, projectLevel, toNamed, type LoadLevel } from './schemas/load-levels.ts'
 export { toTimestamp } from './timestamp.ts'

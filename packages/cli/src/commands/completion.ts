@@ -1,6 +1,6 @@
 import { choice, type Command } from '../command.ts'
 import { toBash } from '../completion/bash.ts'
-import { listEntries, type Entry } from '../completion/entries.ts'
+import { listEntries, type CommandTable, type Entry } from '../completion/entries.ts'
 import { toFish } from '../completion/fish.ts'
 import { toZsh } from '../completion/zsh.ts'
 
@@ -9,7 +9,10 @@ type Shell = (typeof shells)[number]
 const writers: Record<Shell, (entries: readonly Entry[]) => string> = { bash: toBash, zsh: toZsh, fish: toFish }
 
 /** `skillstead completion SHELL`. */
-export const completion: Command<{ shell: Shell; script: string }> = {
+export const createCompletion = (
+  commands: CommandTable,
+  summaries: Readonly<Record<string, string>>,
+): Command<{ shell: Shell; script: string }> => ({
   summary:
     'Prints a script by which bash, zsh or fish completes command lines. Load it where the shell starts: ' +
     'source <(skillstead completion bash), or skillstead completion fish | source.',
@@ -17,7 +20,7 @@ export const completion: Command<{ shell: Shell; script: string }> = {
   options: {},
   async run(given) {
     const shell = choice(given.words[0], shells, 'shell')!
-    return { shell, script: writers[shell](await listEntries()) }
+    return { shell, script: writers[shell](await listEntries(commands, summaries)) }
   },
   show: ({ script }) => [script.trimEnd()],
-}
+})

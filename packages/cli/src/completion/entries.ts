@@ -1,4 +1,7 @@
-import { commands, summaries } from '../commands.ts'
+import type { Command } from '../command.ts'
+
+/** The commands, loaded on use. */
+export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
 
 /** What can follow on a command line. */
 export interface Entry {
@@ -24,7 +27,10 @@ export interface FirstWord {
 }
 
 /** Every command with its options, from the tables that run them. */
-export async function listEntries(): Promise<Entry[]> {
+export async function listEntries(
+  commands: CommandTable,
+  summaries: Readonly<Record<string, string>>,
+): Promise<Entry[]> {
   const names = Object.keys(commands)
   return Promise.all(
     names.map(async (name) => {

@@ -5,7 +5,7 @@ import { limits } from '@skillstead/protocol'
 import { homeFolder } from '../config.ts'
 import type { Environment } from '../io.ts'
 import { readPackage } from './package.ts'
-import { writeWhole } from './write-whole.ts'
+import { writeWhole } from '../write-whole.ts'
 
 /** The packages that were downloaded, by the digests of their versions. What it gives was checked just then. */
 export interface PackageCache {

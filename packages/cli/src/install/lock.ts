@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { checkPaths } from '@skillstead/skill-format/archives'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
-import { replaceAlone } from './write-whole.ts'
+import { replaceAlone } from '../write-whole.ts'
 
 /** What is installed: one version of a skill, where it came from, and the folders that hold it. */
 export interface LockedSkill {

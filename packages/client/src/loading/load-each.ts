@@ -1,5 +1,5 @@
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
-import type { LoadOptions, SkillClient } from '../create-skill-client.ts'
+import type { LoadOptions } from './load-options.ts'
 
 /** A skill by its name, or with options of its own that go before those of all. */
 export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
@@ -13,7 +13,7 @@ const atOnceMax = 8
 
 /** Loads several skills, a few at a time. */
 export async function loadEach(
-  load: SkillClient['load'],
+  load: (name: string, options?: LoadOptions) => Promise<LoadedSkill>,
   skills: readonly WantedSkill[],
   { onError, signal, ...common }: LoadManyOptions = {},
 ): Promise<LoadedSkill[]> {

@@ -1,6 +1,6 @@
 import type { MirrorReport, MirrorStatus, MirrorWrite } from '@skillstead/protocol'
 import type { SyncReport, UpstreamStatus } from '../types.ts'
-import type { OutboxWrite } from '../writing/settle.ts'
+import type { OutboxWrite } from '../write-types.ts'
 
 /** How an upstream stands, in the form of the interface: times are texts. */
 export function toShownStatus(status: UpstreamStatus): MirrorStatus {

@@ -3,6 +3,7 @@ import { devNull } from 'node:os'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
+import { hidePassword } from '../hide-password.ts'
 
 export interface GitOptions {
   /** The name or path of the program. */
@@ -189,11 +190,6 @@ function toError(cause: NodeJS.ErrnoException): Error {
   if (cause.code !== 'ENOENT') return cause
   const detail = 'There is no `git` program here; install it to follow repositories.'
   return new RegistryError('not_implemented', detail, { cause })
-}
-
-/** Addresses may hold a name and a password, which may hold an `@`. */
-export function hidePassword(text: string): string {
-  return text.replaceAll(/\/\/[^/\s]+@/g, '//***@')
 }
 
 /** The last line that says something. */

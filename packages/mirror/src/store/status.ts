@@ -1,6 +1,6 @@
 import type { Metric, Registry } from '@skillstead/core'
 import { toNextAt } from '../schedule.ts'
-import { hidePassword } from '../snapshot/git.ts'
+import { hidePassword } from '../hide-password.ts'
 import type { Upstream, UpstreamStatus } from '../types.ts'
 import { countRefusals } from './refusals.ts'
 

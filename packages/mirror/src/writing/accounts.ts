@@ -4,18 +4,9 @@ import { RegistryError, isUsername } from '@skillstead/protocol'
 import { requireApiKey } from '../settings.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
+import type { LinkedAccount } from '../write-types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { toProblem } from './problems.ts'
-
-/** A user's account at an upstream. */
-export interface LinkedAccount {
-  readonly user: string
-  readonly upstream: string
-  /** What the user is called there; null until the upstream could be asked. */
-  readonly username: string | null
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
-}
 
 /** What linking works with. */
 export interface AccountParts {

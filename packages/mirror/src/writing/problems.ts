@@ -1,5 +1,5 @@
 import { RegistryError, type ErrorCode } from '@skillstead/protocol'
-import type { WriteProblem } from './rows.ts'
+import type { WriteProblem } from '../write-types.ts'
 
 /** What only the operator, or the user, can settle. */
 export class WriteConflict extends Error {

@@ -1,15 +1,8 @@
 import type { Registry, UpstreamWriteRow, WriteKind, WritePayloads, WriteTransaction } from '@skillstead/core'
-import { RegistryError, type ErrorCode } from '@skillstead/protocol'
+import { RegistryError } from '@skillstead/protocol'
+import type { WriteProblem } from '../write-types.ts'
 
 type Read = Registry['database']['read']
-
-/** Why a write did not arrive, or what is to be known of one that did. */
-export interface WriteProblem {
-  readonly code: ErrorCode | 'altered' | 'held' | 'unlinked' | 'changed'
-  readonly message: string
-  /** Milliseconds since 1970. */
-  readonly at: number
-}
 
 /** A write as it is stored, parsed. */
 export type StoredWrite = {

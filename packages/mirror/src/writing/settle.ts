@@ -2,40 +2,11 @@ import { enqueueDelivery, type Registry, type WriteTransaction } from '@skillste
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
 import { findNameThere, findRename } from './names.ts'
-import { getWrite, parseWrite, setPayload, type StoredWrite, type WriteProblem } from './rows.ts'
-
-/** A write for an upstream as the operator sees it. */
-export interface OutboxWrite {
-  readonly id: string
-  readonly upstream: string
-  /** The skill's full name here; and at the upstream, where that is another. */
-  readonly subject: string
-  readonly subjectThere: string
-  readonly kind: StoredWrite['kind']
-  /** Of a publish or a fork. */
-  readonly version: string | null
-  /** Null for what nobody in particular did. */
-  readonly user: string | null
-  readonly state: StoredWrite['state']
-  readonly attempts: number
-  /** Why it did not arrive yet, or what is to be known of it. */
-  readonly problem: WriteProblem | null
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
-  readonly endedAt: number | null
-}
+import { getWrite, parseWrite, setPayload, type StoredWrite } from './rows.ts'
+import type { ListWritesOptions, OutboxWrite, WriteProblem } from '../write-types.ts'
 
 /** The skill whose writes go on after one of them was settled. */
 export type OutboxPlace = Pick<OutboxWrite, 'upstream' | 'subject'>
-
-export interface ListWritesOptions {
-  readonly upstream?: string
-  /** What waits and what is in conflict, unless it is said. */
-  readonly states?: readonly StoredWrite['state'][]
-  /** 100 unless it is said. */
-  readonly limit?: number
-  readonly offset?: number
-}
 
 const limitDefault = 100
 

@@ -1,7 +1,8 @@
 import type { Registry } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { parseWrite, type StoredWrite } from './rows.ts'
-import { toShown, type OutboxWrite } from './settle.ts'
+import { toShown } from './settle.ts'
+import type { OutboxWrite } from '../write-types.ts'
 
 /** How many writes of some states there are for an upstream. */
 export async function countWritesOf(

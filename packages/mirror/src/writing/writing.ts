@@ -1,51 +1,12 @@
 import type { Registry } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import type { MirrorParts } from '../run.ts'
+import type { MirrorAccounts, MirrorOutbox } from '../write-types.ts'
 import type { Upstream } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { linkAccount, listAccounts, unlinkAccount, type LinkedAccount } from './accounts.ts'
+import { linkAccount, listAccounts, unlinkAccount } from './accounts.ts'
 import { createDelivery } from './deliver.ts'
-import {
-  dropWrite,
-  listWrites,
-  renameWrite,
-  retryWrite,
-  type ListWritesOptions,
-  type OutboxPlace,
-  type OutboxWrite,
-} from './settle.ts'
-
-/** What was done here and is to be done at upstreams too. */
-export interface MirrorOutbox {
-  /** In the order in which it was done; what waits and what is in conflict unless other states are asked for. */
-  list(options?: ListWritesOptions): Promise<OutboxWrite[]>
-  /** Sends one in conflict again, or one that waits now. Throws `not_found`, `conflict` for what is settled. */
-  retry(id: string): Promise<void>
-  /** Gives one up; what waits behind it goes on. Throws `not_found`, `conflict` for what is settled. */
-  drop(id: string): Promise<void>
-  /**
-   * Publishes, or forks, under another name there; what follows of this skill goes to that name too. Throws `not_found`,
-   * `invalid_request`, `conflict` for what is settled or may have arrived already, `name_taken`.
-   */
-  rename(id: string, newName: string): Promise<void>
-  /**
-   * Sends now what waits, for a process that takes no work from the outbox; what does not arrive goes on waiting.
-   * Throws `offline`.
-   */
-  deliver(upstream?: string): Promise<{ delivered: number; waiting: number; inConflict: number }>
-}
-
-/** The accounts that users of this node have at upstreams. */
-export interface MirrorAccounts {
-  /**
-   * Keeps a user's API key for an upstream, sealed. Throws `not_found`, `invalid_request` for a key that the upstream
-   * does not know, `conflict` where this node has no secret key.
-   */
-  link(user: string, upstream: string, key: string): Promise<LinkedAccount>
-  /** Forgets it; what waits with it waits until it is linked again, or dropped. Throws `not_found`. */
-  unlink(user: string, upstream: string): Promise<void>
-  list(): Promise<LinkedAccount[]>
-}
+import { dropWrite, listWrites, renameWrite, retryWrite, type OutboxPlace } from './settle.ts'
 
 /** The writing part of a mirror. */
 export interface Writing {

@@ -1,12 +1,10 @@
 import * as v from 'valibot'
+import { scopes } from '../scopes.ts'
 import { planNames } from '../plans.ts'
 import { AvatarUrl, Count, Id, Timestamp, pageFields } from './fields.ts'
 import { Skill } from './skill.ts'
 
-export const scopes = ['read', 'publish', 'manage'] as const
 export const Scope = v.picklist(scopes)
-/** What a key may be used for: reading, publishing, or everything that its user may do. */
-export type Scope = v.InferOutput<typeof Scope>
 
 export const Plan = v.picklist(planNames)
 export const Role = v.picklist(['user', 'admin'])

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { eventNames, pingEvent } from '../events.ts'
+import { eventNames, pingEvent } from './events.ts'
 import { limits } from '../limits.ts'
 import { namePattern } from '../names.ts'
 import { Count, Id, Timestamp, boundedArray, text } from './fields.ts'

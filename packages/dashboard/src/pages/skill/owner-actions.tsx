@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh } from '../../data/queries.ts'
+import { refreshSkill } from '../../data/refresh-skill.ts'
 import { useMe } from '../../data/session.ts'
 import { ConfirmButton } from '../../ui/confirm.tsx'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
@@ -53,11 +54,6 @@ function OwnersPart({ skill }: { skill: SkillDetails }) {
 
 export function isOwnedBy(fullName: string, username: string): boolean {
   return fullName.split('/')[0] === username
-}
-
-/** Everything that shows a skill is asked for again. */
-export async function refreshSkill(): Promise<void> {
-  await Promise.all([refresh('skill'), refresh('skills'), refresh('own-skills')])
 }
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {

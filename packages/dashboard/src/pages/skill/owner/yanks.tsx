@@ -5,7 +5,7 @@ import { ConfirmButton } from '../../../ui/confirm.tsx'
 import { ActionButton, useAction } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/shown.tsx'
-import { refreshSkill } from '../owner-actions.tsx'
+import { refreshSkill } from '../../../data/refresh-skill.ts'
 
 type Version = SkillDetails['versions'][number]
 

@@ -1,4 +1,4 @@
-import type { Refusal } from '../types.ts'
+import type { Refusal } from './types.ts'
 
 /** A version of a skill as a source without a log tells it. */
 export interface Release {

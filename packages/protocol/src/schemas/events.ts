@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Widens } from './schemas/access.ts'
-import { Count, Id, Timestamp } from './schemas/fields.ts'
+import { Widens } from './access.ts'
+import { Count, Id, Timestamp } from './fields.ts'
 
 const skill = { id: v.string(), name: v.string() }
 const FullySkill = v.object({ ...skill, fullName: v.string() })
