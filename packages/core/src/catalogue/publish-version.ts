@@ -100,7 +100,9 @@ export async function publishVersion(
     return { skill, version: choice.existing, created: false, warnings: [...known, ...told] }
   }
   const { imported, released, owner } = publication
-  if (!imported && !released) await requireStorage(context, trx, owner, publication.content.size)
+  if (!imported && !released) {
+    await requireStorage(context, trx, owner, { name: 'this version', bytes: publication.content.size })
+  }
   if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
   if (before?.stub)
     await trx

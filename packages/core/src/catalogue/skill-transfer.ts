@@ -9,6 +9,7 @@ import { changeSkill, refuseChanged } from './change-skill.ts'
 import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from './find-skill.ts'
 import { showDetails } from './show-details.ts'
+import { requireStorage, sumVersions } from './storage-quota.ts'
 import { requireOwner } from './visibility.ts'
 
 /** POST /skills/<name>/transfer: an offer, which the new owner accepts or not. A later offer replaces it. */
@@ -63,6 +64,8 @@ export async function acceptTransfer(
     async (trx, before) => {
       await takeOffer(trx, before, user.userId)
       await refuseTaken(trx, fullName, skill.id)
+      const addition = { name: before.full_name, bytes: await sumVersions(trx, 'skills.id', skill.id) }
+      await requireStorage(context, trx, { id: user.userId, username: user.username }, addition)
       // It may come back to a name that it had; that name leads nowhere else then.
       await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
       const moved = { owner_id: user.userId, owner: user.username, full_name: fullName }

@@ -8,36 +8,47 @@ export const storageQuotaBytesDefault = 1024 * 1024 * 1024
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
+/** What is about to be stored, as in `this version`. */
+interface Addition {
+  readonly name: string
+  readonly bytes: number
+}
+
 /**
- * Throws `payload_too_large` where a version of `bytes` would take its owner over the storage quota of the free plan.
- * Counts the versions of all skills that the owner has not deleted, and those in quarantine, each with all its files.
+ * Throws `payload_too_large` where an addition would take its owner over the storage quota of the free plan. Counts all
+ * versions of the owner's skills, each with all its files, and those in quarantine. Deleted skills count too: versions
+ * are never removed, so publishing and deleting in a loop would fill the disk.
  */
 export async function requireStorage(
   { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
   trx: WriteTransaction,
   owner: Pick<UserRow, 'id' | 'username'>,
-  bytes: number,
+  { name, bytes }: Addition,
 ): Promise<void> {
   if (storageQuotaBytes === 0) return
   const user = await trx.selectFrom('users').select(['plan', 'claimed']).where('id', '=', owner.id).executeTakeFirst()
   // Nobody publishes in a namespace that is not claimed; imports and mirrors are the operator's.
   if (user?.plan !== 'free' || user.claimed === 0) return
-  const stored = (await sumPublished(trx, owner.id)) + (await sumQuarantined(trx, owner.id))
+  const stored = (await sumVersions(trx, 'skills.owner_id', owner.id)) + (await sumQuarantined(trx, owner.id))
   if (stored + bytes <= storageQuotaBytes) return
   throw new RegistryError(
     'payload_too_large',
-    `${owner.username} stores ${toSize(stored)} of ${toSize(storageQuotaBytes)}, and this version takes ${toSize(bytes)}. ` +
-      'Delete skills that are no longer needed, or ask an administrator for another plan.',
+    `${owner.username} stores ${toSize(stored)} of ${toSize(storageQuotaBytes)}, deleted skills included, and ${name} ` +
+      `takes ${toSize(bytes)}. Withdraw versions in quarantine, or ask an administrator for another plan.`,
   )
 }
 
-async function sumPublished(trx: WriteTransaction, ownerId: string): Promise<number> {
+/** The bytes of the versions of one skill, or of all skills of an owner, in every state. */
+export async function sumVersions(
+  trx: WriteTransaction,
+  column: 'skills.id' | 'skills.owner_id',
+  id: string,
+): Promise<number> {
   const { bytes } = await trx
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('versions.size'), eb.lit(0)).as('bytes'))
-    .where('skills.owner_id', '=', ownerId)
-    .where('skills.state', '!=', 'withdrawn')
+    .where(column, '=', id)
     .executeTakeFirstOrThrow()
   return Number(bytes)
 }
