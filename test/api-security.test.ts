@@ -1,7 +1,7 @@
 import { localApi, systemCaller } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rulesVersion } from '../packages/scanner/src/rules-version.ts'
-import { codeOf, refusalOf, skillMd } from './answers.ts'
+import { codeOf, refusalOf, skillMd, textOf } from './answers.ts'
 import { describeApi, describeDatabases, type Open, type TestRegistry, type TestUser } from './harness.ts'
 import { sampleOf, type Verdict } from './security-samples.ts'
 
@@ -332,9 +332,10 @@ describeDatabases('a rescan', (open) => {
   it('quarantines what was stored before paths of git were refused: it is yanked, and its content served to no one', async () => {
     const first = await open({ works: false })
     const { api, key } = await first.makeUser('alice')
-    const files = [{ path: 'x/config', content: '[core]\n' }]
-    await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.0.0' }) })
-    await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.1.0' }), files })
+    const shared = { path: 'shared.md', content: 'Shared with the version before.\n' }
+    const given = [shared, { path: 'x/config', content: '[core]\n' }]
+    await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.0.0' }), files: [shared] })
+    await api.publishSkill({ skillMd: sampleOf('safe', 'old', { version: '1.1.0' }), files: given })
     await first.registry.database.writer.write(async (trx) => {
       await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
       await trx.updateTable('scans').set({ rules_version: 'old' }).execute()
@@ -348,7 +349,7 @@ describeDatabases('a rescan', (open) => {
     const second = await open({ at: first.location })
     await expect.poll(() => waiting(second)).toBe(0)
     expect(await second.api().getSkill({ name: 'alice/old' })).toMatchObject({ latestVersion: '1.0.0' })
-    const { yanked, security } = await second.api().getVersion(old)
+    const { yanked, security, files } = await second.api().getVersion(old)
     expect({ yanked, findings: security!.findings.map(({ ruleId }) => ruleId) }).toEqual({
       yanked: true,
       findings: ['git-folder'],
@@ -357,7 +358,16 @@ describeDatabases('a rescan', (open) => {
     expect(await codeOf(guest.getArchive(old))).toBe('not_found')
     expect(await codeOf(guest.getSkillMd(old))).toBe('not_found')
     expect(await codeOf(guest.getFile({ ...old, path: 'x/.git/config' }))).toBe('not_found')
+    expect(await codeOf(guest.diffSkill({ name: 'alice/old', from: '1.0.0', to: '1.1.0' }))).toBe('not_found')
     expect(await codeOf(second.apiWithKey(key).unyankVersion(old))).toBe('not_found')
+
+    const byPath = Object.fromEntries(files.map(({ path, digest }) => [path, digest]))
+    for (const path of ['SKILL.md', 'x/.git/config'])
+      expect(await codeOf(guest.getBlob({ digest: byPath[path]! }))).toBe('not_found')
+    expect(await textOf(await guest.getBlob({ digest: byPath['shared.md']! }))).toBe(shared.content)
+    const lines = (await textOf(await guest.batchBlobs({ digests: Object.values(byPath) }))).trimEnd().split('\n')
+    const served = lines.map((line) => JSON.parse(line)).filter(({ missing }) => !missing)
+    expect(served.map(({ digest }) => digest)).toEqual([byPath['shared.md']])
   })
 
   it('goes on where a process was stopped', async () => {

@@ -43,6 +43,23 @@ describeDatabases('a bundle', (open) => {
     expect((await inspectBundle(file)).header).toEqual(header)
   })
 
+  it('leaves out the content of quarantined versions', async () => {
+    const { registry, publish } = await openPublisher(open)
+    await publish('tea')
+    await publish('cake')
+    const readVersion = registry.database.read
+      .selectFrom('versions')
+      .innerJoin('skills', 'skills.id', 'versions.skill_id')
+      .select('versions.id')
+      .where('skills.name', '=', 'tea')
+    const { id } = await readVersion.executeTakeFirstOrThrow()
+    // Stored before paths of git were refused.
+    const file = { version_id: id, path: '.git/config', digest: `sha256:${'0'.repeat(64)}`, size: 1 }
+    await registry.database.writer.write((trx) => trx.insertInto('version_files').values(file).execute())
+    const { header } = await createBundle(registry, await makeFile())
+    expect(header.counts).toMatchObject({ entries: 2, versions: 2, complete: 1, blobs: 1 })
+  })
+
   it('is verified by the key of its node alone, and by no other', async () => {
     const { registry, publish, key } = await openPublisher(open)
     const other = await openPublisher(open)

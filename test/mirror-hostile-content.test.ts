@@ -36,6 +36,16 @@ describe('an upstream that sends other content than it signed', () => {
     expect(await served()).toEqual([...three, 'bob/after'].toSorted())
   })
 
+  it('or lacks what it quarantined: refused for its paths, not as missing', async () => {
+    const { node, mirror, served } = await openInMemory()
+    node.publish('mallory/new', { files: { 'SKILL.md': skillMd('new'), '.git/config': 'unserved' } })
+    node.blobs.delete(toDigest(Buffer.from('unserved')))
+    const { refused } = await mirror.sync('main')
+    expect(refused).toMatchObject([{ subject: 'mallory/new@1.0.0', reason: 'invalid' }])
+    expect(refused[0]!.detail).toContain('.git/config')
+    expect(await served()).toEqual(three)
+  })
+
   it('or breaks off in the middle of it, again and again: it is told, and nothing is half there', async () => {
     const { node, mirror, served } = await openInMemory()
     node.publish('mallory/new')

@@ -1,6 +1,7 @@
 import { RegistryError, type Content } from '@skillstead/protocol'
 import { findBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
+import { createQuarantineCheck } from './quarantined.ts'
 import { findPublicManifest } from './version-manifests.ts'
 
 /**
@@ -9,8 +10,9 @@ import { findPublicManifest } from './version-manifests.ts'
  */
 export async function readBlob(context: CatalogueContext, input: { digest: string }): Promise<Content> {
   const { digest } = input
-  const bytes = await findPublicBlob(context, digest, await findPublicSize(context, digest, 'live'))
-  if (!bytes) throw await toRefusal(context, digest)
+  const reader = toReader(context)
+  const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'live'))
+  if (!bytes) throw await toRefusal(reader, digest)
   return {
     contentType: 'application/octet-stream',
     body: bytes,
@@ -31,9 +33,10 @@ export function readBlobs(context: CatalogueContext, input: { digests: string[] 
 }
 
 async function* toLines(context: CatalogueContext, digests: readonly string[]): AsyncGenerator<Uint8Array> {
+  const reader = toReader(context)
   let sent = 0
   for (const digest of new Set(digests)) {
-    const line = await toLine(context, digest, batchBytesMax - sent)
+    const line = await toLine(reader, digest, batchBytesMax - sent)
     if (line.content !== undefined) sent += line.size
     yield Buffer.from(`${JSON.stringify(line)}\n`)
   }
@@ -43,8 +46,19 @@ type Line =
   | { digest: string; size: number; content: string }
   | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
 
-async function toLine(context: CatalogueContext, digest: string, bytesLeft: number): Promise<Line> {
-  const size = await findPublicSize(context, digest, 'live')
+/** What one request reads by. */
+interface Reader {
+  readonly context: CatalogueContext
+  readonly isQuarantined: (versionId: string) => Promise<boolean>
+}
+
+function toReader(context: CatalogueContext): Reader {
+  return { context, isQuarantined: createQuarantineCheck(context.database.read) }
+}
+
+async function toLine(reader: Reader, digest: string, bytesLeft: number): Promise<Line> {
+  const { context } = reader
+  const size = await findPublicSize(reader, digest, 'live')
   if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
   const bytes = await findPublicBlob(context, digest, size)
   if (!bytes) return { digest, missing: true }
@@ -59,29 +73,32 @@ async function findPublicBlob(
   return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
 }
 
-async function toRefusal(context: CatalogueContext, digest: string): Promise<RegistryError> {
+async function toRefusal(reader: Reader, digest: string): Promise<RegistryError> {
+  const { context } = reader
   const isTakenDown =
-    (await findPublicSize(context, digest, 'taken_down')) !== undefined ||
+    (await findPublicSize(reader, digest, 'taken_down')) !== undefined ||
     (await findPublicManifest(context, digest, 'taken_down')) !== undefined
   if (!isTakenDown) return new RegistryError('not_found', 'No public version has this digest, or a file of it.')
   return new RegistryError('taken_down', 'The content of this digest is under a takedown.')
 }
 
-/** The size of a file that some version of a public skill in the given state has. */
+/** The size of a file that some version of a public skill in the given state has, quarantined versions left out. */
 async function findPublicSize(
-  context: CatalogueContext,
+  { context, isQuarantined }: Reader,
   digest: string,
   state: 'live' | 'taken_down',
 ): Promise<number | undefined> {
-  const file = await context.database.read
+  const files = context.database.read
     .selectFrom('version_files')
     .innerJoin('versions', 'versions.id', 'version_files.version_id')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
-    .select('version_files.size')
+    .select(['versions.id', 'version_files.size'])
     .where('version_files.digest', '=', digest)
     .where('skills.visibility', '=', 'public')
     .where('skills.state', '=', state)
-    .limit(1)
-    .executeTakeFirst()
-  return file?.size
+  const file = await files.limit(1).executeTakeFirst()
+  if (!file || !(await isQuarantined(file.id))) return file?.size
+  // Rare: another version may have the same file.
+  for (const { id, size } of await files.execute()) if (!(await isQuarantined(id))) return size
+  return undefined
 }

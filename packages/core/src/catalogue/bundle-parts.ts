@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { readFiles, type FileRow } from './version-files.ts'
+import { createQuarantineCheck } from './quarantined.ts'
 import { readFrontier } from '../log/log-proofs.ts'
 import { readerOf } from '../log/tree-rows.ts'
 
@@ -80,7 +81,7 @@ export interface PublicVersion {
   readonly isVerified: boolean
 }
 
-/** The versions with one of these digests that are in public sight now: others are told of, and not handed out. */
+/** The versions with one of these digests that are public now and not quarantined; others are in the log alone. */
 export async function findPublicVersions(
   { database }: Pick<CatalogueContext, 'database'>,
   digests: readonly string[],
@@ -95,7 +96,10 @@ export async function findPublicVersions(
     .where('skills.visibility', '=', 'public')
     .where('skills.state', '=', 'live')
     .execute()
-  return rows.map(({ id, skill_id, full_name, version, digest, security_score, verified }) => ({
+  const isQuarantined = createQuarantineCheck(database.read)
+  const shown = []
+  for (const row of rows) if (!(await isQuarantined(row.id))) shown.push(row)
+  return shown.map(({ id, skill_id, full_name, version, digest, security_score, verified }) => ({
     id,
     skillId: skill_id,
     fullName: full_name,

@@ -8,6 +8,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { readScansOfMany } from './stored-scans.ts'
 import { readFiles, type FileRow } from './version-files.ts'
 import { getSkill } from './find-skill.ts'
+import { refuseQuarantined } from './quarantined.ts'
 import { getVersion } from './read-skill.ts'
 import { comparedBytesMax, diffFile, omitFile } from './diff-file.ts'
 
@@ -26,6 +27,7 @@ export async function diffSkill(
   const from = await getVersion(context, skill, input.from)
   const to = await getVersion(context, skill, input.to)
   const { read } = context.database
+  for (const version of [from, to]) await refuseQuarantined(read, skill, version)
   const ids = [from.id, to.id]
   const [access, scans] = [await readAccessOfMany(read, ids), await readScansOfMany(read, ids)]
   const [before, after] = [access.get(from.id) ?? unread, access.get(to.id) ?? unread]

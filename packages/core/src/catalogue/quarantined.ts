@@ -13,8 +13,22 @@ export async function refuseQuarantined(
   { full_name: fullName }: Pick<SkillRow, 'full_name'>,
   { id, version }: Pick<VersionRow, 'id' | 'version'>,
 ): Promise<void> {
-  const [problem] = findGitProblems((await readFiles(db, id)).map(({ path }) => path))
+  const problem = await findProblem(db, id)
   if (!problem) return
   const { path, message } = problem
   throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
+}
+
+/** Whether versions, by their ids, are quarantined like that; each is read once, since requests ask for all its files. */
+export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
+  const known = new Map<string, boolean>()
+  return async (versionId) => {
+    const isQuarantined = known.get(versionId) ?? (await findProblem(db, versionId)) !== undefined
+    known.set(versionId, isQuarantined)
+    return isQuarantined
+  }
+}
+
+async function findProblem(db: Kysely<Tables>, versionId: string) {
+  return findGitProblems((await readFiles(db, versionId)).map(({ path }) => path))[0]
 }

@@ -1,4 +1,5 @@
 import { RegistryError, type ManifestFile } from '@skillstead/protocol'
+import { findGitProblems } from '@skillstead/skill-format/archives'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { UpstreamsContext } from './upstreams-context.ts'
 import { inspectEach } from '../catalogue/inspect-packages.ts'
@@ -96,6 +97,10 @@ async function pack(
   const { entry } = version
   if ('problem' in read) return refuse('invalid', read.problem)
   const files = 'files' in read ? read.files : []
+  // An upstream that quarantined the version does not serve its files.
+  const [inGit] = findGitProblems(files.map(({ path }) => path))
+  if (inGit)
+    return refuse('invalid', `${entry.subject} is no version that this node takes. ${inGit.path}: ${inGit.message}`)
   const missing = 'list' in read || files.some(({ digest }) => !bytes.has(digest))
   if (missing)
     return refuse(
