@@ -370,6 +370,52 @@ describeDatabases('a rescan', (open) => {
     expect(served.map(({ digest }) => digest)).toEqual([byPath['shared.md']])
   })
 
+  it('lists what it quarantined with the versions that wait, for its owner and administrators', async () => {
+    const first = await open({ works: false, scanPolicy: { dangerous: 'hold' } })
+    const { api, key } = await first.makeUser('alice')
+    const bob = await first.makeUser('bob')
+    for (const name of ['old-1', 'old-2', 'fine'])
+      await api.publishSkill({ skillMd: sampleOf('safe', name), files: [{ path: `x/${name}`, content: name }] })
+    const { held } = await api.publishSkill({ skillMd: sampleOf('dangerous', 'kept') })
+    await first.registry.database.writer.write(async (trx) => {
+      await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
+      await trx.updateTable('scans').set({ rules_version: 'old' }).execute()
+      const paths = ['x/old-1', 'x/old-2']
+      await trx.updateTable('version_files').set({ path: 'x/.git/config' }).where('path', 'in', paths).execute()
+    })
+    first.clock.advance(1000)
+    const second = await open({ at: first.location, clock: first.clock })
+    await expect.poll(() => waiting(second)).toBe(0)
+    const [alices, bobs] = [second.apiWithKey(key), second.apiWithKey(bob.key)]
+    for (const one of [alices, second.apiWithKey(first.admin.key)]) {
+      const pages = [await one.listHeld({ limit: 2 }), await one.listHeld({ limit: 2, page: 2 })]
+      expect(pages[0]).toMatchObject({ total: 3, page: 1, totalPages: 2 })
+      expect(pages.map((page) => page.held.length)).toEqual([2, 1])
+      const all = pages.flatMap((page) => page.held)
+      expect(all.map(({ fullName, published }) => [fullName, published])).toEqual([
+        ['alice/kept', false],
+        ['alice/old-1', true],
+        ['alice/old-2', true],
+      ])
+      expect(all[0]).toMatchObject({ id: held!.id })
+      const [, { id, ...shown }] = all as [unknown, (typeof all)[number]]
+      expect(shown).toMatchObject({
+        version: '1.0.0',
+        publisher: { username: 'alice' },
+        createdAt: '2026-01-02T12:00:01.000Z',
+      })
+      expect(shown.security.findings.map(({ ruleId }) => ruleId)).toEqual(['git-folder'])
+      expect((await one.getHeld({ id })).files.map(({ path }) => path)).toEqual(['SKILL.md', 'x/.git/config'])
+      expect(await codeOf(one.getHeldFile({ id, path: 'x/.git/config' }))).toBe('conflict')
+      expect(await codeOf(one.deleteHeld({ id }))).toBe('conflict')
+      expect(await codeOf(bobs.getHeld({ id }))).toBe('not_found')
+      expect(await codeOf(bobs.deleteHeld({ id }))).toBe('not_found')
+    }
+    expect(await bobs.listHeld({})).toMatchObject({ held: [], total: 0 })
+    await alices.deleteSkill({ name: 'alice/old-1' })
+    expect(await alices.listHeld({})).toMatchObject({ total: 2 })
+  })
+
   it('goes on where a process was stopped', async () => {
     const first = await makeStale(open, 40)
     for (let left = 80; left > 0;) {

@@ -37,7 +37,9 @@ describeDatabases('a database of an earlier program', (_open, dialect) => {
       expect(await registry.authenticate(key)).toMatchObject({ username })
     }
     const ratings = (await guest.listAgentReviews({ name: 'alice/tool' })).reviews.map(({ rating }) => rating)
-    expect(ratings).toEqual((file.tables['agent_reviews'] ?? []).map((row) => Number(row['half_stars']) / 2))
+    expect(ratings).toEqual(
+      (file.tables['agent_reviews'] ?? []).map((row) => Number(row['rating'] ?? Number(row['half_stars']) / 2)),
+    )
     const entries = await registry.database.read.selectFrom('log').select(['seq', 'entry']).orderBy('seq').execute()
     expect(entries.slice(0, file.expected.entries)).toEqual(toEntries(file.tables['log']!))
     await publishMore(registry, file.expected.keys['alice']!)
@@ -57,6 +59,22 @@ describeDatabases('a database of an earlier program', (_open, dialect) => {
     expect(rows.map(({ name }) => name)).toEqual(migrationNames)
     const registry = await open(location)
     expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
+  })
+
+  it('lists what a rescan of that program quarantined', async () => {
+    const { location } = await load('0016-agent-ratings', dialect)
+    await run(
+      location,
+      `insert into audit (id, at, actor_id, actor, action, subject, data)
+        values ('q', 7, null, null, 'version.quarantine', 'alice/tool@1.0.0', '{}')`,
+    )
+    const { database } = await open(location)
+    const rows = await database.read
+      .selectFrom('quarantined_versions')
+      .innerJoin('versions', 'versions.id', 'version_id')
+      .select(['version', 'quarantined_at'])
+      .execute()
+    expect(rows).toEqual([{ version: '1.0.0', quarantined_at: 7 }])
   })
 
   it('is left as it was by a step that fails, and goes on from there', async () => {

@@ -60,9 +60,9 @@ export const rescan: Command<{ waiting: number }> = {
   show: ({ waiting }) => [`${count(waiting, 'version')} will be scanned again.`],
 }
 
-function toLine({ id, fullName, version, publisher, security, createdAt }: HeldVersion): string {
+function toLine({ id, fullName, version, publisher, security, createdAt, published }: HeldVersion): string {
   const { verdict, score, findings } = security
-  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${count(findings.length, 'finding')}  by ${publisher.username}, ${createdAt}`
+  return `${id}  ${fullName}@${version}  ${verdict}, ${score} of 100, ${count(findings.length, 'finding')}  by ${publisher.username}, ${createdAt}${published ? ', published before' : ''}`
 }
 
 function count(number: number, noun: string): string {

@@ -11,5 +11,6 @@ export function toHeldVersion(row: HeldVersionRow & { publisher: string }): Held
     publisher: { id: row.publisher_id, username: row.publisher },
     security: JSON.parse(row.scan) as Security,
     createdAt: toTimestamp(row.created_at),
+    published: false,
   }
 }

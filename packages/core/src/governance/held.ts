@@ -1,37 +1,16 @@
-import { RegistryError, compareFiles, type Content, type HeldDetails } from '@skillstead/protocol'
+import { RegistryError, compareFiles, type Content, type HeldDetails, type HeldVersion } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { requireScope, requireUser, type Caller } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import { readFiles } from '../catalogue/version-files.ts'
 import { toContentType } from '../catalogue/media-types.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { Tables } from '../storage/tables.ts'
 import { toHeldVersion } from '../catalogue/held-form.ts'
-
-/** GET /held, the oldest first: the caller's own, or all for administrators. */
-export async function listHeld(
-  context: GovernanceContext,
-  { page, limit }: { page: number; limit: number },
-  caller: Caller,
-) {
-  const { userId } = requireUser(caller)
-  const shown = context.database.read
-    .selectFrom('held_versions')
-    .$if(!mayDecide(caller), (select) => select.where('owner_id', '=', userId))
-  const { count } = await shown.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await shown
-    .innerJoin('users', 'users.id', 'held_versions.publisher_id')
-    .selectAll('held_versions')
-    .select('users.username as publisher')
-    .orderBy('held_versions.id')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { held: rows.map(toHeldVersion), ...toPage(count, page, limit) }
-}
+import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
 /** GET /held/<id>, for its owner and for administrators; to others it is not there. */
 export async function showHeld(
@@ -39,7 +18,10 @@ export async function showHeld(
   { id }: { id: string },
   caller: Caller,
 ): Promise<HeldDetails> {
-  const row = await getHeld(context.database.read, id, caller)
+  const { read } = context.database
+  const stored = await findStored(read, id, caller)
+  if (stored) return { ...stored, files: await readFiles(read, id) }
+  const row = await getHeld(read, id, caller)
   const { username } = await context.database.read
     .selectFrom('users')
     .select('username')
@@ -96,19 +78,29 @@ export async function deleteHeld(
   return undefined
 }
 
-/** Whether the caller reads and decides about the quarantined versions of others. */
-function mayDecide(caller: Caller): boolean {
-  return isAdministrator(caller) && requireUser(caller).scopes.includes('manage')
-}
-
 /**
  * A version that waits, as its owner or an administrator may see it; throws `not_found` for everybody else, `forbidden`
- * for the key of an administrator without the scope `manage`.
+ * for the key of an administrator without the scope `manage`, `conflict` for one that was published before.
  */
 export async function getHeld(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersionRow> {
   const row = await db.selectFrom('held_versions').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row && (await findStored(db, id, caller))) {
+    throw new RegistryError(
+      'conflict',
+      'A rescan quarantined this version after its publication: it can be neither released nor withdrawn.',
+    )
+  }
   if (!row || !(isOwner(row, caller) || isAdministrator(caller)))
     throw new RegistryError('not_found', 'There is no version that waits under this id.')
   if (!isOwner(row, caller)) requireScope(requireUser(caller), 'manage')
   return row
+}
+
+/** A stored version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
+async function findStored(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersion | undefined> {
+  const found = await selectQuarantined(db, mayDecide(caller) ? undefined : requireUser(caller).userId)
+    .select('versions.id')
+    .where('versions.id', '=', id)
+    .executeTakeFirst()
+  return found && (await readQuarantined(db, [id]))[0]
 }

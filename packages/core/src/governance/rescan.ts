@@ -108,7 +108,7 @@ async function scanSlice(context: GovernanceContext): Promise<void> {
   await context.database.writer.write(async (trx) => {
     for (const { version, scan, isQuarantined } of scans) {
       if (scan) await replaceScan(context, trx, version, scan)
-      if (isQuarantined) await yank(context, trx, version)
+      if (isQuarantined) await quarantine(context, trx, version)
     }
     // Begun anew meanwhile, it begins at the beginning.
     if (sameWalk(await readWalk(trx), walk)) await putWalk(trx, { ...walk, ...after })
@@ -165,13 +165,19 @@ async function replaceScan(
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 
-/** No installer gets the version by default, here and where this node is mirrored; its content is served to no one. */
-async function yank(
+/** Yanks as well, so that no installer gets the version by default where this node is mirrored. */
+async function quarantine(
   context: GovernanceContext,
   trx: WriteTransaction,
   { id: versionId, skillId, number }: WaitingVersion,
 ) {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
+  const at = context.clock.now()
+  await trx
+    .insertInto('quarantined_versions')
+    .values({ version_id: versionId, quarantined_at: at })
+    .onConflict((conflict) => conflict.column('version_id').doNothing())
+    .execute()
   const { numUpdatedRows } = await trx
     .updateTable('versions')
     .set({ yanked: 1 })
@@ -179,7 +185,6 @@ async function yank(
     .where('yanked', '=', 0)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
-  const at = context.clock.now()
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'yank', versionId }, at })
   const subject = `${before.full_name}@${number}`
   await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })

@@ -6,6 +6,7 @@ export interface ScanTables {
   scans: ScanRow
   held_versions: HeldVersionRow
   held_files: HeldFileRow
+  quarantined_versions: QuarantinedVersionRow
 }
 
 /** The newest scan of a version. */
@@ -46,4 +47,10 @@ interface HeldFileRow {
   digest: string
   encoding: BlobEncoding
   bytes: Uint8Array
+}
+
+/** A stored version that a rescan quarantined. */
+interface QuarantinedVersionRow {
+  version_id: string
+  quarantined_at: number
 }

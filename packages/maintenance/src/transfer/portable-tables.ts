@@ -81,6 +81,7 @@ export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
   download_days: { key: ['day', 'skill_id'] },
   trends: { key: ['period', 'skill_id'] },
   external_skills: { key: ['id'] },
+  quarantined_versions: { key: ['version_id'] },
   held_versions: { key: ['id'], isHeavy: true },
   held_files: { key: ['held_id', 'path'], isHeavy: true },
   webhooks: { key: ['id'] },

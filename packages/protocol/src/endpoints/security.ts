@@ -13,7 +13,7 @@ export const securityEndpoints = {
     path: '/held',
     auth: 'key',
     tag: 'Security',
-    summary: 'List the versions that wait for an administrator, the oldest first: your own, or all as an administrator',
+    summary: 'List quarantined versions, the oldest first: your own, or all as an administrator',
     input: v.object({ page, limit: limit() }),
     output: v.object({ held: v.array(HeldVersion), ...pageFields }),
   },

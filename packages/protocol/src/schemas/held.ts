@@ -11,7 +11,10 @@ export const HeldVersion = v.object({
   digest: Digest,
   publisher: v.object({ id: Id, username: v.string() }),
   security: Security,
+  /** When it was quarantined. */
   createdAt: Timestamp,
+  /** Whether a rescan quarantined it after its publication: it can be neither released nor withdrawn. */
+  published: v.boolean(),
 })
 export type HeldVersion = v.InferOutput<typeof HeldVersion>
 

@@ -55,19 +55,23 @@ function HeldItem({ version }: { version: Held }) {
         <summary>What the scan found</summary>
         <Findings findings={security.findings} />
       </details>
-      <div class="row">
-        <ActionButton action={release}>Release</ActionButton>
-        <ConfirmButton
-          action="Discard"
-          title={`Discard ${fullName} ${version.version}?`}
-          work={async () => {
-            await api.deleteHeld({ id })
-            await refresh('held')
-          }}
-        >
-          <p>It was never published and never will be. This cannot be taken back.</p>
-        </ConfirmButton>
-      </div>
+      {version.published ? (
+        <p>A rescan quarantined it after its publication. Its content is served to no one.</p>
+      ) : (
+        <div class="row">
+          <ActionButton action={release}>Release</ActionButton>
+          <ConfirmButton
+            action="Discard"
+            title={`Discard ${fullName} ${version.version}?`}
+            work={async () => {
+              await api.deleteHeld({ id })
+              await refresh('held')
+            }}
+          >
+            <p>It was never published and never will be. This cannot be taken back.</p>
+          </ConfirmButton>
+        </div>
+      )}
     </li>
   )
 }
