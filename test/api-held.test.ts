@@ -318,6 +318,11 @@ describeApi('versions that are held', (open) => {
     const [outcome] = await importVersions(test.registry, [alone], systemCaller)
     expect(outcome).toMatchObject({ created: false, fullName: `alone-${users}/only` })
     expect(await codeOf(test.api().getSkill({ name: `alone-${users}/only` }))).toBe('not_found')
+    // Released, it is an import still.
+    if (outcome!.error) throw outcome!.error
+    await test.admin.api.releaseHeld({ id: outcome!.heldId! })
+    const { origin } = await test.api().getSkill({ name: `alone-${users}/only` })
+    expect(origin.kind).toBe('import')
   })
 
   it('are for administrators to read and decide with the scope `manage` alone', async () => {
