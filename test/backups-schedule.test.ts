@@ -9,6 +9,8 @@ import { createClock, startMs, type TestClock } from './harness.ts'
 import { letLook } from './outbox-acts.ts'
 import { makePlace } from './places.ts'
 
+const isMissing = inject('postgresUrl') === null
+const skipped = isMissing ? ': skipped, for PostgreSQL could not be started' : ''
 const hourMs = 60 * 60 * 1000
 const minuteMs = 60_000
 const plan: BackupPlan = { everyMs: 6 * hourMs, kept: 3 }
@@ -214,7 +216,9 @@ describe('scheduled backups', () => {
       )
     }
     expect(existsSync(join(root, 'no.db'))).toBe(false)
-    if (inject('postgresUrl') === null) return
+  })
+
+  it.skipIf(isMissing)(`are refused on PostgreSQL${skipped}`, async () => {
     const { location, remove } = await makePlace('PostgreSQL')
     await expect(openRegistry({ ...location, backups: plan })).rejects.toThrow('pg_dump')
     await remove()

@@ -6,6 +6,7 @@ import type { ExternalSkill } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readExternalList } from '../packages/cli/src/import/external-list.ts'
 import { skillMd } from './answers.ts'
+import { toChildEnvironment } from './child-environment.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Finished } from './cli-harness.ts'
 
 interface Listed {
@@ -139,7 +140,7 @@ describe('skillstead external', () => {
 const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
 function runWithInput(args: readonly string[], input: string): Promise<Finished> {
-  const child = spawn(process.execPath, ['--conditions=source', main, ...args], { env: { PATH: process.env.PATH } })
+  const child = spawn(process.execPath, ['--conditions=source', main, ...args], { env: toChildEnvironment() })
   const said = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()))

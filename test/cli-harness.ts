@@ -7,6 +7,7 @@ import { WriteStream } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Io } from '../packages/cli/src/io.ts'
 import { run } from '../packages/cli/src/run.ts'
+import { toChildEnvironment } from './child-environment.ts'
 import { onFileFinished } from './file-end.ts'
 import { timed } from './phases.ts'
 
@@ -72,7 +73,7 @@ export function skillsteadProcess(args: readonly string[], options?: RunOptions)
 }
 
 function toEnv(env: RunOptions['env']): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, XDG_CONFIG_HOME: noConfig, ...env } as NodeJS.ProcessEnv
+  return toChildEnvironment({ XDG_CONFIG_HOME: noConfig, ...env })
 }
 
 const { getColorDepth } = WriteStream.prototype
@@ -160,11 +161,11 @@ export interface RunningProcess extends Running {
   stop(signal?: NodeJS.Signals): Promise<number>
 }
 
-/** Starts `serve` or `start` in a process of its own, and waits until it listens. */
+/** Starts `serve` or `start` in a process of its own, and waits until it listens. The end of the test file ends it. */
 export function startServerProcess(args: readonly string[], cwd?: string): Promise<RunningProcess> {
   const child = spawn(process.execPath, ['--conditions=source', mainFile, ...args], {
     cwd,
-    env: { PATH: process.env.PATH },
+    env: toChildEnvironment(),
   })
   let said = ''
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? -1)))
@@ -172,6 +173,7 @@ export function startServerProcess(args: readonly string[], cwd?: string): Promi
     child.kill(signal)
     return ended
   }
+  onFileFinished(() => stop('SIGKILL'))
   return new Promise((resolve, reject) => {
     void ended.then((code) => reject(new Error(`It ended with ${code}: ${said}`)))
     const listen = (chunk: Buffer) => {

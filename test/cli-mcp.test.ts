@@ -7,6 +7,7 @@ import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from './answers.ts'
+import { toChildEnvironment } from './child-environment.ts'
 import { makeFolder, skillstead } from './cli-harness.ts'
 import {
   Client,
@@ -131,7 +132,7 @@ function commandOf(args: readonly string[]) {
   return {
     command: process.execPath,
     args: ['--conditions=source', main, 'mcp', ...args],
-    env: { PATH: process.env.PATH! },
+    env: toChildEnvironment(),
     stderr: 'pipe' as const,
   }
 }

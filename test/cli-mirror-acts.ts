@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { toChildEnvironment } from './child-environment.ts'
 import { makeFolder, skillstead, skillsteadJson, type runFile } from './cli-harness.ts'
 
 /** How an upstream stands, as the commands tell programs. */
@@ -36,7 +37,7 @@ export async function makeMirror() {
 /** A command that goes on until it is told to stop, and what it printed. */
 export function startCommand(args: readonly string[]) {
   const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--conditions=source', main, ...args], { env: { PATH: process.env.PATH } })
+  const child = spawn(process.execPath, ['--conditions=source', main, ...args], { env: toChildEnvironment() })
   const said = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk))
   child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk))

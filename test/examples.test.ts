@@ -7,6 +7,7 @@ import { createClient } from '@skillstead/client'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from './answers.ts'
+import { toChildEnvironment } from './child-environment.ts'
 import { makeFolder, runFile, skillsteadJson, startServer, type Running } from './cli-harness.ts'
 import { startStandInModel } from './stand-in-model.ts'
 
@@ -38,7 +39,7 @@ async function writeCertificates(folder: string): Promise<{ ca: string; cert: st
 /** Runs an example that goes on until it is told to stop. */
 function startExample(name: string, env: Record<string, string>) {
   const child = spawn(process.execPath, ['--conditions=source', example(name)], {
-    env: { PATH: process.env.PATH, ...env },
+    env: toChildEnvironment(env),
   })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk))

@@ -11,6 +11,7 @@ import { openCache } from '../packages/cli/src/install/cache.ts'
 import { fetchPackage } from '../packages/cli/src/install/fetch-package.ts'
 import { getOffer } from '../packages/cli/src/install/offer.ts'
 import { writeZip } from '../packages/skill-format/src/archives/write-archive.ts'
+import { toChildEnvironment } from './child-environment.ts'
 import { makeFolder, type Finished } from './cli-harness.ts'
 import { makeProject, type Project } from './install-harness.ts'
 import { skillMd, startNode } from './server-harness.ts'
@@ -190,7 +191,7 @@ it('leaves the former state when it is killed half way, and clears up the next t
   const options = ['--conditions=source', `--import=data:text/javascript,${encodeURIComponent(stopHalfWay)}`]
   const child = spawn(process.execPath, [...options, main, 'update', '--url', node.url], {
     cwd: project.folder,
-    env: { PATH: process.env.PATH, ...project.env },
+    env: toChildEnvironment(project.env),
   })
   const ended = new Promise<string | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)))
   // It writes beside the skills now.
@@ -231,7 +232,7 @@ function runOnFullDisk(project: Project, args: readonly string[]): Promise<Finis
 
 function runIn(project: Project, program: string, args: readonly string[]): Promise<Finished> {
   return new Promise((resolve) => {
-    const options = { cwd: project.folder, env: { PATH: process.env.PATH, ...project.env } }
+    const options = { cwd: project.folder, env: toChildEnvironment(project.env) }
     execFile(program, args, options, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )

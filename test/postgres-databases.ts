@@ -57,13 +57,21 @@ async function makeTemplate(server: string): Promise<void> {
   }
 }
 
-/** Tables, columns, indexes, constraints and triggers as one digest. */
+/** The definitions of tables, columns, indexes, constraints, triggers and functions as one digest. */
 const schemaDigest = `(
   select md5(string_agg(line, ' ' order by line)) from (
-    select format('%s %s %s', relname, relkind, relnatts) from pg_class where relnamespace = 'public'::regnamespace
-    union all select format('%s %s', conname, convalidated) from pg_constraint where connamespace = 'public'::regnamespace
-    union all select format('%s %s', tgname, tgenabled) from pg_trigger where not tgisinternal
-    union all select format('%s', proname) from pg_proc where pronamespace = 'public'::regnamespace
+    select format('%s %s', relname, relkind) from pg_class where relnamespace = 'public'::regnamespace
+    union all select format('%s.%s %s %s %s %s', relname, attname, format_type(atttypid, atttypmod), attcollation,
+        attnotnull, pg_get_expr(adbin, adrelid))
+      from pg_attribute join pg_class on pg_class.oid = attrelid
+      left join pg_attrdef on adrelid = attrelid and adnum = attnum
+      where relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped
+    union all select pg_get_indexdef(indexrelid) from pg_index join pg_class on pg_class.oid = indexrelid
+      where relnamespace = 'public'::regnamespace
+    union all select format('%s %s %s', conname, convalidated, pg_get_constraintdef(oid))
+      from pg_constraint where connamespace = 'public'::regnamespace
+    union all select format('%s %s', tgenabled, pg_get_triggerdef(oid)) from pg_trigger where not tgisinternal
+    union all select format('%s %s', proname, prosrc) from pg_proc where pronamespace = 'public'::regnamespace
   ) lines (line))`
 
 /** Copies the rows that migrations insert into a schema of their own, with the digest of the tables. */
@@ -98,7 +106,7 @@ end $$;
 select case when value = ${schemaDigest} then 'as in the template' else 'changed' end as schema from seed.digest`
 
 /** Runs statements on a PostgreSQL database; the rows of the last one. */
-async function runSql(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
+export async function runSql(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {

@@ -4,8 +4,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { makeFolder, runFile, startServerProcess } from './cli-harness.ts'
+import { finishFile } from './file-end.ts'
 import { toCommand } from './line-reporter.ts'
+import { runSql, takeDatabase } from './postgres-databases.ts'
 import { makeRunFolder } from './run-folder.ts'
 
 /** A temporary folder as several runs share it. */
@@ -45,6 +48,49 @@ describe.skipIf(!existsSync('/proc/self/stat'))('the temporary folder of a run',
     expect(await orphanExit).toEqual([null, 'SIGTERM'])
     expect((await readdir(parent)).toSorted()).toEqual([own, ...others].toSorted())
     expect([child.exitCode, child.signalCode]).toEqual([null, null])
+  })
+})
+
+describe('processes that tests start', () => {
+  it('write to the temporary folder of the run', async () => {
+    const folder = await makeFolder()
+    const file = join(folder, 'print.ts')
+    await writeFile(file, "import { tmpdir } from 'node:os'\nprocess.stdout.write(tmpdir())\n")
+    expect(await runFile(file, [])).toEqual({ code: 0, stdout: tmpdir(), stderr: '' })
+  })
+
+  it('end with the test file that left them', async () => {
+    const folder = await makeFolder()
+    const { url, stop } = await startServerProcess(['serve', '--port', '0', '--data', join(folder, 'data')])
+    onTestFinished(() => void stop('SIGKILL'))
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    await finishFile()
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+  })
+})
+
+const isMissing = inject('postgresUrl') === null
+describe.skipIf(isMissing)(`a PostgreSQL database${isMissing ? ': skipped, for it could not be started' : ''}`, () => {
+  it.each([
+    ['a type', 'alter table users alter column created_at type numeric'],
+    ['a column that may be null', 'alter table users alter column username drop not null'],
+    ['a default', "alter table users alter column username set default 'x'"],
+    [
+      'an index',
+      'drop index skills_downloads; create index skills_downloads on skills (downloads, id) where downloads > 1',
+    ],
+    ['a constraint', 'alter table users add constraint extra check (created_at > 0)'],
+    ['a function', "create function extra() returns int language sql as 'select 1'"],
+  ])('is not handed on with another schema: %s', async (_, change) => {
+    const server = inject('postgresUrl')!
+    const taken = await takeDatabase(server)
+    await runSql(taken.databaseUrl, change)
+    await taken.giveBack()
+    const next = await takeDatabase(server)
+    expect(next.databaseUrl).not.toBe(taken.databaseUrl)
+    await next.giveBack()
+    expect((await takeDatabase(server)).databaseUrl, 'unchanged').toBe(next.databaseUrl)
+    await next.giveBack()
   })
 })
 
