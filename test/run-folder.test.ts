@@ -65,7 +65,7 @@ describe('processes that tests start', () => {
     onTestFinished(() => void stop('SIGKILL'))
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     await finishFile()
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed')
   })
 })
 
