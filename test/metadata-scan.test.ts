@@ -74,6 +74,20 @@ describeDatabases('The text beside the content', (open) => {
       expect((await show()).latestVersion).toBe('1.1.0')
     })
 
+    it('that changes with a version below the latest is judged like an update', async () => {
+      const publishOlder = (version: string, change: { deprecationMessage: string }) =>
+        alice.api.publishSkill({ skillMd: skillMd('pdf', { version }), ...change })
+      const refusal = await refusalOf(publishOlder('0.9.0', { deprecationMessage: dangerous }))
+      expect(refusal).toMatchObject({ code: 'invalid_skill', status: 422 })
+      expect(refusal.errors[0]).toMatchObject({ path: 'metadata:deprecationMessage:1' })
+      const refused = await show()
+      expect(refused).toMatchObject({ securityScore: 100, deprecationMessage: '' })
+      expect(refused.versions).toMatchObject([{ version: '1.0.0' }])
+      const { warnings } = await publishOlder('0.8.0', { deprecationMessage: caution })
+      expect(warnings).toMatchObject([{ code: 'scan', message: expect.stringContaining('deprecationMessage') }])
+      expect((await publishOlder('0.7.0', { deprecationMessage: caution })).warnings).toEqual([])
+    })
+
     it('stays as it is while other fields change, also where it came before the policy', async () => {
       await test.registry.database.writer.write((trx) =>
         trx.updateTable('skills').set({ description: dangerous }).where('owner', '=', alice.username).execute(),

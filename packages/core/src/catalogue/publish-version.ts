@@ -69,7 +69,7 @@ export class Withheld extends Error {
 /**
  * Stores a version within a transaction: the skill where it is new, the version where its content is, and what the
  * request says of the skill in any case. Throws `version_exists`, `name_taken` and `taken_down`, `invalid_skill` where
- * the policy on scans refuses the version, {@link Withheld} where it has to wait.
+ * the policy on scans refuses the version, or metadata that comes with an older one, {@link Withheld} where it has to wait.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -120,7 +120,9 @@ export async function publishVersion(
   const { scan } = inspection
   const isLatest = stored.skill.latest_version === stored.version.version
   const judged = isLatest ? joinScans(scan, stored.skill.metadata_scan) : scan
-  const told = [...warnings, ...toScanWarnings(judged)]
+  const inMetadata =
+    changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: stored.skill }) : []
+  const told = [...warnings, ...toScanWarnings(judged), ...inMetadata]
   const published = { ...stored, created: true, warnings: told, scan, judged }
   const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
