@@ -74,6 +74,18 @@ describeDatabases('The text beside the content', (open) => {
       expect((await show()).latestVersion).toBe('1.1.0')
     })
 
+    it('counts in the details at the version that describes the skill, not in the scan of a version', async () => {
+      await alice.api.publishSkill({ skillMd: skillMd('pdf', { version: '1.1.0' }) })
+      await alice.api.publishSkill({ name: 'pdf', description: caution })
+      const name = `${alice.username}/pdf`
+      const details = await test.api().getSkill({ name, version: '1.1.0' })
+      expect(details).toMatchObject({ description: caution, security: (await show()).security })
+      const older = await test.api().getSkill({ name, version: '1.0.0' })
+      expect(older).toMatchObject({ description: 'What pdf does.', security: { verdict: 'safe' } })
+      const version = await test.api().getVersion({ name, version: '1.1.0' })
+      expect(version.security).toMatchObject({ verdict: 'safe', findings: [] })
+    })
+
     it('that changes with a version below the latest is judged like an update', async () => {
       const publishOlder = (version: string, change: { deprecationMessage: string }) =>
         alice.api.publishSkill({ skillMd: skillMd('pdf', { version }), ...change })

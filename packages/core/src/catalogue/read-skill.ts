@@ -7,6 +7,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { EncodedJson } from '../kernel/encoded-json.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
+import { joinScans } from './metadata-scan.ts'
 import { readScan, readScansOfMany } from './stored-scans.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readFiles, readFilesOfMany, readPackageFiles } from './version-files.ts'
@@ -162,14 +163,16 @@ export async function getContent(context: CatalogueContext, input: { name: strin
 async function showAtVersion(context: CatalogueContext, skill: SkillRow, number: string, caller: Caller) {
   const version = await getVersion(context, skill, number)
   const files = await readFiles(context.database.read, version.id)
-  const security = await readScan(context.database.read, version.id)
+  const scan = await readScan(context.database.read, version.id)
   const uses = await showAccess(context.database.read, version)
   const metadata = JSON.parse(version.metadata) as VersionMetadata
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
   const publishedAt = toTimestamp(version.published_at)
-  // What the owner set stands for the version that speaks for the skill; others say what they said.
-  const said = skill.described_by === number ? {} : { displayName, description, license, keywords }
+  // What the owner set stands for the version that describes the skill, in its text and its scan; others have their own.
+  const isDescribing = skill.described_by === number
+  const said = isDescribing ? {} : { displayName, description, license, keywords }
+  const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
   const details = await showDetails(context, skill, caller)
   const content = { digest, size, files, security, ...uses }
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
