@@ -17,6 +17,8 @@ describeDatabases('The text beside the content', (open) => {
     alice = await test.makeUser(`alice-${++users}`)
     await alice.api.publishSkill({ skillMd: skillMd('pdf') })
   })
+  const publishOlder = (version: string, change: { deprecationMessage: string }) =>
+    alice.api.publishSkill({ skillMd: skillMd('pdf', { version }), ...change })
   const show = () => test.api().getSkill({ name: `${alice.username}/pdf` })
 
   describe('of a skill', () => {
@@ -87,8 +89,6 @@ describeDatabases('The text beside the content', (open) => {
     })
 
     it('that changes with a version below the latest is judged like an update', async () => {
-      const publishOlder = (version: string, change: { deprecationMessage: string }) =>
-        alice.api.publishSkill({ skillMd: skillMd('pdf', { version }), ...change })
       const refusal = await refusalOf(publishOlder('0.9.0', { deprecationMessage: dangerous }))
       expect(refusal).toMatchObject({ code: 'invalid_skill', status: 422 })
       expect(refusal.errors[0]).toMatchObject({ path: 'metadata:deprecationMessage:1' })

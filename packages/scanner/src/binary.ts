@@ -1,7 +1,7 @@
 import type { EngineRuleName } from './engine-rules.ts'
 import { findForm, isDisguised, type Form } from './file-forms.ts'
 import { isTar } from './tar-entries.ts'
-import { isText, toTexts } from './text-of-bytes.ts'
+import { isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
 import { unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
 import { hasReader, readMetadata } from './well-formed.ts'
 
@@ -13,6 +13,8 @@ export interface BinaryFile {
 export interface BinaryReport {
   /** What a reader or an interpreter would see of it. */
   readonly texts: readonly string[]
+  /** The words in a form that was followed to its end: of its headers, its metadata and all else. */
+  readonly words: readonly string[]
   readonly found: readonly EngineRuleName[]
   /** What it holds, where it is an archive. */
   readonly inner: readonly BinaryFile[]
@@ -22,7 +24,7 @@ export interface BinaryReport {
 
 /**
  * Whether a file's name is one of an archive, an image or a font. A shell runs a file of any other name, and an agent reads
- * it, so that all of its bytes are text too: also between the parts of a form that they happen to have.
+ * it, so that all of its bytes are one text; of these the words are read.
  */
 function isNamedBinary(path: string): boolean {
   // What a gzip holds has no name of its own.
@@ -46,17 +48,24 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
   const unpacked = unpack(file, form, budget)
   if (unpacked) return toArchiveReport(file, unpacked, found)
   if (form?.kind === 'archive') {
-    return { texts: toTexts(bytes), found, inner: [], cut: `The scan cannot open ${form.name} archives.` }
+    return { texts: toTexts(bytes), words: [], found, inner: [], cut: `The scan cannot open ${form.name} archives.` }
   }
   if (form && hasReader(form.name)) {
-    const metadata = readMetadata(form.name, bytes)
-    const inner = toMetadataFile(path, metadata)
-    if (metadata) return { texts: isNamedBinary(path) ? [] : toTexts(bytes), found, inner, cut: undefined }
-    const cut = `It begins like a ${form.name} ${form.kind}, but is not well-formed.`
-    return { texts: toTexts(bytes), found, inner: [], cut }
+    const metadata = readMetadata(form.name, bytes, budget)
+    const cut = metadata
+      ? undefined
+      : `It begins like a ${form.name} ${form.kind}, but is not well-formed or expands too far.`
+    return { ...toReadings(path, bytes, metadata && [bytes, ...metadata]), found, inner: [], cut }
   }
   const isRead = form?.kind !== 'program' || isText(bytes)
-  return { texts: isRead ? toTexts(bytes) : [], found, inner: [], cut: undefined }
+  return { texts: isRead ? toTexts(bytes) : [], words: [], found, inner: [], cut: undefined }
+}
+
+/** `parts`: what of a form that was followed to its end is read for words; undefined where it was not. */
+function toReadings(path: string, bytes: Uint8Array, parts: readonly Uint8Array[] | undefined) {
+  const gap = Buffer.from('\n\n')
+  const words = toUtf8Texts(Buffer.concat((parts ?? []).flatMap((part) => [part, gap]))).map(toWords)
+  return { texts: parts && isNamedBinary(path) ? [] : toTexts(bytes), words: [...new Set(words)].filter(Boolean) }
 }
 
 function unpack({ path, bytes }: BinaryFile, form: Form | undefined, budget: UnpackBudget): Unpacked | undefined {
@@ -82,13 +91,13 @@ function endsAsZip(bytes: Uint8Array): boolean {
 
 function toArchiveReport(
   { path, bytes }: BinaryFile,
-  { entries, prefixBytes, cut }: Unpacked,
+  { entries, rest, cut }: Unpacked,
   found: readonly EngineRuleName[],
 ): BinaryReport {
   const isLocked = entries.some((entry) => entry.bytes === undefined)
   const hasProgram = documentPattern.test(path) && entries.some(({ name }) => programPattern.test(name))
   return {
-    texts: toTexts(cut === undefined && isNamedBinary(path) ? bytes.subarray(0, prefixBytes) : bytes),
+    ...toReadings(path, bytes, cut === undefined ? [rest] : undefined),
     found: [
       ...found,
       ...(isLocked ? (['encryptedArchive'] as const) : []),
@@ -97,11 +106,6 @@ function toArchiveReport(
     inner: entries.flatMap((entry) => (entry.bytes ? [{ path: `${path}!/${entry.name}`, bytes: entry.bytes }] : [])),
     cut: cut === undefined ? undefined : `Not all of the archive was inspected. ${cut}`,
   }
-}
-
-function toMetadataFile(path: string, metadata: readonly string[] = []): BinaryFile[] {
-  const text = metadata.filter((each) => each !== '').join('\n\n')
-  return text === '' ? [] : [{ path: `${path}!/metadata.txt`, bytes: Buffer.from(text) }]
 }
 
 const programPattern = /\.(?:exe|dll|scr|com|bat|cmd|ps1|vbs|vbe|jse?|hta|jar|sh|elf|lnk|py)$|(?:^|\/)vbaproject\.bin$/i

@@ -37,6 +37,8 @@ interface TextFile {
   readonly text: string
   /** What its bytes alone told. */
   readonly found: readonly EngineRuleName[]
+  /** The file that it is a reading of, one of several where its bytes may be read in more than one way. */
+  readonly of: { readonly path: string }
 }
 
 let search: Search | undefined
@@ -52,6 +54,7 @@ const meant: Stance = { polarity: 'imperative', isCertain: true }
 interface Subject {
   readonly index: number
   readonly path: string
+  readonly of: object
   readonly role: FileRole
   readonly document: Document
   readonly suppressions: readonly Suppression[]
@@ -73,6 +76,8 @@ export class Scan {
   readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
+  /** The reading of a file that has a finding first. */
+  readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
   readonly #budget = new UnpackBudget()
   #isIncomplete = false
@@ -83,7 +88,9 @@ export class Scan {
     const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
     this.#files = files.flatMap((file) => {
       const [first, ...more] =
-        'text' in file ? [{ path: file.path, text: file.text, found: [] }] : this.#read(file, paths, archivesDepthMax)
+        'text' in file
+          ? [{ path: file.path, text: file.text, found: [], of: file }]
+          : this.#read(file, paths, archivesDepthMax)
       return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
     })
   }
@@ -91,21 +98,27 @@ export class Scan {
   /** A file of bytes as the texts that it may be, at least one, and what it holds if it is an archive. */
   #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
     const { path } = file
-    const { texts, found, inner, cut } = inspectBytes(file, paths, this.#budget)
+    const { texts, words, found, inner, cut } = inspectBytes(file, paths, this.#budget)
     if (cut) this.cutAt(path, cut)
     if (depth === 0 && inner.length > 0) this.cutAt(path, 'It is packed too many times over.')
     const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#read(each, paths, depth - 1))
     const [text = '', ...others] = texts
-    return [{ path, text, found }, ...others.map((other) => ({ path, text: other, found: [] })), ...unpacked]
+    return [
+      { path, text, found, of: file },
+      ...others.map((other) => ({ path, text: other, found: [], of: file })),
+      ...words.map((each) => ({ path: `${path}!/metadata.txt`, text: each, found: [], of: file })),
+      ...unpacked,
+    ]
   }
 
   *run(): Generator<void> {
     const roles = toRoles(this.#files)
     this.#isLesson = isLessonOf(this.#files.find(({ path }) => aboutPattern.test(path))?.text ?? '')
     const subjects: Subject[] = []
-    for (const [index, { path, text, found }] of this.#files.entries()) {
+    for (const [index, { path, text, found, of }] of this.#files.entries()) {
       const document = new Document(text, isMarkdown(path))
-      const subject = { index, path, document, role: roles.get(path)!, suppressions: findSuppressions(document) }
+      const role = roles.get(of.path)!
+      const subject = { index, path, of, document, role, suppressions: findSuppressions(document) }
       subjects.push(subject)
       for (const name of found) this.#add(engineRules[name], subject, 0, [], placeOf(subject))
       for (const { rule, start } of findHidden(text, subject.role)) {
@@ -217,6 +230,15 @@ export class Scan {
     else this.#isIncomplete = true
   }
 
+  /** Whether another reading of the same file has such a finding already. */
+  #isKnown({ index, of }: Subject, kind: string): boolean {
+    const firsts = this.#firsts.get(of) ?? new Map<string, number>()
+    this.#firsts.set(of, firsts)
+    const first = firsts.get(kind) ?? index
+    firsts.set(kind, first)
+    return first !== index
+  }
+
   /** Adds a finding, if there is room for one more of its kind. Returns what it says of the author. */
   #add(
     rule: Omit<Rule, 'patterns'>,
@@ -228,14 +250,15 @@ export class Scan {
     const { document, path, role } = subject
     const { signal, severity } = settle(rule, place)
     const kind = `${rule.id} ${signal}`
+    const line = document.toLine(offset)
+    const reason = findReason(subject.suppressions, rule.id, line)
+    if (this.#isKnown(subject, `${kind} ${reason === undefined}`)) return signal
     const listed = this.#listed.get(kind) ?? 0
     this.#listed.set(kind, listed + 1)
     if (listed === findingsMax[signal]) {
       this.#cut.push({ path, reason: `Only ${listed} findings of ${rule.id} are listed.` })
     }
     if (listed >= findingsMax[signal]) return signal
-    const line = document.toLine(offset)
-    const reason = findReason(subject.suppressions, rule.id, line)
     this.#findings.push({
       file: subject.index,
       finding: {

@@ -2,40 +2,60 @@
 const sampleBytes = 64 * 1024
 /** A share of the units of a text in UTF-16 that have a zero byte: letters, spaces and line ends of Latin scripts. */
 const utf16ZerosMin = 0.05
-/** Texts in one encoding hardly ever hold so much plain ASCII when they are read in another. */
-const asciiRun = /[\t\n\r -~]{16}/
+/** In UTF-16 the zeros of letters stand two bytes apart; any other zero ends a string. */
+const letterZero = /(?<=\0[^\0]|^[^\0]?)\0(?=[^\0]\0|[^\0]?$)/g
 
 /**
- * The texts that bytes may be read as: UTF-8, with a replacement where they are none, and UTF-16 where they have its
- * mark or its zeros. Both where either reader would find something; none for no bytes.
+ * The texts that bytes may be read as, each once: as UTF-8, and as UTF-16 where they have its mark or its zeros. A mark
+ * costs two bytes: an interpreter skips it and runs the ASCII that follows. No text for no bytes.
  */
 export function toTexts(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
-  const encoding = findUtf16(bytes)
-  if (!encoding) return [toUtf8(bytes)]
-  const text = new TextDecoder(encoding).decode(bytes)
-  // A mark costs two bytes: an interpreter skips it and runs the ASCII that follows.
-  const hasAscii = asciiRun.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'))
-  return hasAscii ? [toUtf8(bytes), text] : [text]
+  const mark = findMark(bytes)
+  const encoding = mark ?? findUtf16(bytes)
+  const wide = encoding ? withoutZeros(new TextDecoder(encoding).decode(bytes)) : []
+  return [...new Set([...wide, ...toUtf8Texts(mark ? bytes.subarray(2) : bytes)])]
 }
 
-/** Shells drop NUL; in data a run of them separates strings. */
-function toUtf8(bytes: Uint8Array): string {
+/** The texts that bytes may be read as in UTF-8, with a replacement for what is none. */
+export function toUtf8Texts(bytes: Uint8Array): string[] {
   const text = new TextDecoder().decode(bytes)
-  return text.includes('\0') ? text.replace(/\0+/g, (run) => (run.length === 1 ? '' : ' ')) : text
+  return bytes.includes(0) ? withoutZeros(text) : [text]
+}
+
+/** Shells drop NUL and run what is left; other programs end strings at it. */
+function withoutZeros(text: string): string[] {
+  if (!text.includes('\0')) return [text]
+  const joined = text.replaceAll('\0', '')
+  const apart = text.replace(letterZero, '').replace(/\0+/g, ' ')
+  return apart === joined ? [joined] : [joined, apart]
 }
 
 /** Whether bytes are a text but for a few characters that no text has. */
 export function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes)
-  const text = new TextDecoder(findUtf16(sample)).decode(sample)
+  const text = new TextDecoder(findMark(sample) ?? findUtf16(sample)).decode(sample)
   const odd = text.match(/[^\P{Cc}\s]|\uFFFD/gu)?.length ?? 0
   return odd <= text.length * 0.05
 }
 
-function findUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+/** Letters and all that belongs to texts, invisible characters too: they could cut a word in two. */
+const wordPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,}/gv
+
+/** The runs of characters of a text in bytes that are mostly none; XMP is padded with spaces. */
+export function toWords(text: string): string {
+  return (text.match(wordPattern) ?? []).join('\n').replace(/\s{3,}/g, '\n')
+}
+
+type Utf16 = 'utf-16le' | 'utf-16be'
+
+function findMark(bytes: Uint8Array): Utf16 | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined
+}
+
+/** By the zeros of its letters. */
+function findUtf16(bytes: Uint8Array): Utf16 | undefined {
   const sample = bytes.subarray(0, sampleBytes)
   let [even, odd] = [0, 0]
   for (let at = sample.indexOf(0); at !== -1; at = sample.indexOf(0, at + 1)) {

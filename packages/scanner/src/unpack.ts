@@ -22,15 +22,15 @@ export class UnpackBudget {
 
 export interface Unpacked {
   readonly entries: readonly UnpackedEntry[]
-  /** How many bytes stand before the archive, as in a program that unpacks itself. */
-  readonly prefixBytes: number
+  /** The bytes that stand in no entry as they are: headers, names, comments, and what is compressed. */
+  readonly rest: Uint8Array
   /** Why not all of it was inspected, as a sentence. */
   readonly cut: string | undefined
 }
 
 /** The entries of a zip, by its central directory, once all readers would see the same ones. */
 export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
-  return unpack(function* () {
+  return unpack(bytes, function* () {
     const entries = readZipDirectory(bytes, { filesMax: Infinity, fileBytesMax: Infinity, versionBytesMax: Infinity })
     const sorted = entries.toSorted((a, b) => a.start - b.start)
     refuseGaps(sorted, bytes)
@@ -39,47 +39,53 @@ export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
       if (entry.name.endsWith('/') && entry.size === 0) continue
       yield { name: entry.name, bytes: entry.isEncrypted ? undefined : readZipEntry(bytes, entry) }
     }
-    return sorted[0]?.start ?? bytes.length
   })
 }
 
 /** What a gzip holds: one file, or the entries of a tar. */
 export function unpackGzip(path: string, bytes: Uint8Array, budget: UnpackBudget): Unpacked {
-  return unpack(function* () {
+  return unpack(bytes, function* () {
     const inner = inflate(() => gunzipSync(bytes, { maxOutputLength: budget.bytes + 1, info: true }), bytes.length)
     budget.take(inner.length)
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.t?gz$|\.gzip$|\.svgz$/i, '')
     yield { name, bytes: inner }
-    return 0
   })
 }
 
 /** The files of a tar. */
 export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
-  return unpack(function* () {
+  return unpack(bytes, function* () {
     for (const entry of readTarEntries(bytes)) {
       budget.take(0)
       yield entry
     }
-    return 0
   })
 }
 
 /** Runs a reader to its end or to what it refuses: what was read until then is inspected too. */
-function unpack(read: () => Generator<UnpackedEntry, number>): Unpacked {
+function unpack(archive: Uint8Array, read: () => Generator<UnpackedEntry>): Unpacked {
   const entries: UnpackedEntry[] = []
   try {
-    const reader = read()
-    for (;;) {
-      const { done, value } = reader.next()
-      if (done) return { entries, prefixBytes: value, cut: undefined }
-      entries.push(value)
-    }
+    for (const entry of read()) entries.push(entry)
+    return { entries, rest: toRest(archive, entries), cut: undefined }
   } catch (error) {
     if (error instanceof NotInspected || error instanceof ArchiveError)
-      return { entries, prefixBytes: 0, cut: error.message }
+      return { entries, rest: archive, cut: error.message }
     throw error
   }
+}
+
+/** An entry that is not compressed is a part of the archive's bytes. */
+function toRest(archive: Uint8Array, entries: readonly UnpackedEntry[]): Uint8Array {
+  const parts: Uint8Array[] = []
+  let at = 0
+  for (const { bytes } of entries) {
+    const start = bytes?.buffer === archive.buffer ? bytes.byteOffset - archive.byteOffset : -1
+    if (!bytes || start < at || start + bytes.length > archive.length) continue
+    parts.push(archive.subarray(at, start))
+    at = start + bytes.length
+  }
+  return Buffer.concat([...parts, archive.subarray(at)])
 }
 
 /** A signature, the checksum and both sizes, in 32 or 64 bits, may follow an entry that was written to a stream. */

@@ -1,10 +1,9 @@
-import { crc32, inflateSync } from 'node:zlib'
+import { brotliDecompressSync, crc32, inflateSync } from 'node:zlib'
+import { NotInspected } from './not-inspected.ts'
+import type { UnpackBudget } from './unpack.ts'
 
-/** What an image or a font says in words: comments and other metadata. Undefined where it is not well-formed. */
-type Reader = (buffer: Buffer) => string[] | undefined
-
-/** How much text is taken from one compressed comment. */
-const commentBytesMax = 64 * 1024
+/** The metadata that is compressed or in pieces, put together. Undefined where the image or font is not well-formed. */
+type Reader = (buffer: Buffer, budget: UnpackBudget) => Buffer[] | undefined
 
 /** A form whose structure tells where it ends, so that nothing can follow it unseen. */
 const readers: Readonly<Record<string, Reader>> = {
@@ -14,7 +13,7 @@ const readers: Readonly<Record<string, Reader>> = {
   webp: readRiff,
   ico: readIco,
   sfnt: readSfnt,
-  woff: (buffer) => (buffer.length >= 44 && buffer.readUInt32BE(8) === buffer.length ? [] : undefined),
+  woff: readWoff,
 }
 
 /** Whether the structure of a form is known here. */
@@ -22,20 +21,24 @@ export function hasReader(form: string): boolean {
   return form in readers
 }
 
-/** The metadata of a well-formed image or font as texts; undefined for one that is damaged or goes on after its end. */
-export function readMetadata(form: string, bytes: Uint8Array): string[] | undefined {
+/**
+ * What of a well-formed image or font its bytes do not show as they are: metadata that is compressed or in pieces.
+ * Undefined for one that is damaged or goes on after its end, or whose metadata expands too far.
+ */
+export function readMetadata(form: string, bytes: Uint8Array, budget: UnpackBudget): Buffer[] | undefined {
   try {
-    return readers[form]?.(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+    return readers[form]?.(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), budget)
   } catch (error) {
-    // Past the end of the buffer: it is cut off.
-    if (error instanceof RangeError) return undefined
+    // Past the end of the buffer: it is cut off. Errors of zlib have a code too.
+    const isExpected = error instanceof NotInspected || (error as NodeJS.ErrnoException).code !== undefined
+    if (isExpected) return undefined
     throw error
   }
 }
 
 /** Chunks until IEND, each with its checksum (PNG, third edition, 5.3). */
-function readPng(buffer: Buffer): string[] | undefined {
-  const texts: string[] = []
+function readPng(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
+  const texts: Buffer[] = []
   for (let at = 8; ;) {
     const length = buffer.readUInt32BE(at)
     const type = buffer.toString('latin1', at + 4, at + 8)
@@ -46,28 +49,29 @@ function readPng(buffer: Buffer): string[] | undefined {
     )
       return undefined
     if (at === 8 && type !== 'IHDR') return undefined
-    // Ancillary chunks begin with a small letter; the text of zTXt and iTXt may be compressed.
-    if (/^[a-z]/.test(type) && type !== 'fdAT')
-      texts.push(toWords(data), ...(/^[zi]TXt$/.test(type) ? [toWords(inflateComment(data))] : []))
+    const start = findCompressed(type, data)
+    if (start !== undefined) texts.push(expand(inflateSync, data.subarray(start), budget))
     at += 12 + length
     if (type === 'IEND') return hasNothingFrom(buffer, at) ? texts : undefined
   }
 }
 
-/** The compressed text follows the keyword and some flags. */
-function inflateComment(data: Buffer): Buffer {
-  const start = data.indexOf('\x78', data.indexOf(0) + 1, 'latin1')
-  if (start === -1) return Buffer.alloc(0)
-  try {
-    return inflateSync(data.subarray(start), { maxOutputLength: commentBytesMax })
-  } catch {
-    return Buffer.alloc(0)
-  }
+function expand(run: typeof inflateSync, data: Buffer, budget: UnpackBudget): Buffer {
+  const bytes = run(data, { maxOutputLength: budget.bytes + 1 })
+  budget.take(bytes.length)
+  return bytes
+}
+
+/** Where the compressed part of a chunk begins: behind a keyword and, in iTXt, two flags and two more strings. */
+function findCompressed(type: string, data: Buffer): number | undefined {
+  const end = data.indexOf(0)
+  if (type === 'zTXt' || type === 'iCCP') return end + 2
+  if (type !== 'iTXt' || data[end + 1] !== 1) return undefined
+  return data.indexOf(0, data.indexOf(0, end + 3) + 1) + 1
 }
 
 /** Segments, and scans of entropy-coded data, to the end of the image (ITU-T T.81, B.1). Cameras append more images. */
-function readJpeg(buffer: Buffer): string[] | undefined {
-  const texts: string[] = []
+function readJpeg(buffer: Buffer): Buffer[] | undefined {
   for (let at = 2; ;) {
     if (buffer.readUInt8(at) !== 0xff) return undefined
     const marker = buffer.readUInt8(at + 1)
@@ -75,13 +79,10 @@ function readJpeg(buffer: Buffer): string[] | undefined {
     if (marker === 0xff) at -= 1
     else if (marker === 0xd9) {
       const isFollowed = buffer.toString('latin1', at, at + 3) === '\xff\xd8\xff'
-      if (!isFollowed) return hasNothingFrom(buffer, at) ? texts : undefined
+      if (!isFollowed) return hasNothingFrom(buffer, at) ? [] : undefined
       at += 2
     } else if (marker !== 0x01 && (marker < 0xd0 || marker > 0xd7)) {
-      const length = buffer.readUInt16BE(at)
-      const isText = marker === 0xfe || (marker >= 0xe0 && marker <= 0xef)
-      if (isText) texts.push(toWords(buffer.subarray(at + 2, at + length)))
-      at += length
+      at += buffer.readUInt16BE(at)
       if (marker === 0xda) at = findMarker(buffer, at)
     }
   }
@@ -97,8 +98,8 @@ function findMarker(buffer: Buffer, from: number): number {
 }
 
 /** Blocks to the trailer (GIF89a, appendix B). */
-function readGif(buffer: Buffer): string[] | undefined {
-  const texts: string[] = []
+function readGif(buffer: Buffer): Buffer[] | undefined {
+  const texts: Buffer[] = []
   let at = 13 + toTableBytes(buffer.readUInt8(10))
   const readBlocks = (): Buffer => {
     const blocks: Buffer[] = []
@@ -116,7 +117,7 @@ function readGif(buffer: Buffer): string[] | undefined {
       readBlocks()
     } else if (kind === 0x21) {
       at += 1
-      texts.push(toWords(readBlocks()))
+      texts.push(readBlocks())
     } else return undefined
   }
 }
@@ -126,48 +127,83 @@ function toTableBytes(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0
 }
 
-function readRiff(buffer: Buffer): string[] | undefined {
+function readRiff(buffer: Buffer): Buffer[] | undefined {
   const end = 8 + buffer.readUInt32LE(4)
   if (end > buffer.length || !hasNothingFrom(buffer, end)) return undefined
-  const texts: string[] = []
-  let at = 12
-  while (at < end) {
-    const type = buffer.toString('latin1', at, at + 4)
+  for (let at = 12; at < end;) {
     const length = buffer.readUInt32LE(at + 4)
     if (at + 8 + length > end) return undefined
-    if (/^(?:EXIF|XMP )$/.test(type) || !/^(?:VP8[ LX]|ALPH|ANIM|ANMF|ICCP)$/.test(type))
-      texts.push(toWords(buffer.subarray(at + 8, at + 8 + length)))
     at += 8 + length + (length % 2)
   }
-  return texts
+  return []
 }
 
-function readIco(buffer: Buffer): string[] | undefined {
+/** A directory of images, each a bitmap or a PNG, and none a part of another. */
+function readIco(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
   const count = buffer.readUInt16LE(4)
-  let end = 6 + 16 * count
+  const texts: Buffer[] = []
+  let [bytes, end] = [0, 6 + 16 * count]
   for (let i = 0; i < count; i++) {
-    end = Math.max(end, buffer.readUInt32LE(6 + 16 * i + 8) + buffer.readUInt32LE(6 + 16 * i + 12))
+    const [size, start] = [buffer.readUInt32LE(6 + 16 * i + 8), buffer.readUInt32LE(6 + 16 * i + 12)]
+    const image = buffer.subarray(start, start + size)
+    bytes += size
+    end = Math.max(end, start + size)
+    if (bytes > buffer.length) return undefined
+    const metadata = image.toString('latin1', 0, 4) === '\x89PNG' ? readPng(image, budget) : []
+    if (!metadata) return undefined
+    texts.push(...metadata)
   }
-  return count > 0 && end <= buffer.length && hasNothingFrom(buffer, end) ? [] : undefined
+  return count > 0 && end <= buffer.length && hasNothingFrom(buffer, end) ? texts : undefined
 }
 
 /** The directory of tables (OpenType, table directory), or of the fonts of a collection. */
-function readSfnt(buffer: Buffer): string[] | undefined {
+function readSfnt(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
   const isCollection = buffer.toString('latin1', 0, 4) === 'ttcf'
   const fonts = isCollection
     ? Array.from({ length: Math.min(buffer.readUInt32BE(8), 256) }, (_, i) => buffer.readUInt32BE(12 + 4 * i))
     : [0]
+  const names: Buffer[] = []
   let end = 0
   for (const font of fonts) {
     const count = buffer.readUInt16BE(font + 4)
     if (count === 0) return undefined
     for (let i = 0; i < count; i++) {
       const record = font + 12 + 16 * i
-      if (!/^[ -~]{4}$/.test(buffer.toString('latin1', record, record + 4))) return undefined
-      end = Math.max(end, buffer.readUInt32BE(record + 8) + buffer.readUInt32BE(record + 12))
+      const [tag, start] = [buffer.toString('latin1', record, record + 4), buffer.readUInt32BE(record + 8)]
+      if (!/^[ -~]{4}$/.test(tag)) return undefined
+      const tableEnd = start + buffer.readUInt32BE(record + 12)
+      if (tag === 'name') names.push(...readNames(buffer.subarray(start, tableEnd), budget))
+      end = Math.max(end, tableEnd)
     }
   }
-  return end <= buffer.length && hasNothingFrom(buffer, end) ? [] : undefined
+  return end <= buffer.length && hasNothingFrom(buffer, end) ? names : undefined
+}
+
+/** The strings of a naming table (OpenType, name); one after the other without a gap, those in UTF-16 as UTF-8. */
+function readNames(table: Buffer, budget: UnpackBudget): Buffer[] {
+  const [count, strings] = [table.readUInt16BE(2), table.readUInt16BE(4)]
+  const names = Array.from({ length: count }, (_, i) => {
+    const record = 6 + 12 * i
+    const start = strings + table.readUInt16BE(record + 10)
+    const isMacintosh = table.readUInt16BE(record) === 1
+    return { isMacintosh, string: table.subarray(start, start + table.readUInt16BE(record + 8)) }
+  })
+  // Any number of records may name the same string, and any number of tables be in the same place.
+  budget.take(names.reduce((total, { string }) => total + 12 + string.length, 0))
+  const utf16 = new TextDecoder('utf-16be')
+  return names.map(({ isMacintosh, string }) => (isMacintosh ? string : Buffer.from(utf16.decode(string))))
+}
+
+/** The header, with the place of the metadata, which is compressed XML (WOFF 1.0, 4; WOFF 2.0, 4.1). */
+function readWoff(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
+  if (buffer.readUInt32BE(8) !== buffer.length) return undefined
+  const isFirst = buffer.toString('latin1', 0, 4) === 'wOFF'
+  const at = isFirst ? 24 : 28
+  const [start, length] = [buffer.readUInt32BE(at), buffer.readUInt32BE(at + 4)]
+  // After these come the size of the metadata, and the place and size of private data.
+  if (at + 20 > buffer.length || start + length > buffer.length) return undefined
+  if (length === 0) return []
+  return [expand(isFirst ? inflateSync : brotliDecompressSync, buffer.subarray(start, start + length), budget)]
 }
 
 /** Some programs pad what they write. */
@@ -176,10 +212,4 @@ function hasNothingFrom(buffer: Buffer, at: number): boolean {
     at <= buffer.length &&
     buffer.subarray(at).every((byte) => byte === 0 || byte === 0x20 || byte === 0x0a || byte === 0x0d)
   )
-}
-
-/** The runs of printable characters, which are what metadata says; the rest is numbers. XMP is padded with spaces. */
-function toWords(bytes: Buffer): string {
-  const runs = bytes.toString('utf8').match(/[\t\n\r\p{L}\p{N}\p{P}\p{S}\p{Zs}]{6,}/gu) ?? []
-  return runs.join('\n').replace(/\s{3,}/g, '\n')
 }
