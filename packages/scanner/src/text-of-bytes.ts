@@ -2,8 +2,6 @@
 const sampleBytes = 64 * 1024
 /** A share of the units of a text in UTF-16 that have a zero byte: letters, spaces and line ends of Latin scripts. */
 const utf16ZerosMin = 0.05
-/** In UTF-16 the zeros of letters stand two bytes apart; any other zero ends a string. */
-const letterZero = /(?<=\0[^\0]|^[^\0]?)\0(?=[^\0]\0|[^\0]?$)/g
 
 /**
  * The texts that bytes may be read as, each once: as UTF-8, and as UTF-16 where they have its mark or its zeros. A mark
@@ -13,22 +11,45 @@ export function toTexts(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
   const mark = findMark(bytes)
   const encoding = mark ?? findUtf16(bytes)
-  const wide = encoding ? withoutZeros(new TextDecoder(encoding).decode(bytes)) : []
+  const wide = encoding ? [new TextDecoder(encoding).decode(bytes).replaceAll('\0', '')] : []
   return [...new Set([...wide, ...toUtf8Texts(mark ? bytes.subarray(2) : bytes)])]
 }
 
-/** The texts that bytes may be read as in UTF-8, with a replacement for what is none. */
+/**
+ * The texts that bytes may be read as in UTF-8, with a replacement for what is none. Shells drop NUL and run what is left;
+ * other programs end strings at it.
+ */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  const text = new TextDecoder().decode(bytes)
-  return bytes.includes(0) ? withoutZeros(text) : [text]
+  if (!bytes.includes(0)) return [new TextDecoder().decode(bytes)]
+  const [joined, apart] = withoutZeros(bytes).map((each) => new TextDecoder().decode(each)) as [string, string]
+  return apart === joined ? [joined] : [joined, apart]
 }
 
-/** Shells drop NUL and run what is left; other programs end strings at it. */
-function withoutZeros(text: string): string[] {
-  if (!text.includes('\0')) return [text]
-  const joined = text.replaceAll('\0', '')
-  const apart = text.replace(letterZero, '').replace(/\0+/g, ' ')
-  return apart === joined ? [joined] : [joined, apart]
+/** Without zeros, and with a space where strings end at them: not between the letters of UTF-16, which stand alone. */
+function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array] {
+  const [joined, apart] = [new Uint8Array(bytes.length), new Uint8Array(bytes.length)]
+  let [joinedSize, apartSize] = [0, 0]
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!
+    if (byte !== 0) {
+      joined[joinedSize++] = byte
+      apart[apartSize++] = byte
+    } else if (!isZero(bytes, at + 1) && !(isLetter(bytes, at - 1) && isLetter(bytes, at + 1))) {
+      apart[apartSize++] = 0x20
+    }
+  }
+  return [joined.subarray(0, joinedSize), apart.subarray(0, apartSize)]
+}
+
+/** Whether there is one byte between two zeros, or none at an end. */
+function isLetter(bytes: Uint8Array, at: number): boolean {
+  const isEnd = at < 0 || at >= bytes.length
+  return isEnd || (!isZero(bytes, at) && isZero(bytes, at - 1) && isZero(bytes, at + 1))
+}
+
+/** The ends count as zeros. */
+function isZero(bytes: Uint8Array, at: number): boolean {
+  return at < 0 || at >= bytes.length || bytes[at] === 0
 }
 
 /** Whether bytes are a text but for a few characters that no text has. */
