@@ -44,7 +44,10 @@ export async function openPublisher(open: Open, options: Parameters<Open>[0] = {
 }
 
 /** Lets a registry sign with the keys of another one. */
-export async function adoptKeys({ registry: from }: Publisher, { registry: to }: Publisher): Promise<void> {
+export async function adoptKeys(
+  { registry: from }: Pick<Publisher, 'registry'>,
+  { registry: to }: Pick<Publisher, 'registry'>,
+): Promise<void> {
   const keys = await from.database.read.selectFrom('signing_keys').selectAll().execute()
   await to.database.writer.write(async (trx) => {
     await trx.deleteFrom('signing_keys').execute()

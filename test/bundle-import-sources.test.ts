@@ -82,6 +82,40 @@ describeDatabases('what a bundle comes from', (open) => {
     expect(await readState(registry)).toEqual(await readState(origin.test.registry))
   })
 
+  it('accepts a new key only with a copy that reaches the log stored here', async () => {
+    const origin = await openUpstream(open, { origin: 'origin.example' })
+    const publisher = { registry: origin.test.registry }
+    const [first, second] = [await openPublisher(open), await openPublisher(open)]
+    await adoptKeys(second, publisher)
+    await origin.publish('tea')
+    const older = await bundleOf(publisher)
+    await adoptKeys(first, publisher)
+    await origin.publish('cake')
+    const { registry } = await openAway()
+    const mirror = createMirror(registry)
+    await mirror.add('main', origin.url)
+    await mirror.sync('main')
+    await adoptKeys(second, publisher)
+    await origin.publish('jam')
+    await refusalOf(mirror.sync('main'))
+    const [before] = await mirror.status('main')
+    expect(before).toMatchObject({ alarm: { code: 'key', keys: [second.key] }, keys: [first.key], verified: 2 })
+    const { code, message } = await refusalOf(importBundle(registry, older, { accept: 'key', keys: [second.key] }))
+    expect([code, message]).toEqual([
+      'conflict',
+      "The key of 'main' is unchanged: this copy ends at entry 1 of origin.example, and the mirror has 2. Accept the new key with a newer copy, which `skillstead bundle create` makes, or with a sync over the network.",
+    ])
+    const { alarm, keys, settings } = before!
+    expect((await mirror.status('main'))[0]).toMatchObject({ alarm, keys, settings, verified: 2 })
+    const newer = await bundleOf(publisher)
+    expect(await importBundle(registry, newer, { accept: 'key', keys: [second.key] })).toMatchObject({
+      applied: 1,
+      keys: [second.key],
+    })
+    expect((await mirror.status('main'))[0]).toMatchObject({ alarm: null, settings: { pinned: true } })
+    await mirror.close()
+  })
+
   it('comes from a mirror as well, and still says where everything was first', async () => {
     const origin = await openPublisher(open)
     await origin.publish('tea')

@@ -149,12 +149,14 @@ describe('skillstead mirror', () => {
     const stopped = await run('sync', 'main', '--json')
     expect(stopped).toMatchObject({ code: 1, stdout: '' })
     expect(JSON.parse(stopped.stderr)).toMatchObject({
-      error: { detail: expect.stringMatching(/stands still \(origin\): It was the log of .* --accept origin`\.$/) },
+      error: {
+        detail: expect.stringMatching(/stands still \(origin\): It was the log of .* --accept origin --key \S+`\.$/),
+      },
     })
     const status = await run('status')
     expect(status.code).toBe(1)
     expect(status.stdout).toMatch(
-      / {2}state {3}stopped, .*\n {2}stopped origin, 2\S+Z: .* mirror sync main --accept origin\n/,
+      / {2}state {3}stopped, .*\n {2}stopped origin, 2\S+Z: .* mirror sync main --accept origin --key \S+\n/,
     )
     const wrong = await run('sync', 'main', '--accept', 'fork')
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('stands still (origin)') })

@@ -27,12 +27,25 @@ describe.each(['key', 'origin'] as const)('accepting the alarm %s', (code) => {
   })
 
   it('refuses a key that is offered later, and raises the alarm for that one', async () => {
-    const { node, mirror, old, served, status } = await openStopped(code)
+    const { node, mirror, old, offered, served, status } = await openStopped(code)
     const thief = createNoteSigner(node.origin)
     node.signers = [thief]
     expect((await refusalOf(mirror.sync('main', { accept: code }))).code).toBe('conflict')
     expect(await status()).toMatchObject({ alarm: { code: 'key', keys: [thief.vkey] }, keys: [old.vkey] })
     expect(await served()).toEqual(three)
+    const again = await refusalOf(mirror.sync('main', { accept: 'key' }))
+    expect(again.code).toBe('invalid_request')
+    expect(again.message).toContain(`--key ${thief.vkey}`)
+    expect(await status()).toMatchObject({ alarm: { code: 'key', keys: [thief.vkey] }, keys: [old.vkey] })
+    node.signers = [offered]
+    await mirror.sync('main', { accept: 'key', key: offered.vkey })
+    expect(await status()).toMatchObject({ alarm: null, keys: [offered.vkey] })
+  })
+
+  it('names the offered key in the command that accepts it', async () => {
+    const { mirror, offered } = await openStopped(code)
+    const { message } = await refusalOf(mirror.sync('main'))
+    expect(message).toContain(`\`skillstead mirror sync main --accept ${code} --key ${offered.vkey}\``)
   })
 
   it('leaves the old key and the alarm where the sync fails', async () => {

@@ -20,8 +20,9 @@ export class SyncAlarm extends Error {
 /** Keeps the alarm with the upstream, and tells the administrators' webhooks of it, in one transaction. */
 export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): Promise<Alarm> {
   const { registry } = run.parts
-  const { name } = run.upstream
-  const alarm: Alarm = { code, message, at: registry.clock.now(), keys: [...keys] }
+  const { name, alarm: accepted } = run.upstream
+  const needsKey = replacesKeys(code) && accepted !== null && isOtherOffer(accepted, keys)
+  const alarm: Alarm = { code, message, at: registry.clock.now(), keys: [...keys], ...(needsKey && { needsKey }) }
   await registry.database.writer.write(async (trx) => {
     await updateOwn(trx, run, { alarm: JSON.stringify(alarm) })
     const data = { upstream: { name, location: run.upstream.location }, alarm: { code, message } }
@@ -30,15 +31,34 @@ export async function raiseAlarm(run: Run, { code, message, keys }: SyncAlarm): 
   return alarm
 }
 
+/** Whether the operator, who accepted an alarm about keys, has not seen these keys with it. */
+function isOtherOffer({ code, keys: seen = [], needsKey = false }: Alarm, keys: readonly string[]): boolean {
+  return replacesKeys(code) && (needsKey || keys.some((key) => !seen.includes(key)))
+}
+
 /** The error of a run that ends with an alarm, or that one keeps from beginning. */
 export function toStandstill(
   { name, kind }: Pick<Upstream, 'name' | 'kind'>,
   { code, message, keys = [] }: Pick<Alarm, 'code' | 'message' | 'keys'>,
 ): RegistryError {
   const command = kind === 'bundle' ? `bundle import FILE --name ${name}` : `mirror sync ${name}`
-  const key = replacesKeys(code) && keys.length === 0 ? ' --key VKEY' : ''
-  const detail = `The sync of '${name}' stands still (${code}): ${message} What came in before goes on serving. When you have looked into it, go on with \`skillstead ${command} --accept ${code}${key}\`.`
+  const detail = `The sync of '${name}' stands still (${code}): ${message} What came in before goes on serving. When you have looked into it, go on with \`skillstead ${command} ${toAcceptOptions({ code, keys })}\`.`
   return new RegistryError('conflict', detail)
+}
+
+/**
+ * The command line options that accept an alarm. They name the offered key: repeated later, they accept no other one.
+ *
+ * @example
+ * toAcceptOptions({ code: 'fork' }) // '--accept fork'
+ */
+export function toAcceptOptions({ code, keys = [] }: Pick<Alarm, 'code' | 'keys'>): string {
+  return replacesKeys(code) ? `--accept ${code} --key ${toArgument(keys)}` : `--accept ${code}`
+}
+
+/** The first key, for a command that people copy into a shell: an upstream names its keys as it likes. */
+function toArgument([key = '']: readonly string[]): string {
+  return /^[\w.:+/=-]+$/.test(key) ? key : 'VKEY'
 }
 
 /** What it means to go on from an alarm. */
@@ -68,23 +88,23 @@ export function replacesKeys(code: AlarmCode): boolean {
 }
 
 /**
- * The keys to believe after an alarm about them: the one that the operator gives, or those that were offered with the
+ * The keys to believe after an alarm about them: those that the operator gives, or those that were offered with the
  * alarm; what the upstream offers by now may be another one's. Throws `invalid_request` where the operator has to give one.
  */
 export function toAcceptedKeys(
   { name, keys, settings }: Pick<Upstream, 'name' | 'keys' | 'settings'>,
   alarm: Alarm,
-  given: string | undefined,
+  given: readonly string[] | undefined,
 ): readonly string[] {
-  if (given !== undefined) return [given]
-  const { keys: offered = [] } = alarm
+  if (given) return given
+  const { keys: offered = [], needsKey = false } = alarm
   // No key was offered that could replace those known here: they stay, and the next run finds out whether they sign.
   if (offered.length === 0) return keys
   const pinnedSince = keys.filter((key) => offered.includes(key))
   if (pinnedSince.length > 0) return pinnedSince
-  if (!settings.pinned) return offered
-  const why = `The key of '${name}' was pinned.`
-  const detail = `${why} Compare the new key with its operator, and pass it with --key ${offered[0]}`
+  if (!settings.pinned && !needsKey) return offered
+  const why = settings.pinned ? `The key of '${name}' was pinned.` : `'${name}' has offered different keys.`
+  const detail = `${why} Compare the new key with its operator, and pass it with --key ${toArgument(offered)}`
   throw new RegistryError('invalid_request', `${detail}.`)
 }
 

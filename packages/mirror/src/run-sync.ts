@@ -10,6 +10,8 @@ import type { Alarm, SyncOptions, SyncReport, Upstream } from './types.ts'
 export interface SyncOrder {
   readonly name: string
   readonly options: SyncOptions
+  /** The verifier keys that a bundle is accepted with, in place of the single `key` of the options. */
+  readonly keys?: readonly string[] | undefined
   /** Ends the run. */
   readonly signal: AbortSignal
   /** Syncs, in whatever way is right for the upstream. */
@@ -56,7 +58,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   }
   let problem: unknown
   try {
-    const begun = { ...run, ...(await prepare(run)) }
+    const begun = { ...run, ...(await prepare(run, order.keys)) }
     await order.engine(begun)
   } catch (error) {
     problem = await settle(run, error, order)
@@ -70,7 +72,7 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
 }
 
 /** Looks whether it may go on, and from where. */
-async function prepare(run: Run): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
+async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
   const { read, writer } = parts.registry.database
   const { alarm, name } = upstream
@@ -78,14 +80,15 @@ async function prepare(run: Run): Promise<Pick<Run, 'upstream' | 'replacesKeys'>
   if (alarm && alarm.code !== accepted) throw toStandstill(upstream, alarm)
   if (options.key !== undefined) requireKeyAlarm(upstream, options.key)
   if (!alarm && !options.full) return { upstream }
-  const keys = alarm && replacesKeys(alarm.code) ? toAcceptedKeys(upstream, alarm, options.key) : undefined
+  const given = bundleKeys ?? (options.key === undefined ? undefined : [options.key])
+  const keys = alarm && replacesKeys(alarm.code) ? toAcceptedKeys(upstream, alarm, given) : undefined
   await writer.write(async (trx) => {
     if (alarm) await acceptAlarm(trx, run, alarm.code)
     if (options.full) await updateOwn(trx, run, { applied: 0, cursor: 'null' })
   })
   const begun = await getUpstream(read, name)
   if (!keys) return { upstream: begun }
-  const settings = { ...begun.settings, pinned: begun.settings.pinned || options.key !== undefined }
+  const settings = { ...begun.settings, pinned: begun.settings.pinned || given !== undefined }
   return { upstream: { ...begun, keys: [...keys], settings }, replacesKeys: true }
 }
 

@@ -56,6 +56,8 @@ export interface Alarm {
   at: number
   /** The verifier keys that were offered in place of those believed. */
   keys?: string[]
+  /** Whether its acceptance must name the key: other keys were offered while the operator accepted an earlier alarm. */
+  needsKey?: boolean
 }
 
 /** Why the newest run failed. */

@@ -1,4 +1,4 @@
-import type { SyncReport, UpstreamStatus } from '@skillstead/mirror'
+import { toAcceptOptions, type Alarm, type SyncReport, type UpstreamStatus } from '@skillstead/mirror'
 import { toOneLine } from '../output.ts'
 
 const refusalsShownMax = 20
@@ -13,7 +13,7 @@ export type ShownUpstream = Omit<
   readonly syncedAt: string | null
   readonly nextAt: string | null
   readonly estimate: { left: number; secondsLeft: number; at: string } | null
-  readonly alarm: { code: string; message: string; at: string; keys?: string[] } | null
+  readonly alarm: (Omit<Alarm, 'at'> & { at: string }) | null
   readonly lastError: { code: string; message: string; at: string } | null
   /** Which users have an account there, and what did not come in: told of one upstream alone. */
   readonly linked?: readonly { user: string; username: string | null }[]
@@ -46,7 +46,8 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     ['state', `${state}${toWhen(upstream)}`],
     [
       'stopped',
-      alarm && `${alarm.code}, ${alarm.at}: ${alarm.message} Go on with: ${toCommand(upstream)} --accept ${alarm.code}`,
+      alarm &&
+        `${alarm.code}, ${alarm.at}: ${alarm.message} Go on with: ${toCommand(upstream)} ${toAcceptOptions(alarm)}`,
     ],
     ...(alarm?.keys ?? []).map((key) => ['offered', `${key} (compare it with the operator of ${name})`]),
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],

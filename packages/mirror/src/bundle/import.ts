@@ -73,6 +73,7 @@ export async function importBundle(
   const report = await runSync(toParts(registry, options), {
     name,
     options,
+    keys: given,
     signal: new AbortController().signal,
     engine: (run) => syncBundle(run, { file, header, order, keys: given }),
     onAlarm: () => undefined,
@@ -102,7 +103,8 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
   requirePosition(header, applied)
   await requireHistory(run, header)
   const keys = given ?? run.upstream.keys
-  if (given) await pin(run, given)
+  // An acceptance stores its keys once they proved the log.
+  if (given && !run.replacesKeys) await pin(run, given)
   const root = toRoot(splitHashes(frontier)).toString('base64')
   const position: Position = { known: { origin, epoch, keys, verified }, staged, root }
   const source = createBundleSource(file, header, order)

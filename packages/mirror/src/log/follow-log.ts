@@ -57,7 +57,7 @@ async function readToHead(run: Run, source: LogSource, position: Position): Prom
     requireGoing(run)
     const page = checkPage(await source.readPage(position.staged), position.staged, who)
     const head = await checkHead(run, source, position, page)
-    if (head.treeSize < position.known.verified) return checkOlder(run, head)
+    if (head.treeSize < position.known.verified) return checkOlder(run, position, head)
     // Left by a run that was killed, and of another history than the one that is signed now.
     if (head.treeSize < position.staged) return 'mismatch'
     target ??= head
@@ -108,14 +108,21 @@ async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, p
   }
 }
 
-/** An old copy brings nothing new, if it is of this history. */
-async function checkOlder({ parts, upstream }: Run, { treeSize, rootHash }: SignedHead): Promise<'current'> {
+/** An old copy brings nothing new, if it is of this history. It proves no new key: the newest entries are not in it. */
+async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: SignedHead): Promise<'current'> {
+  const { parts, upstream, replacesKeys } = run
+  if (replacesKeys) throw toOlderRefusal(upstream.name, position.known, treeSize)
   const frontier = await readUpstreamFrontier(parts.registry.database.read, upstream.name, treeSize)
   if (toRoot(frontier).toString('base64') === rootHash) return 'current'
   throw new SyncAlarm(
     'fork',
     `The ${treeSize} entries that it signs are not the first ${treeSize} of those that it signed before.`,
   )
+}
+
+function toOlderRefusal(name: string, { origin, verified }: Known, treeSize: number): RegistryError {
+  const detail = `The key of '${name}' is unchanged: this copy ends at entry ${treeSize} of ${origin}, and the mirror has ${verified}. Accept the new key with a newer copy, which \`skillstead bundle create\` makes, or with a sync over the network.`
+  return new RegistryError('conflict', detail)
 }
 
 async function stage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
