@@ -99,6 +99,27 @@ describeDatabases('a sync with a node', (open) => {
     expect(await mirror.status('main')).toMatchObject([{ refused: 2, state: 'current' }])
   })
 
+  it('refuses only what is new under a name that was claimed since, also when it compares everything again', async () => {
+    const upstream = await openUpstream(open)
+    const { api } = upstream.alice
+    const { mirror, test } = await openMirror(open)
+    await upstream.publish('tea', '1.0.0')
+    await api.publishSkill({ name: 'tea', deprecated: true, deprecationMessage: 'Use milk.' })
+    await api.publishSkill({ name: 'tea', deprecated: false })
+    await api.createPack({ slug: 'breakfast', name: 'Breakfast', description: '', skills: ['alice/tea'] })
+    await mirror.add('main', upstream.url)
+    expect(await mirror.sync('main')).toMatchObject({ refusedTotal: 0 })
+    await test.makeUser('alice')
+    expect(await mirror.sync('main', { full: true })).toMatchObject({ applied: 0, refused: [] })
+    await upstream.publish('tea', '1.1.0')
+    await api.updatePack({ slug: 'breakfast', name: 'Poison' })
+    const isNew = [{ subject: 'alice/tea@1.1.0', reason: 'owned_locally' }, { reason: 'owned_locally' }]
+    expect((await mirror.sync('main')).refused).toMatchObject(isNew)
+    expect((await mirror.sync('main', { full: true })).refused).toMatchObject(isNew)
+    expect(await test.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '1.0.0' })
+    expect(await test.api().getPack({ slug: 'breakfast' })).toMatchObject({ name: 'Breakfast' })
+  })
+
   it('takes a name from one upstream alone: the one that had it first', async () => {
     const [one, two] = [await openUpstream(open), await openUpstream(open)]
     const { mirror, test } = await openMirror(open)

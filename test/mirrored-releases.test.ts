@@ -112,6 +112,13 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     ])
   })
 
+  it('refuses only what is new under a name that was claimed since', async () => {
+    await apply([release('tea'), release('milk', 'One.', { version: '1.0.0' })])
+    await mirror.makeUser('alice')
+    const same = [release('tea'), release('milk', 'One.', { version: '1.0.0' })]
+    expect(await apply([...same, release('tea', 'Two.')])).toEqual(['unchanged', 'unchanged', 'owned_locally'])
+  })
+
   it('refuses what no skill can be called, or no version can hold, and goes on with the rest', async () => {
     expect(
       await apply([

@@ -87,7 +87,7 @@ async function applyOne(context: UpstreamsContext, trx: WriteTransaction, applyi
   const { order, one, relaying } = applying
   if (one.type === 'pack') return applyPack(context, trx, one, relaying)
   if (one.type === 'version' || one.type === 'skill') {
-    const found = await findTarget(trx, order.upstream, one)
+    const found = await findTarget(trx, order.upstream, one, relaying)
     if ('result' in found) return found
     const { before } = found
     const told = toldOf(relaying, before)
@@ -108,6 +108,7 @@ async function findTarget(
   trx: WriteTransaction,
   upstream: MirrorSource,
   one: Extract<ParsedEntry, { type: 'version' | 'skill' }>,
+  relaying: Relaying,
 ): Promise<{ readonly before: SkillRow | undefined } | EntryOutcome> {
   const { entry, data } = one
   const { skill, owner } = data
@@ -116,8 +117,8 @@ async function findTarget(
   if (!refusal) return { before }
   // Its own that came back another way, or one that came in from another upstream that has it from the same place.
   if (stranger?.id === skill.id && isWrittenHere(stranger)) return unchanged
-  // Published here, and there from here.
-  if (stranger && (await isToldHere(trx, stranger, one))) return unchanged
+  // Published here, and there from here; or it came from there before its namespace was claimed.
+  if (stranger && (await isToldHere(trx, stranger, one, toldOf(relaying, stranger)))) return unchanged
   const first = toFirstOrigin(entry, upstream)
   return stranger && (await cameFromElsewhere(trx, stranger, { entry, first })) ? unchanged : refusal
 }

@@ -10,7 +10,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { toCreatedAt, type PackEntry } from './entry-data.ts'
 import { refuseTexts } from './refuse-texts.ts'
 import { refuse, type Refusal } from './place-skill.ts'
-import type { Relaying } from './relay-entries.ts'
+import { wasSaid, type Relaying } from './relay-entries.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
 
 /**
@@ -29,7 +29,9 @@ export async function applyPack(
     (before && refuseOther(before, upstream)) ??
     (await refuseClaimed(trx, data)) ??
     (before ? undefined : await refuseNew(trx, data))
-  if (refusal) return refusal
+  // It came from there before the name of its curator was claimed.
+  const isKnown = refusal && before?.origin_upstream === upstream && (await wasSaid(trx, relay))
+  if (refusal) return isKnown ? { result: 'unchanged' } : refusal
   const textRefusal = await refuseTexts(context, toPackTexts(data), `the pack ${slug}`)
   if (textRefusal) return textRefusal
   if (!before && data.withdrawn) return { result: 'unchanged' }

@@ -64,8 +64,8 @@ async function applyPrepared(
   const wanted = { upstream, skillId: undefined, owner: release.owner, fullName }
   const { skill: before, stranger, refusal } = await findPlace(trx, wanted)
   if (refusal) {
-    // Published here, and there from here.
-    const version = { version: release.version ?? '', digest: ready.content.digest }
+    // Published here, and there from here; or it came from there before its namespace was claimed.
+    const version = { upstream, version: release.version, digest: ready.content.digest }
     return stranger && (await isVersionHere(trx, stranger, version)) ? { result: 'unchanged' } : refusal
   }
   const versions = before ? await selectVersions(trx, before.id) : []
