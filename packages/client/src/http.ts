@@ -3,7 +3,8 @@ import type { EndpointName } from '@skillstead/protocol'
 import { AbortError } from 'p-retry'
 import { withDeadline } from './deadline.ts'
 import { readAnswer, type Answer, type Expected } from './read-answer.ts'
-import { forGood, withRetries } from './retries.ts'
+import { followRedirects } from './redirects.ts'
+import { withRetries } from './retries.ts'
 import { toRequest, type WireRequest } from './to-request.ts'
 
 /** How to reach a node, and as whom. */
@@ -134,12 +135,13 @@ async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOpt
   let status = 'no answer'
   const timeout = () => new RegistryError('upstream_timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`)
   const work = async (ending: AbortSignal) => {
+    const send = (address: string, redirect?: RequestRedirect) =>
+      (options.fetch ?? fetch)(address, { ...init, signal: ending, redirect })
     const response = await reach(
-      () => (options.fetch ?? fetch)(url, { ...init, signal: ending }),
+      () => (holdsSecret(options) ? followRedirects(send, url, options) : send(url)),
       `No registry answers at ${origin}.`,
     )
     status = `${response.status}`
-    if (holdsSecret(options)) refuseElsewhere(response, origin)
     return reach(() => readAnswer(response, expected), `The answer of ${origin} broke off.`)
   }
   try {
@@ -153,15 +155,6 @@ async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOpt
 
 function holdsSecret({ apiKey, agentToken, caseToken, shareToken }: HttpOptions): boolean {
   return Boolean(apiKey || agentToken || caseToken || shareToken)
-}
-
-/** `fetch` leaves the key behind where a redirect goes elsewhere, and what a guest sees would pass for what its holder may. */
-function refuseElsewhere(response: Response, origin: string): void {
-  if (!response.redirected || new URL(response.url).origin === origin || !response.headers.has('x-request-id')) return
-  const elsewhere = new URL(response.url).origin
-  response.body?.cancel().catch(() => undefined)
-  const detail = `${origin} sends its callers on to ${elsewhere}, where no key goes along. Give that as the address.`
-  throw forGood(new RegistryError('upstream_failed', detail))
 }
 
 /** What the network does to a call, as an error of ours. */
