@@ -3,6 +3,7 @@ import { codeOf, fieldsOf, refusalOf } from './answers.ts'
 import { describeApi, type Open, type TestRegistry } from './harness.ts'
 import { endMirrors, openMirror, openUpstream } from './mirror-harness.ts'
 import { openPair, type WritingPair } from './mirror-writes-acts.ts'
+import { createNoteSigner } from './note-signer.ts'
 
 const opened: WritingPair[] = []
 afterEach(async () => {
@@ -126,7 +127,12 @@ describeApi('the registries that a node follows', (open) => {
     const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
     const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
-    expect(added).toMatchObject({ kind: 'node', problem: expect.any(String) })
+    const problem = 'http://127.0.0.1:2 refuses the connection; is it running?'
+    expect(added).toMatchObject({ kind: 'node', problem })
+    // Also where nothing is left to find out.
+    const key = createNoteSigner('origin.example').vkey
+    const known = await api.addMirror({ name: 'known', url: 'http://127.0.0.1:2', kind: 'node', key })
+    expect(known).toMatchObject({ keys: [key], settings: { pinned: true }, problem })
     const begun = await api.syncMirror({ upstream: 'gone' }).catch((error: { code: string }) => error.code)
     expect(['upstream_failed', expect.objectContaining({ state: 'syncing' })]).toContainEqual(begun)
     const failed = async () => (await api.getMirror({ upstream: 'gone' })).lastError?.code

@@ -32,8 +32,11 @@ export function toOperator(
       requireAddress(url)
       await requirePublic(registry, url)
       const options = toAddOptions(input)
-      const looks = mirror.mode !== 'offline' && (options.kind === undefined || options.key === undefined)
-      const found = looks ? await findUpstream(url, { ...options, ca, fetch, clock: registry.clock }) : undefined
+      // Also where its kind and key are given: the answer reports whether it is reachable.
+      const found =
+        mirror.mode !== 'offline'
+          ? await findUpstream(url, { ...options, ca, fetch, clock: registry.clock })
+          : undefined
       const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
       return { ...toShownStatus(await mirror.add(name, url, added)), problem: found?.problem ?? null }
     },

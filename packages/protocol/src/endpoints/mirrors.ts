@@ -38,7 +38,7 @@ export const mirrorEndpoints = {
     input: v.strictObject({ name: SkillName, url: text(2000), ...mirrorOptions }),
     output: v.object({
       ...MirrorStatus.entries,
-      /** Why nobody could look at it; null where somebody did, or nobody had to. */
+      /** Why the address could not be reached; null where it answered, or in offline mode. It is added all the same. */
       problem: v.nullable(v.string()),
     }),
   },

@@ -56,7 +56,7 @@ export function NewMirror() {
           hint="For your private skills; kept encrypted."
         />
       </Form>
-      {problem !== null && <Notice tone="fair">{problem}</Notice>}
+      {problem !== null && <Notice tone="fair">Its address could not be reached: {problem}</Notice>}
     </details>
   )
 }
