@@ -3,6 +3,8 @@ import { createMirror } from '@skillstead/mirror'
 import { expect, onTestFinished, test } from 'vitest'
 import { findBarriers } from './axe-barriers.ts'
 import { describeBrowser, goWithin, takePicture, visit, type Visit } from './browser-harness.ts'
+import { openFalseNode } from './false-node.ts'
+import { createNoteSigner } from './note-signer.ts'
 import { startNode } from './server-harness.ts'
 
 const places = [
@@ -179,6 +181,37 @@ describeBrowser('the operation of a node in the dashboard', () => {
     await page.getByRole('button', { name: 'Follow it no more' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Follow it no more' }).click()
     await page.getByText('Nothing is followed.').waitFor()
+  })
+
+  test('accepts the new key of a registry whose key was pinned', async () => {
+    const upstream = await openFalseNode(Date.now())
+    const [old] = upstream.signers
+    upstream.publish('bob/tea')
+    const { openSignedIn, registry } = await visit({}, withMirror, { outgoing: { allowNetworks: ['127.0.0.0/8'] } })
+    const mine = localApi(registry, await registry.getCaller('alice'))
+    await mine.addMirror({ name: 'office', url: upstream.url, kind: 'node', key: old!.vkey })
+    const state = async () => (await mine.getMirror({ upstream: 'office' })).state
+    await mine.syncMirror({ upstream: 'office' })
+    await expect.poll(state).toBe('current')
+    const offered = createNoteSigner(upstream.origin)
+    upstream.signers = [offered]
+    upstream.publish('bob/cake')
+    await mine.syncMirror({ upstream: 'office' }).catch(() => undefined)
+    await expect.poll(state).toBe('stopped')
+
+    const page = await openSignedIn('/admin/mirrors/office', { expectedStatuses: [400] })
+    await page.getByRole('button', { name: 'Go on in spite of it' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(offered.vkey).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    const accept = dialog.getByRole('button', { name: 'Go on in spite of it' })
+    await accept.click()
+    await dialog.getByText('The key of').waitFor()
+    expect(await state()).toBe('stopped')
+    await dialog.getByLabel('New public key').fill(offered.vkey)
+    await accept.click()
+    await expect.poll(async () => (await mine.getMirror({ upstream: 'office' })).keys).toEqual([offered.vkey])
+    expect(await mine.getMirror({ upstream: 'office' })).toMatchObject({ alarm: null, settings: { pinned: true } })
   })
 })
 

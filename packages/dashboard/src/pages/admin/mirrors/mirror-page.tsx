@@ -1,8 +1,9 @@
 import { useLocation, useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
 import { api } from '../../../api.ts'
 import { refresh, useData } from '../../../data/queries.ts'
 import { ConfirmButton } from '../../../ui/confirm.tsx'
-import { ActionButton, useAction } from '../../../ui/form.tsx'
+import { ActionButton, Field, useAction } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { Copyable, Time } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/shown.tsx'
@@ -26,7 +27,9 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
   return (
     <>
       <MirrorFacts of={mirror} />
-      <div class="row">{alarm ? <Resume name={name} alarm={alarm} /> : <SyncButtons name={name} />}</div>
+      <div class="row">
+        {alarm ? <Resume name={name} alarm={alarm} isPinned={mirror.settings.pinned} /> : <SyncButtons name={name} />}
+      </div>
       <Figures
         of={[
           ['Entries here', mirror.staged],
@@ -83,16 +86,43 @@ function SyncButtons({ name }: { name: string }) {
   )
 }
 
-function Resume({ name, alarm }: { name: string; alarm: NonNullable<Mirror['alarm']> }) {
+interface Stopped {
+  readonly name: string
+  readonly alarm: NonNullable<Mirror['alarm']>
+  readonly isPinned: boolean
+}
+
+function Resume({ name, alarm, isPinned }: Stopped) {
+  const [key, setKey] = useState('')
+  const isAboutKeys = alarm.code === 'key' || alarm.code === 'origin'
   const work = async () => {
     const accept = alarm.code as NonNullable<Parameters<typeof api.syncMirror>[0]>['accept']
-    await api.syncMirror({ upstream: name, accept, allowRemovals: alarm.code === 'mass_removal' || undefined })
+    const allowRemovals = alarm.code === 'mass_removal' || undefined
+    await api.syncMirror({ upstream: name, accept, allowRemovals, key: (isAboutKeys && key.trim()) || undefined })
     await refreshMirror(name)
   }
   return (
     <ConfirmButton action="Go on in spite of it" title="Go on in spite of the alarm?" work={work}>
       <p>{alarm.message}</p>
-      <p>Ask whoever runs {name} first: an alarm is what an attack looks like. What is here is served meanwhile.</p>
+      <p>Ask the operator of {name} first: an alarm is what an attack looks like. What is here is served meanwhile.</p>
+      {isAboutKeys && alarm.keys.length > 0 && (
+        <>
+          <p>Offered instead; compare it with the key that the operator of {name} names:</p>
+          {alarm.keys.map((offered) => (
+            <Copyable key={offered} text={offered} />
+          ))}
+        </>
+      )}
+      {isAboutKeys && (
+        <Field
+          label="New public key"
+          name="newKey"
+          value={key}
+          onInput={(event) => setKey(event.currentTarget.value)}
+          required={isPinned}
+          hint={isPinned ? 'Required: the old key was pinned.' : 'Pinned from then on. Default: the key offered above.'}
+        />
+      )}
     </ConfirmButton>
   )
 }
