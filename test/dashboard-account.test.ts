@@ -19,6 +19,9 @@ async function makeSkillFolder(document: string): Promise<string> {
   await mkdir(join(folder, 'scripts'), { recursive: true })
   await writeFile(join(folder, 'SKILL.md'), document)
   await writeFile(join(folder, 'scripts/sort.sh'), 'ls | sort\n')
+  for (const path of ['.git/objects', 'scripts/node_modules']) await mkdir(join(folder, path), { recursive: true })
+  for (const path of ['.git/config', '.git/objects/pack', 'scripts/node_modules/x.js'])
+    await writeFile(join(folder, path), 'x')
   return folder
 }
 
@@ -90,6 +93,8 @@ describeBrowser('an account in the dashboard', () => {
     const preview = page.getByRole('region', { name: 'What would be published' })
     await preview.getByRole('heading', { name: 'alice/tidy 1.0.0' }).waitFor()
     expect(await preview.getByText('scripts/sort.sh').count()).toBe(1)
+    const leftOut = page.getByText('These files are left out of the skill:')
+    expect(await leftOut.textContent()).toContain(': .git (2 files), scripts/node_modules (1 file).')
     expect(await preview.getByText('critical').count()).toBeGreaterThan(0)
     expect((await api.searchSkills({ q: 'tidy' })).total).toBe(0)
     expect(await findBarriers(page)).toEqual([])

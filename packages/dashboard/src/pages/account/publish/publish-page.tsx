@@ -52,6 +52,7 @@ export function PublishPage() {
         <section aria-label={`Publishing ${upload.title}`}>
           <Settings key={upload.title} busy={look.busy} onChange={(wishes) => look.run({ taken: upload, wishes })} />
           <Outcome of={look} />
+          {upload.leftOut.length > 0 && <LeftOut files={upload.leftOut} />}
           {look.busy && <p role="status">Reading and scanning {upload.title}…</p>}
           {outline && !look.busy && <Preview outline={outline} publish={go} />}
         </section>
@@ -65,6 +66,18 @@ class DropError extends Error {}
 
 function publish({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {
   return api.publishSkill({ ...wishes, dryRun, archive: { contentType, body } })
+}
+
+const leftOutShownMax = 5
+
+function LeftOut({ files }: { files: Upload['leftOut'] }) {
+  const more = files.length - leftOutShownMax
+  return (
+    <p class="notice fair">
+      These files are left out of the skill: <bdi>{files.slice(0, leftOutShownMax).join(', ')}</bdi>
+      {more > 0 && ` and ${more} more`}.
+    </p>
+  )
 }
 
 function Done({ published: { skill, version, held } }: { published: Published }) {

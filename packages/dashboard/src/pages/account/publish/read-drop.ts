@@ -1,5 +1,6 @@
 import { zipSync, type Zippable } from 'fflate'
 import { fromEvent, type FileWithPath } from 'file-selector'
+import { toCount } from '../../../ui/parts.tsx'
 
 /** A package as the interface takes it. */
 export interface Upload {
@@ -8,10 +9,12 @@ export interface Upload {
   /** What the user sees of it: the name of the folder or file, and how many files there are where that is known. */
   readonly title: string
   readonly files: readonly string[]
+  /** The files and folders in it that are not sent, with the number of files in each folder. */
+  readonly leftOut: readonly string[]
 }
 
-/** What no skill needs, and what programs leave lying around. */
-const litter = /(^|\/)(\.git|\.svn|node_modules|__MACOSX)\/|(^|\/)\.DS_Store$/
+/** What no skill needs, and what programs leave lying around: the path up to the folder, or of the file. */
+const litter = /^((.*?\/)?(\.git|\.svn|node_modules|__MACOSX))\/|^(.*\/)?\.DS_Store$/
 const bytesMax = 50 * 1024 * 1024
 
 /**
@@ -27,7 +30,7 @@ export async function readDrop(event: Event): Promise<Upload> {
   if (files.length === 1 && isArchive(files[0]!)) return readArchive(files[0]!)
   const root = toRoot(files.map(toPath))
   refuseNestedGit(found.map(toPath), root)
-  return packFolder(files, root)
+  return { ...(await packFolder(files, root)), leftOut: listLitter(found.map(toPath), root) }
 }
 
 function isArchive({ name }: File): boolean {
@@ -37,10 +40,10 @@ function isArchive({ name }: File): boolean {
 async function readArchive(file: File): Promise<Upload> {
   const body = new Uint8Array(await file.arrayBuffer())
   const contentType = /\.(zip|skill)$/i.test(file.name) ? 'application/zip' : 'application/gzip'
-  return { contentType, body, title: file.name, files: [] }
+  return { contentType, body, title: file.name, files: [], leftOut: [] }
 }
 
-async function packFolder(files: readonly FileWithPath[], root: string): Promise<Upload> {
+async function packFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
   const paths = files.map(toPath)
   const entries: Zippable = {}
   for (const [place, file] of files.entries()) {
@@ -65,6 +68,20 @@ function toRoot(paths: readonly string[]): string {
     throw new Error(`${outside} lies outside the skill's folder, ${root}. Drop that folder alone.`)
   }
   return root
+}
+
+function listLitter(paths: readonly string[], root: string): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) {
+    const [whole, folder] = litter.exec(path) ?? []
+    if (whole === undefined) continue
+    const place = folder === undefined ? path : `${folder}/`
+    counts.set(place, (counts.get(place) ?? 0) + 1)
+  }
+  return [...counts].toSorted().map(([place, count]) => {
+    const shown = place.startsWith(root) ? place.slice(root.length) : place
+    return shown.endsWith('/') ? `${shown.slice(0, -1)} (${toCount(count, 'file')})` : shown
+  })
 }
 
 /** A .git beside SKILL.md is left out; the node refuses every other one. */
