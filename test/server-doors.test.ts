@@ -202,7 +202,12 @@ describe('who takes answers slowly', () => {
   it('so that too much waits in memory: those who wait longest are cut off, the others wait on', async () => {
     const { node } = await withLarge({ waitingBytesMax: 12 * 1024 * 1024 })
     const sockets: Socket[] = []
-    for (let i = 0; i < 8; i++) sockets.push(await stall(node.port))
+    const made = () => figure(node.url, 'http_requests_total\\{endpoint="getFile"[^}]*\\}')
+    for (let i = 0; i < 8; i++) {
+      sockets.push(await stall(node.port))
+      // Answers of requests in progress at the same time are made in any order.
+      await expect.poll(made).toBe(i + 1)
+    }
     await expect.poll(() => figure(node.url, 'connections_given_up_total')).toBeGreaterThan(4)
     let bytes = 0
     sockets
