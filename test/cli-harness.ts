@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,11 +15,16 @@ import { timed } from './phases.ts'
 /** The executable. */
 export const mainFile = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
 
+/** A command that hangs would block the later ones with a `cwd`, also those of other test files. */
+const commandMsMax = 100_000
+
 /** An empty folder: the tests do not use the logins of the user who runs them. */
 const noConfig = join(tmpdir(), `skillstead-config-${process.pid}`)
 
 interface RunOptions {
   readonly cwd?: string
+  /** How long a command with a `cwd` may take in this process. Default: 100 s, less than a test may take. */
+  readonly timeoutMs?: number
   readonly env?: Record<string, string>
   readonly input?: string
   /** Whether its outputs are terminals, for commands in this process. */
@@ -55,15 +61,31 @@ export function runFile(file: string, args: readonly string[], options: RunOptio
 export async function skillstead(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const [stdout, stderr] = [createSink(), createSink()]
   if (options.isTerminal) for (const sink of [stdout, stderr]) Object.assign(sink, { isTTY: true, getColorDepth })
+  const overdue = new AbortController()
   const input = options.input === undefined ? [] : [Buffer.from(options.input)]
   const io: Io = {
     env: toEnv(options.env),
     stdin: Readable.from(input, { objectMode: false }),
     stdout,
     stderr,
-    interruption: () => new AbortController().signal,
+    interruption: () => overdue.signal,
   }
-  const code = await inFolder(options.cwd, () => run(args, io))
+  const work = async () => {
+    const { timeoutMs = commandMsMax } = options
+    const timer = setTimeout(() => overdue.abort(), timeoutMs)
+    const late = once(overdue.signal, 'abort').then(() => {
+      const output = stdout.text() + stderr.text()
+      throw new Error(
+        `\`skillstead ${args.join(' ')}\` did not end within ${timeoutMs / 1000} s. Its output: ${output}`,
+      )
+    })
+    try {
+      return await Promise.race([run(args, io), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const code = options.cwd === undefined ? await run(args, io) : await inFolder(options.cwd, work)
   return { code, stdout: stdout.text(), stderr: stderr.text() }
 }
 
@@ -94,8 +116,7 @@ function createSink(onText?: (text: string) => void) {
 
 let lastInFolder: Promise<unknown> = Promise.resolve()
 
-function inFolder<T>(cwd: string | undefined, work: () => Promise<T>): Promise<T> {
-  if (cwd === undefined) return work()
+function inFolder<T>(cwd: string, work: () => Promise<T>): Promise<T> {
   const turn = lastInFolder.then(async () => {
     const before = process.cwd()
     process.chdir(cwd)

@@ -203,6 +203,18 @@ describe('serve', () => {
   })
 })
 
+describe('a command that hangs in a test', () => {
+  it('fails after its time limit, and blocks no later command', async () => {
+    const { data } = await makeRegistry()
+    const cwd = await makeFolder()
+    const serve = ['serve', '--port', '0', '--data', data]
+    const hanging = skillstead(serve, { cwd, timeoutMs: 10 })
+    const next = skillstead(['--version'], { cwd })
+    await expect(hanging).rejects.toThrow(`\`skillstead ${serve.join(' ')}\` did not end within 0.01 s.`)
+    expect(await next).toMatchObject({ code: 0 })
+  })
+})
+
 describe('start', () => {
   it('makes an administrator and publishes the examples at first, and neither again', async () => {
     const cwd = await makeFolder()
