@@ -110,8 +110,8 @@ async function checkOrigin({ upstream }: Run, source: LogSource, known: Known, p
 
 /** An old copy brings nothing new, if it is of this history. It proves no new key: the newest entries are not in it. */
 async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: SignedHead): Promise<'current'> {
-  const { parts, upstream, replacesKeys } = run
-  if (replacesKeys) throw toOlderRefusal(upstream.name, position.known, treeSize)
+  const { parts, upstream } = run
+  if (run.replacesKeys) throw toOlderRefusal(upstream.name, position.known, treeSize)
   const frontier = await readUpstreamFrontier(parts.registry.database.read, upstream.name, treeSize)
   if (toRoot(frontier).toString('base64') === rootHash) return 'current'
   throw new SyncAlarm(
