@@ -111,13 +111,14 @@ describeApi('events of downloads', (open, { transport }) => {
   })
 
   it('come to the owner alone, of the skills that a webhook is about', async () => {
-    const { owner, name } = watched
+    const { owner } = watched
     await owner.api.publishSkill({ skillMd: skillMd('other') })
-    const other = await hookUp(test, owner, { skills: [`${owner.username}/other`] })
+    const names = [watched.skill.fullName, `${owner.username}/other`]
+    const other = await hookUp(test, owner, { skills: names.slice(1) })
     const stranger = await hookUp(test, await test.makeUser(undefined, { plan: 'enterprise' }))
-    for (const each of [name, `${owner.username}/other`]) await bob.api.getSkillMd({ name: each })
-    expect((await downloadsOf(watched.hook)).map(({ skill }) => skill.name)).toEqual(['tool', 'other'])
-    expect((await downloadsOf(other)).map(({ skill }) => skill.name)).toEqual(['other'])
+    for (const each of names) await bob.api.getSkillMd({ name: each })
+    expect((await downloadsOf(watched.hook)).map(({ skill }) => skill.fullName)).toEqual(names)
+    expect((await downloadsOf(other)).map(({ skill }) => skill.fullName)).toEqual(names.slice(1))
     expect(await stranger.take()).toEqual([])
   })
 

@@ -161,7 +161,8 @@ describeApi('events go to', (open) => {
       const told = await hook.take()
       expect(told.filter(({ event }) => event === 'user.followed')).toHaveLength(1)
       const names = told.flatMap(({ data }) => ('skill' in data ? [data.skill.name] : []))
-      expect(Map.groupBy(names, (name) => name)).toEqual(new Map(about.map((name) => [name, Array(5).fill(name)])))
+      const shown = await Promise.all(about.map((name) => world.owner.api.getSkill({ name: world.full(name) })))
+      expect(Map.groupBy(names, (name) => name)).toEqual(new Map(shown.map(({ name }) => [name, Array(5).fill(name)])))
     })
 
     it('also where they are of somebody else', async () => {

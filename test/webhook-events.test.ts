@@ -284,9 +284,9 @@ async function toUser({ api, username }: TestUser) {
 }
 
 /** What is told of a version of somebody's skill that is harmless. */
-async function toPublished(owner: TestUser, name: string, version: string, by = owner): Promise<Told> {
-  const fullName = `${owner.username}/${name}`
-  const { id, description } = await owner.api.getSkill({ name: fullName })
+async function toPublished(owner: TestUser, short: string, version: string, by = owner): Promise<Told> {
+  const fullName = `${owner.username}/${short}`
+  const { id, name, description } = await owner.api.getSkill({ name: fullName })
   const skill = { id, name, fullName, version, description, securityScore: 100 }
   return { event: 'skill.published', data: { skill, publisher: await toUser(by) } }
 }

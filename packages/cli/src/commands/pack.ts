@@ -1,5 +1,6 @@
 import type { Pack, RegistryApi, Visibility } from '@skillstead/protocol'
 import { choice, text, type Arguments, type Command, type Option } from '../command.ts'
+import { toShortName } from '../install/lock.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions, requireUser, userOption, withApi } from '../place.ts'
 import { parseSkillWord } from '../skill-ref.ts'
@@ -137,7 +138,7 @@ function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]): Me
 /** The full name of a skill of a pack; throws for one that is not in it, so that a slip of the pen is noticed. */
 function toFullName({ slug, skills }: Pack, word: string): string {
   const { name } = parseSkillWord(word)
-  const found = skills.filter((skill) => (name.includes('/') ? skill.fullName : skill.name) === name)
+  const found = skills.filter(({ fullName }) => (name.includes('/') ? fullName : toShortName(fullName)) === name)
   if (found.length === 1) return found[0]!.fullName
   throw new Error(
     found.length === 0

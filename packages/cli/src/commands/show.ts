@@ -1,5 +1,6 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import { text, type Command } from '../command.ts'
+import { toShortName } from '../install/lock.ts'
 import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 import { toShortFindingLines, toVerdict } from '../scan/verdict.ts'
@@ -23,7 +24,7 @@ export const show: Command<SkillDetails> = {
       ['digest', skill.digest ?? ''],
       ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
     ]
-    const title = skill.displayName === skill.name ? '' : ` (${toOneLine(skill.displayName)})`
+    const title = skill.displayName === toShortName(skill.fullName) ? '' : ` (${toOneLine(skill.displayName)})`
     return [
       styled('heading', toOneLine(skill.fullName) + title),
       `  ${toOneLine(skill.description)}`,

@@ -4,7 +4,8 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill } from './find-skill.ts'
 import { isListedFor } from './listed-query.ts'
-import { itemColumns, toSkill } from './skill-document.ts'
+import { toSkills } from './shown-names.ts'
+import { itemColumns } from './skill-document.ts'
 
 /** GET /skills/<name>/forks: those that the caller may see, newest first. */
 export async function listForks(
@@ -26,5 +27,5 @@ export async function listForks(
     .limit(limit)
     .offset(toOffset(page, limit))
     .execute()
-  return { skills: rows.map(toSkill), ...toPage(count, page, limit) }
+  return { skills: await toSkills(context, rows, caller), ...toPage(count, page, limit) }
 }

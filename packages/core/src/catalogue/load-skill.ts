@@ -6,6 +6,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { findScan } from './stored-scans.ts'
 import { readFiles } from './version-files.ts'
 import { countDownload, getContent } from './read-skill.ts'
+import { showName } from './shown-names.ts'
 import { toSkill, type VersionMetadata } from './skill-document.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { truncateSkill } from './truncate-skill.ts'
@@ -31,7 +32,7 @@ export async function loadSkill(
   const { skill, version } = await getContent(context, input, caller)
   const isFull = input.level === 'full'
   const fullContent = isFull ? await readDocument(context, version) : undefined
-  const parts = await readParts(context, skill, version, input.version !== undefined)
+  const parts = await readParts(context, { skill, version, isNamed: input.version !== undefined }, caller)
   const loaded = await toBudget(composeSkill({ ...parts, fullContent }, input.level), input)
   if (isFull) countDownload(context, skill, caller, options)
   return loaded
@@ -44,16 +45,15 @@ async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: LoadInput)
 /** What the owner set stands for the version that speaks for the skill; another one asked for says what it said. */
 async function readParts(
   context: CatalogueContext,
-  skill: SkillRow,
-  version: VersionRow,
-  isNamed: boolean,
+  { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },
+  caller: Caller,
 ): Promise<SkillParts> {
   const said = JSON.parse(version.metadata) as VersionMetadata
   const own = isNamed && skill.described_by !== version.version
-  const { name, fullName, description, author, downloads, verified, deprecated } = toSkill(skill)
+  const { fullName, description, author, downloads, verified, deprecated } = toSkill(skill)
   const { frontmatter, contract, capabilities, summary } = said
   const metadata = {
-    name,
+    name: await showName(context, skill, caller),
     fullName,
     version: version.version,
     description: own ? said.description : description,

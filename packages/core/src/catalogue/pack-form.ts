@@ -2,7 +2,8 @@ import { limits, type Pack, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { itemColumns, toSkill } from './skill-document.ts'
+import { toSkills } from './shown-names.ts'
+import { itemColumns } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 import type { PackRow } from '../storage/tables.ts'
 import { toShownSlug } from './pack-slugs.ts'
@@ -17,15 +18,18 @@ export async function showPack(context: CatalogueContext, pack: PackRow, caller:
     .where('pack_id', '=', pack.id)
     .orderBy('position')
     .execute()
-  const skills: Pack['skills'] = []
+  const shown: typeof rows = []
   for (const row of rows) {
     // A skill that was taken down is left out of a pack rather than making the pack unreadable.
     if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
     // As in every list: one whose versions are all yanked is not offered, unless the pack names the version.
     if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
-    skills.push({ ...toSkill(row), pinnedVersion: row.pinned_version, note: row.note })
+    shown.push(row)
   }
-  const listingCharacters = measureListing(skills)
+  const items = await toSkills(context, shown, caller)
+  const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
+  // Agents list skills by their short names.
+  const listingCharacters = measureListing(shown)
   return {
     slug: toShownSlug(pack.slug),
     name: pack.name,

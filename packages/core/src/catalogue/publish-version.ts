@@ -17,7 +17,7 @@ import { refreshSkill, type SkillChange } from './refresh-skill.ts'
 import { findTarget, insertSkill } from './skill-rows.ts'
 import { requireStorage } from './storage-quota.ts'
 import { applySettings, type SkillSettings } from './skill-settings.ts'
-import type { ListedVersion } from './skill-document.ts'
+import { toName, type ListedVersion } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
 
 /** Everything about a version that is about to be stored, checked already. */
@@ -196,15 +196,23 @@ export async function announceVersion(
 }
 
 function toEventData(
-  { id, name, full_name: fullName, latest_version, security_score }: SkillRow,
+  skill: SkillRow,
   { version }: VersionRow,
   { fields, inspection, publisher }: Inspected,
   { widens }: ShownAccess,
 ): EventData<'skill.published'> {
+  const { id, full_name: fullName, latest_version, security_score } = skill
   const { description } = fields.metadata
   const securityScore = version === latest_version ? security_score : null
   return {
-    skill: { id, name, fullName, version, description, securityScore: securityScore ?? inspection.scan.score },
+    skill: {
+      id,
+      name: toName(skill),
+      fullName,
+      version,
+      description,
+      securityScore: securityScore ?? inspection.scan.score,
+    },
     publisher: { id: publisher.id, username: publisher.username },
     ...(widens && { widens }),
   }

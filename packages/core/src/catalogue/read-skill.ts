@@ -15,7 +15,8 @@ import { getSkill } from './find-skill.ts'
 import { toContentType } from './media-types.ts'
 import { refuseQuarantined } from './quarantined.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
-import { toAnswer, type VersionMetadata } from './skill-document.ts'
+import { showName } from './shown-names.ts'
+import { toAnswer, toName, type VersionMetadata } from './skill-document.ts'
 import { toVersion } from './version-form.ts'
 import { isOwner } from './visibility.ts'
 
@@ -33,6 +34,7 @@ export async function showSkill(
   const position = context.changes.position
   const skill = await getSkill(context, name, caller)
   if (version !== undefined) return showAtVersion(context, skill, version, caller)
+  if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller)
   const answer = toAnswer(
     skill,
     await readDocument(context.database.read, skill.id),

@@ -148,6 +148,7 @@ async function applyScans(trx: WriteTransaction, change: ProjectedChange): Promi
 async function applyShortName(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { before, skill, mayHold = skill.origin_kind !== 'mirror' } = change
   change.holder = await claimShortName(trx, before, skill, mayHold)
+  change.skill = { ...skill, holds_name: Number(change.holder) }
 }
 
 /** Appends to the change sequence and, as far as everyone may see the change, to the public log. */

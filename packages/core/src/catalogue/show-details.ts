@@ -4,6 +4,7 @@ import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
+import { showName } from './shown-names.ts'
 import { toDetails, type ForkedFrom } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
@@ -15,7 +16,8 @@ export async function showDetails(
   document?: SkillDocumentRow,
 ): Promise<SkillDetails> {
   const stored = document ?? (await readDocument(context.database.read, skill.id))
-  return toDetails(skill, stored, await findForkedFrom(context, skill, caller))
+  const details = toDetails(skill, stored, await findForkedFrom(context, skill, caller))
+  return { ...details, name: await showName(context, skill, caller) }
 }
 
 const selectDocument = keepCompiled<SkillDocumentRow>((db) =>

@@ -51,6 +51,7 @@ export const itemColumns = [
     'id',
     'name',
     'full_name',
+    'holds_name',
     'description',
     'latest_version',
     'downloads',
@@ -60,16 +61,25 @@ export const itemColumns = [
   ...(['verified', 'deprecated', 'category', 'license', 'owner_id', 'owner', 'published_at'] as const),
   'stub',
 ] as const
+export type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 
 /** What a stub has as its latest version, of which there is no content. */
 const stubVersion = '0.0.0'
 
-/** A skill as an item of a list (specification 2.1). A stub holds no short name, so that its name is the full one. */
-export function toSkill(skill: Pick<SkillRow, (typeof itemColumns)[number]>): Skill {
+/**
+ * The name by which everyone reaches a skill: the short one of its holder, the full one of any other. To the owner of
+ * another skill of that short name it means their own; see `showName`.
+ */
+export function toName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'>): string {
+  return skill.holds_name === 1 ? skill.name : skill.full_name
+}
+
+/** A skill as an item of a list (specification 2.1). */
+export function toSkill(skill: ItemRow): Skill {
   const isStub = skill.stub === 1
   return {
     id: skill.id,
-    name: isStub ? skill.full_name : skill.name,
+    name: toName(skill),
     fullName: skill.full_name,
     description: skill.description,
     latestVersion: isStub ? stubVersion : skill.latest_version,

@@ -61,6 +61,7 @@ export async function insertSkill(
     owner: owner.username,
     name: fields.name,
     full_name: `${owner.username}/${fields.name}`,
+    holds_name: 0,
     display_name: fields.name,
     description: '',
     category: '',

@@ -2,13 +2,11 @@ import type { SearchResult } from '@skillstead/protocol'
 import { callerId, type Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
-import type { SkillRow } from '../storage/tables.ts'
-import { itemColumns, toSkill } from './skill-document.ts'
+import { toSkills } from './shown-names.ts'
+import { itemColumns, type ItemRow } from './skill-document.ts'
 
 /** Without a query everything is found, and nothing of it is a match. */
 const noMatch = { score: 0, fields: [], terms: [] }
-
-type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 
 interface SearchInput {
   q: string
@@ -27,10 +25,15 @@ interface SearchInput {
 }
 
 /** GET /skills: the envelope of specification 2.2. */
-export async function searchSkills(
+export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller): Promise<SearchResult> {
+  return searchSkillsAs(context, input, { viewer: caller, reader: caller })
+}
+
+/** As {@link searchSkills}, of what `viewer` may see, with names that lead `reader` there. */
+export async function searchSkillsAs(
   context: CatalogueContext,
   input: SearchInput,
-  caller: Caller,
+  { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
   const { q, page, limit, sort, explain } = input
   const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
@@ -40,16 +43,21 @@ export async function searchSkills(
     sort,
     offset: toOffset(page, limit),
     limit,
-    viewer: callerId(caller),
+    viewer: callerId(viewer),
     filters,
     explain,
   })
   const rows = await readRows(context, hits.ids)
-  const skills = hits.ids.flatMap((num, i) => {
+  const found = hits.ids.flatMap((num, i) => {
     const row = rows.get(num)
-    if (!row) return []
-    return [explain ? { ...toSkill(row), match: hits.matches?.[i] ?? noMatch } : toSkill(row)]
+    return row ? [{ row, match: hits.matches?.[i] ?? noMatch }] : []
   })
+  const items = await toSkills(
+    context,
+    found.map(({ row }) => row),
+    reader,
+  )
+  const skills = explain ? items.map((skill, i) => ({ ...skill, match: found[i]!.match })) : items
   return { skills, ...toPage(hits.total, page, limit), filters: { q, ...withoutUndefined(filters) } }
 }
 

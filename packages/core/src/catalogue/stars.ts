@@ -2,6 +2,7 @@ import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { appendChange } from '../log/append-change.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
+import { toName } from './skill-document.ts'
 
 /** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
 export async function setStarred(context: CatalogueContext, input: { name: string }, starred: boolean, caller: Caller) {
@@ -42,7 +43,7 @@ export async function setStarred(context: CatalogueContext, input: { name: strin
         ownerId: skill.owner_id,
         skill,
         data: () => ({
-          skill: { id: skill.id, name: skill.name, fullName: skill.full_name },
+          skill: { id: skill.id, name: toName(skill), fullName: skill.full_name },
           user: { id: userId, username },
           starCount: row.stars,
         }),

@@ -6,6 +6,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
+import { toName } from '../catalogue/skill-document.ts'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -121,7 +122,7 @@ function emitReview(
     ownerId: skill.owner_id,
     skill,
     data: () => ({
-      skill: { id: skill.id, name: skill.name },
+      skill: { id: skill.id, name: toName(skill) },
       review: { id, rating, title: '', body: content },
       reviewer: { agentKey, displayName, platformId, authenticated },
     }),

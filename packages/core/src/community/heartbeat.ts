@@ -36,7 +36,7 @@ export async function heartbeat(
     const known = found.get(item.skillName)
     return known ? [{ ...known, item: { ...item, version: readVersion(item.version) } }] : []
   })
-  const asker = { agent, stored, userIds: toUserIds(agent, caller) }
+  const asker = { agent, stored, caller, userIds: toUserIds(agent, caller) }
   const updates = await listUpdates(context, installed, asker)
   const recommendations = await recommend(context, toSkills(installed), asker)
   if (agent) {

@@ -4,6 +4,7 @@ import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
+import { toName } from '../catalogue/skill-document.ts'
 import type { IssueRow } from '../storage/rows-community.ts'
 
 /** GET /skills/<name>/issues, newest first. */
@@ -52,7 +53,7 @@ export async function createIssue(
       ownerId: skill.owner_id,
       skill,
       data: () => ({
-        skill: { id: skill.id, name: skill.name },
+        skill: { id: skill.id, name: toName(skill) },
         issue: { id: row.id, type: row.type, title: row.title, body: row.body },
         author: { username: user.username },
       }),

@@ -1,9 +1,10 @@
 import type { HeartbeatResult } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
 import type { CommunityContext } from './community-context.ts'
-import { itemColumns, toSkill } from '../catalogue/skill-document.ts'
+import { toSkills } from '../catalogue/shown-names.ts'
+import { itemColumns, type ItemRow } from '../catalogue/skill-document.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
-import type { SkillRow } from '../storage/tables.ts'
 import { suggestFromAgents } from './recommend-from-agents.ts'
 import { suggestFromPacks } from './recommend-from-packs.ts'
 import { suggestPopular } from './recommend-from-popularity.ts'
@@ -17,6 +18,7 @@ type Recommendation = HeartbeatResult['recommendations'][number]
 export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet
+  readonly caller: Caller
   /** Whose agents are not others. */
   readonly userIds: ReadonlySet<string>
 }
@@ -64,7 +66,7 @@ export async function recommend(
     gather(scores, 'popularity', popular, has)
     for (const { skillId, fullName } of popular) names.set(skillId, fullName)
   }
-  return showBest(context, scores, names)
+  return showBest(context, { scores, names }, asker.caller)
 }
 
 interface Scored extends Pick<Suggestion, 'reason' | 'pack'> {
@@ -91,14 +93,14 @@ function rank(scores: ReadonlyMap<string, Scored>): string[] {
   return ranked.slice(0, candidatesMax).map(([id]) => id)
 }
 
-const selectItems = keepListQuery<Pick<SkillRow, (typeof itemColumns)[number]>>((db, lists) =>
+const selectItems = keepListQuery<ItemRow>((db, lists) =>
   db.selectFrom('skills').select(itemColumns).where(lists.has('id')).where(offered),
 )
 
 async function showBest(
-  { database }: CommunityContext,
-  scores: ReadonlyMap<string, Scored>,
-  names: ReadonlyMap<string, string>,
+  context: CommunityContext,
+  { scores, names }: { scores: ReadonlyMap<string, Scored>; names: ReadonlyMap<string, string> },
+  caller: Caller,
 ): Promise<Recommendation[]> {
   const best = [...names]
     .map(([id, fullName]) => ({ id, fullName, ...scores.get(id)! }))
@@ -106,10 +108,10 @@ async function showBest(
     .slice(0, recommendationsMax)
   if (best.length === 0) return []
   const rows = await selectItems(
-    database,
+    context.database,
     best.map(({ id }) => id),
   )
-  const skills = new Map(rows.map((row) => [row.id, toSkill(row)]))
+  const skills = new Map((await toSkills(context, rows, caller)).map((skill) => [skill.id, skill]))
   // One may have been taken back a moment ago.
   return best.flatMap(({ id, score, reason, pack = null }) => {
     const skill = skills.get(id)

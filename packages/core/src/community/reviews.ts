@@ -4,6 +4,7 @@ import type { CommunityContext } from './community-context.ts'
 import { newId } from '../kernel/ids.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
+import { toName } from '../catalogue/skill-document.ts'
 import type { ReviewRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { checkTexts } from '../catalogue/text-scan.ts'
@@ -75,7 +76,7 @@ export async function createReview(
         ownerId: skill.owner_id,
         skill,
         data: () => ({
-          skill: { id: skill.id, name: skill.name },
+          skill: { id: skill.id, name: toName(skill) },
           review: { id: after.id, rating, title, body },
           reviewer: { username: user.username },
         }),

@@ -1,6 +1,8 @@
 import type { Trending } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
 import type { CommunityContext } from './community-context.ts'
-import { itemColumns, toSkill } from '../catalogue/skill-document.ts'
+import { toSkills } from '../catalogue/shown-names.ts'
+import { itemColumns } from '../catalogue/skill-document.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
 import { toHour } from './trends.ts'
 import { areWindowsStale, rollAllTrends } from './trend-windows.ts'
@@ -15,7 +17,7 @@ interface TrendingInput {
 const smallCategorySkills = 1000
 
 /** GET /trending: public skills by the installs of a period and what they gained on the one before. */
-export async function getTrending(context: CommunityContext, input: TrendingInput): Promise<Trending> {
+export async function getTrending(context: CommunityContext, input: TrendingInput, caller: Caller): Promise<Trending> {
   await rollToNow(context, input.period)
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
   const ranking = selectRanking(context, input, isSmall)
@@ -23,9 +25,10 @@ export async function getTrending(context: CommunityContext, input: TrendingInpu
     readBest(ranking, input.limit),
     ranking.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ])
+  const skills = await toSkills(context, rows, caller)
   const entries = rows.map((row, i) => ({
     rank: i + 1,
-    skill: toSkill(row),
+    skill: skills[i]!,
     installs: row.installs,
     previousInstalls: row.previous,
     growth: (row.installs - row.previous) / Math.max(row.previous, 1),

@@ -4,7 +4,7 @@ import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { guest, requireAccount, systemCaller, type Caller } from '../kernel/caller.ts'
 import type { CommunityContext } from './community-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { searchSkills } from '../catalogue/skill-search.ts'
+import { searchSkillsAs } from '../catalogue/skill-search.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { readVerifications } from '../accounts/verified-author.ts'
@@ -62,6 +62,7 @@ export async function updateMe(
 export async function showUser(
   context: CommunityContext,
   input: { username: string; page: number; limit: number },
+  caller: Caller,
 ): Promise<Profile> {
   const { username, page, limit } = input
   const user = await getUserByName(context, username)
@@ -75,7 +76,7 @@ export async function showUser(
     page,
     limit,
   } as const
-  const { filters: _filters, ...skills } = await searchSkills(context, published, guest)
+  const { filters: _filters, ...skills } = await searchSkillsAs(context, published, { viewer: guest, reader: caller })
   const claimed = user.claimed === 1
   return { ...toPublicFields(user), claimed, ...(await readProved(context, user)), counts, ...skills }
 }

@@ -16,6 +16,7 @@ import { cluster } from './migrations/0013-cluster.ts'
 import { invitations } from './migrations/0014-invitations.ts'
 import { metadataScans } from './migrations/0015-metadata-scans.ts'
 import { agentRatings } from './migrations/0016-agent-ratings.ts'
+import { heldNames } from './migrations/0017-held-names.ts'
 import { quarantinedVersions } from './migrations/0018-quarantined-versions.ts'
 import type { Tables } from './tables.ts'
 
@@ -46,6 +47,7 @@ const migrations: readonly Migration[] = [
   invitations,
   metadataScans,
   agentRatings,
+  heldNames,
   quarantinedVersions,
 ]
 

@@ -107,6 +107,8 @@ export interface SkillRow {
   owner: string
   name: string
   full_name: string
+  /** 1: it holds its short name, as `holders` says, so that the name alone leads everyone to it. */
+  holds_name: number
   display_name: string
   description: string
   category: string

@@ -1,5 +1,6 @@
 import type { EventData } from '@skillstead/protocol'
 import type { OutboxJob } from '../outbox/outbox.ts'
+import { toName } from '../catalogue/skill-document.ts'
 import { isShownToOwner } from '../catalogue/visibility.ts'
 import type { Dialect } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
@@ -11,7 +12,7 @@ import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './s
 
 /** A skill whose owner is told of every use, and those who are told. */
 export interface Watched {
-  readonly skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'downloads'>
+  readonly skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'holds_name' | 'downloads'>
   readonly subscribers: readonly Subscriber[]
 }
 
@@ -28,7 +29,7 @@ export async function findWatched(
   // Not joined: a database may look through all that an owner has, for some of it.
   const skills = await trx
     .selectFrom('skills')
-    .select(['id', 'owner_id', 'name', 'full_name', 'downloads', 'state'])
+    .select(['id', 'owner_id', 'name', 'full_name', 'holds_name', 'downloads', 'state'])
     .where(isInList(dialect, 'id', skillIds))
     .execute()
   const ownerIds = new Set(skills.map(({ owner_id }) => owner_id))
@@ -68,7 +69,8 @@ export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<strin
     const { skillId, client } = parseUseKey(key)
     const found = watched.get(skillId)
     if (!found) continue
-    const { id, name, full_name: fullName, downloads } = found.skill
+    const { id, full_name: fullName, downloads } = found.skill
+    const name = toName(found.skill)
     const before = counts.get(id) ?? downloads
     for (let i = 1; i <= count; i++) {
       const data: EventData<'skill.downloaded'> = { skill: { id, name, fullName }, client, downloadCount: before + i }

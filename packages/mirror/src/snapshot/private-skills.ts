@@ -58,7 +58,7 @@ async function* readSkill(
 ): AsyncGenerator<{ releases: Release[]; refused?: Refusal[]; unchanged?: number }> {
   try {
     const details = await api.getSkill({ name: fullName })
-    const isMeant = `${details.author.username}/${details.name}` === fullName && details.fullName === fullName
+    const isMeant = details.fullName === fullName && fullName.startsWith(`${details.author.username}/`)
     if (!isMeant || details.visibility !== 'private') return
     const changed = findChanged(details, there)
     if (changed.length === 0) yield { releases: [], unchanged: 1 }
@@ -88,7 +88,7 @@ async function readVersion(api: RegistryApi, details: SkillDetails, version: str
   const isLatest = version === details.latestVersion
   return {
     owner: author.username,
-    name: details.name,
+    name: toShortName(name),
     version,
     publishedAt: Date.parse(publishedAt),
     files: [{ path: 'SKILL.md', bytes: skillMd }, ...files],

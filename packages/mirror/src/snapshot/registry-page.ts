@@ -15,6 +15,8 @@ export interface ListedSkill {
   readonly id: string
   readonly owner: string
   readonly name: string
+  /** What leads to it in a path there: of a node that has several of its short name, the full name. */
+  readonly ref: string
   readonly fullName: string
   readonly version: string
   /** Milliseconds since 1970. */
@@ -89,7 +91,8 @@ function readItem(raw: unknown): ListedSkill | string {
   const item = parsed.output
   const [owner = '', name = '', ...rest] = item.fullName.split('/')
   const publishedAt = Date.parse(item.publishedAt)
-  if (rest.length > 0 || name !== item.name || !isSkillName(name)) return 'Its name is none that a skill can have here.'
+  if (rest.length > 0 || ![name, item.fullName].includes(item.name) || !isSkillName(name))
+    return 'Its name is none that a skill can have here.'
   if (!isUsername(owner) || reservedOwners.has(owner)) return 'Its owner has a name that nobody can have here.'
   if (!isVersion(item.latestVersion)) return 'Its version is not of three numbers.'
   if (!(publishedAt >= 0)) return 'It was published at no time that can be read.'
@@ -98,6 +101,7 @@ function readItem(raw: unknown): ListedSkill | string {
     id,
     owner,
     name,
+    ref: item.name,
     fullName,
     publishedAt,
     verified,

@@ -43,7 +43,7 @@ export function toApiBase(location: string): string {
  */
 export async function readListedSkill(access: RegistryAccess, listed: ListedSkill): Promise<Reading> {
   const { base, http, apiKey } = access
-  const path = `${base}/skills/${encodeURIComponent(listed.name)}`
+  const path = `${base}/skills/${encodeURIComponent(listed.ref)}`
   try {
     if (access.isPrivate && (await isShown(access, path, listed))) return 'shown'
     const question = { url: new URL(`${path}/skill.md`), accept: 'text/markdown, text/plain', apiKey }
@@ -54,7 +54,7 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
       return refuse(
         listed,
         'missing',
-        `Under '${listed.name}' it gives another skill of that name, and no way to this one.`,
+        `Under '${listed.ref}' it gives another skill of that name, and no way to this one.`,
       )
     }
     if (said.latestVersion !== undefined && said.latestVersion !== listed.version) return 'moved'

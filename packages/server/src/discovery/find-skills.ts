@@ -12,10 +12,11 @@ const route = routes.find(({ name }) => name === 'searchSkills')!
 export async function findSkills(node: NodeParts, call: Call): Promise<Response> {
   const { body } = await localCall(node.registry, 'searchSkills', toInput(call, route, undefined), call.caller)
   const address = node.addressOf(call)
-  const skills = (body as SearchResult).skills.map(({ fullName, name, downloads }) => ({
+  const skills = (body as SearchResult).skills.map(({ fullName, downloads }) => ({
     id: fullName,
-    skillId: name,
-    name,
+    // What the program installs out of the source: the name in SKILL.md, which has no owner.
+    skillId: toShortName(fullName),
+    name: toShortName(fullName),
     installs: downloads,
     source: `${address}/${fullName}`,
   }))
@@ -25,4 +26,8 @@ export async function findSkills(node: NodeParts, call: Call): Promise<Response>
     body: Buffer.from(JSON.stringify({ skills })),
     cacheControl: call.personal ? 'private, no-store' : 'no-cache',
   })
+}
+
+function toShortName(fullName: string): string {
+  return fullName.slice(fullName.indexOf('/') + 1)
 }

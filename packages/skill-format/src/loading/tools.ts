@@ -56,7 +56,7 @@ export function toToolDefinition(skill: {
   readonly contract: { readonly inputs: unknown } | null
 }): GenericTool {
   return {
-    name: toToolName(skill.name),
+    name: toToolName(skill.name.slice(skill.name.lastIndexOf('/') + 1)),
     description: toToolDescription(skill.description) || toToolDescription(`The skill ${skill.fullName}.`),
     parameters: toParameters(skill.contract?.inputs),
   }

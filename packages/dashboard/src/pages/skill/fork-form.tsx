@@ -4,7 +4,7 @@ import { api } from '../../api.ts'
 import { refresh } from '../../data/queries.ts'
 import { useMe } from '../../data/session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
-import type { ShownSkill } from './shown-skill.ts'
+import { toShortName, type ShownSkill } from './shown-skill.ts'
 
 /** Takes the latest version over into the user's own name, to go on from there. */
 export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
@@ -23,7 +23,7 @@ export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
         <Field
           label="Its name with you"
           name="newName"
-          defaultValue={skill.name}
+          defaultValue={toShortName(skill)}
           maxLength={64}
           required
           hint={`Version ${skill.latestVersion} becomes ${me.username}/…, and says where it comes from.`}

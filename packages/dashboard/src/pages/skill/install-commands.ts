@@ -1,4 +1,4 @@
-import type { ShownSkill } from './shown-skill.ts'
+import { toShortName, type ShownSkill } from './shown-skill.ts'
 
 interface InstallWay {
   readonly title: string
@@ -15,6 +15,7 @@ export function toInstallCommand(shown: ShownSkill, rest = ''): string {
 /** How to get this very version with what people have; all names in it are letters, digits and hyphens. */
 export function listInstallWays(shown: ShownSkill): InstallWay[] {
   const { skill, name, version } = shown
+  const folder = toShortName(skill)
   const isPublic = skill.visibility === 'public'
   const archive = `${location.origin}/api/v1/skills/${encodeURIComponent(name)}/archive?version=${version}`
   const key = isPublic ? '' : ' -H "Authorization: Bearer $SKILLSTEAD_KEY"'
@@ -41,7 +42,7 @@ export function listInstallWays(shown: ShownSkill): InstallWay[] {
       hint: isPublic
         ? 'The same bytes every time. It unpacks into a folder of the name of the skill.'
         : 'The same bytes every time. Put your API key into SKILLSTEAD_KEY first.',
-      text: `curl -fL${key} -o ${skill.name}.zip '${archive}'\nunzip ${skill.name}.zip -d .agents/skills/${skill.name}`,
+      text: `curl -fL${key} -o ${folder}.zip '${archive}'\nunzip ${folder}.zip -d .agents/skills/${folder}`,
     },
     {
       title: 'Without installing, by the Model Context Protocol',

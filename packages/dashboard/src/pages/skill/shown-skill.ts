@@ -12,6 +12,11 @@ export interface ShownSkill {
   readonly asked: string | undefined
 }
 
+/** The name without its owner, which is also that of its folder. */
+export function toShortName({ fullName }: Pick<SkillDetails, 'fullName'>): string {
+  return fullName.slice(fullName.indexOf('/') + 1)
+}
+
 /** The address of a part of the page, of the same version. */
 export function toTab({ name, asked }: ShownSkill, tab: string, fields: Record<string, string | undefined> = {}) {
   return toAddress(addresses.skill(name, tab), { version: asked, ...fields })

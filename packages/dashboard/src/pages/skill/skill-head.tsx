@@ -5,7 +5,7 @@ import { useMe } from '../../data/session.ts'
 import { useAddress } from '../../data/use-address.ts'
 import { ActionButton, Select, useAction } from '../../ui/form.tsx'
 import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
-import { toTab, type ShownSkill } from './shown-skill.ts'
+import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 import { Warnings } from './warnings.tsx'
 
 /** What is said of a skill above all of its parts. */
@@ -13,7 +13,7 @@ export function SkillHead({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
   return (
     <>
-      {skill.displayName && skill.displayName !== skill.name && (
+      {skill.displayName && skill.displayName !== toShortName(skill) && (
         <p class="display-name" dir="auto">
           {skill.displayName}
         </p>

@@ -1,0 +1,44 @@
+import type { Skill } from '@skillstead/protocol'
+import type { Caller } from '../kernel/caller.ts'
+import type { CatalogueContext } from './catalogue-context.ts'
+import { keepListQuery } from '../storage/list-query.ts'
+import type { SkillRow } from '../storage/tables.ts'
+import { toName, toSkill, type ItemRow } from './skill-document.ts'
+
+type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
+
+/** Skills as items of a list, in the order of their rows, with names that lead this caller to them. */
+export async function toSkills(context: CatalogueContext, rows: readonly ItemRow[], caller: Caller): Promise<Skill[]> {
+  const own = await findOwnNames(context, rows, caller)
+  return rows.map((row) => ({ ...toSkill(row), name: toNameBeside(row, own) }))
+}
+
+/** The name of a skill that leads this caller to it. */
+export async function showName(context: CatalogueContext, skill: Named, caller: Caller): Promise<string> {
+  return toNameBeside(skill, await findOwnNames(context, [skill], caller))
+}
+
+function toNameBeside(skill: Named, own: ReadonlySet<string>): string {
+  return own.has(skill.full_name) ? skill.full_name : toName(skill)
+}
+
+/** The full names of those holders whose short name means another skill to this caller: one of their own. */
+async function findOwnNames(
+  context: CatalogueContext,
+  skills: readonly Named[],
+  caller: Caller,
+): Promise<ReadonlySet<string>> {
+  if (caller.kind !== 'user') return none
+  const held = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
+  if (held.length === 0) return none
+  const names = held.map(({ name }) => `${caller.username}/${name}`)
+  const rows = await selectOwn(context.database, names, 'withdrawn')
+  const own = new Set(rows.map(({ name }) => name))
+  return new Set(held.filter(({ name }) => own.has(name)).map(({ full_name }) => full_name))
+}
+
+const selectOwn = keepListQuery<Pick<SkillRow, 'name'>>((db, lists) =>
+  db.selectFrom('skills').select('name').where(lists.has('full_name')).where('state', '!=', 'withdrawn'),
+)
+
+const none: ReadonlySet<string> = new Set()
