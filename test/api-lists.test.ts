@@ -74,19 +74,19 @@ describeApi('what people look up of skills and of themselves', (open) => {
     await test.admin.api.moderateSkill({ name: 'carol/flagged', state: 'flagged', reason: 'Look twice.' })
     await carol.api.deleteSkill({ name: 'carol/deleted' })
     const { skills, total } = await carol.api.listOwnSkills()
-    const shown = skills.map(({ name, state, visibility, flagged }) => [name, state, visibility, flagged])
+    const shown = skills.map(({ fullName, state, visibility, flagged }) => [fullName, state, visibility, flagged])
     expect(shown.toSorted()).toEqual([
-      ['flagged', 'published', 'public', true],
-      ['hidden', 'hidden', 'public', false],
-      ['plain', 'published', 'public', false],
-      ['private', 'published', 'private', false],
-      ['yanked', 'yanked', 'public', false],
+      ['carol/flagged', 'published', 'public', true],
+      ['carol/hidden', 'hidden', 'public', false],
+      ['carol/plain', 'published', 'public', false],
+      ['carol/private', 'published', 'private', false],
+      ['carol/yanked', 'yanked', 'public', false],
     ])
     expect(total).toBe(5)
     const times = skills.map(({ updatedAt }) => updatedAt)
     expect(times).toEqual(times.toSorted().toReversed())
     expect((await carol.api.listOwnSkills({ limit: 2, page: 3 })).skills).toHaveLength(1)
-    expect((await test.admin.api.listOwnSkills()).skills.map(({ name }) => name)).not.toContain('private')
+    expect((await test.admin.api.listOwnSkills()).skills.map(({ fullName }) => fullName)).not.toContain('carol/private')
     expect(await codeOf(test.api().listOwnSkills())).toBe('unauthorized')
   })
 

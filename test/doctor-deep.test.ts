@@ -70,6 +70,11 @@ describeDatabases('doctor --deep', (open, dialect) => {
         run(sql`update skills set full_name = 'eve/tool' where name = 'hooked'`),
       ],
       ['a holder of a short name', /nobody holds its short name/, run(sql`delete from holders where name = 'tool'`)],
+      [
+        'whether a skill holds its short name',
+        /alice\/tool in answers contradicts who holds/,
+        run(sql`update skills set holds_name = 0 where full_name = 'alice/tool'`),
+      ],
       ['the public form of a skill', /public form of alice\/tool is not/, changeDocument],
       ['a public form that is gone', /public form of .* is missing/, run(sql`delete from skill_documents`)],
       ['a row of the text index', /not in the full-text index/, dropText],

@@ -1,7 +1,8 @@
 import type { UpstreamStatus } from '@skillstead/mirror'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { skillMd } from './answers.ts'
 import { createClock, describeDatabases, startMs } from './harness.ts'
-import { endMirrors, openMirror } from './mirror-harness.ts'
+import { endMirrors, openMirror, openUpstream } from './mirror-harness.ts'
 import { openSpecRegistry } from './spec-registry.ts'
 import { sendPage } from './stand-in.ts'
 
@@ -34,6 +35,20 @@ describeDatabases('a mirror of a registry that speaks only the specification', (
       origin: { kind: 'mirror', upstream: 'far' },
     })
     expect((await test.api().getSkillMd({ name: 'bob/pdf' })).body).toBeDefined()
+  })
+
+  it('brings in all skills of a short name where lists name those in full that do not hold it', async () => {
+    const { mirror, test } = await openMirror(open)
+    const upstream = await openUpstream(open)
+    for (const username of ['ann', 'bob']) {
+      const { api } = await upstream.test.makeUser(username)
+      await api.publishSkill({ skillMd: skillMd('pdf') })
+    }
+    await mirror.add('far', upstream.url, { kind: 'registry' })
+    expect(await mirror.sync('far')).toMatchObject({ applied: 2, refusedTotal: 0 })
+    for (const name of ['ann/pdf', 'bob/pdf']) {
+      expect((await test.api().getSkill({ name })).origin.kind).toBe('mirror')
+    }
   })
 
   it('asks for nothing but lists, details and SKILL.md, all as a guest', async () => {

@@ -40,6 +40,11 @@ const rules: readonly { readonly find: Query; readonly tell: (subject: string) =
     tell: (skill) => `${skill} is public, and nobody holds its short name.`,
   },
   {
+    find: sql`select full_name as subject from skills where holds_name <> (
+      select count(*) from holders where holders.name = skills.name and skill_id = skills.id)`,
+    tell: (skill) => `The name of ${skill} in answers contradicts who holds its short name.`,
+  },
+  {
     find: sql`select full_name as subject from aliases where exists (
       select 1 from skills where skills.full_name = aliases.full_name and skills.id <> aliases.skill_id)`,
     tell: (name) => `The earlier name ${name} of one skill is the name of another one.`,
