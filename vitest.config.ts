@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { isSampled, sample, seed } from './test/long.ts'
+import { isSampled, sample, seed } from './test/support/long.ts'
 
 /** What a sampled long run has of the suites that `pnpm test` runs in two of their four variants. */
 const sampledFiles = 12
@@ -19,9 +19,9 @@ export default defineConfig(({ mode }) => {
       include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...(isLong ? [] : ['**/*.long.test.ts'])],
       env: { SKILLSTEAD_TEST_LONG: isLong ? '1' : '' },
-      globalSetup: ['test/run-folder.ts', 'test/postgres.ts', 'test/browser-server.ts'],
-      reporters: ['./test/line-reporter.ts'],
-      setupFiles: ['test/setup.ts'],
+      globalSetup: ['test/support/run-folder.ts', 'test/support/postgres.ts', 'test/support/browser-server.ts'],
+      reporters: ['./test/support/line-reporter.ts'],
+      setupFiles: ['test/support/setup.ts'],
       // Modules load and the scanner's tables are built once a worker instead of once a file.
       isolate: false,
       // Tests wait for child processes, disks and databases for much of their time.

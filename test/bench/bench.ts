@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
-import { startPostgres } from '../postgres.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { importCorpus, makeCatalogue, writeCorpus } from './catalogue.ts'
 import type { Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createGzip, gzipSync } from 'node:zlib'
 import { watchProcess } from './children.ts'
-import { seededRandom } from '../random.ts'
+import { seededRandom } from '../support/random.ts'
 import { makeSkills, rewrite, toQuery, type SyntheticQuery } from './synthetic.ts'
 
 const run = promisify(execFile)

@@ -8,7 +8,7 @@ import { newId } from '../../packages/core/src/kernel/ids.ts'
 import type { SkillRow, VersionRow } from '../../packages/core/src/storage/tables.ts'
 import { importAll, readLines } from './copies.ts'
 import { fromRows, type Figure } from './figures.ts'
-import { seededRandom, type Random } from '../random.ts'
+import { seededRandom, type Random } from '../support/random.ts'
 import { median, quantile } from './statistics.ts'
 
 const insertedAtOnce = 100

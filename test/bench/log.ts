@@ -13,7 +13,7 @@ import { appendChange, type LogDraft } from '../../packages/core/src/log/append-
 import type { WriteTransaction } from '../../packages/core/src/storage/writer.ts'
 import { checkLog } from '../../packages/core/src/log/check-log.ts'
 import { readTile } from '../../packages/core/src/log/read-tile.ts'
-import { startPostgres } from '../postgres.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { median, quantile } from './statistics.ts'

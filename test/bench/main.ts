@@ -10,7 +10,7 @@ import { endProcesses } from './children.ts'
 import { writeDocs } from './docs.ts'
 import type { Figure } from './figures.ts'
 import { parts, type Part } from './parts.ts'
-import enterRunFolder from '../run-folder.ts'
+import enterRunFolder from '../support/run-folder.ts'
 
 const { values, positionals } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { RegistryOptions } from '@skillstead/core'
 import { startNode, type Child } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
-import { pick, seededRandom } from '../random.ts'
+import { pick, seededRandom } from '../support/random.ts'
 import { quantile } from './statistics.ts'
 import { makeSkills } from './synthetic.ts'
 

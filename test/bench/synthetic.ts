@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { normal, pick, seededRandom, type Random } from '../random.ts'
+import { normal, pick, seededRandom, type Random } from '../support/random.ts'
 
 /** A skill as nobody wrote it, in the form of a line that `skillstead import` takes. */
 export interface SyntheticSkill {

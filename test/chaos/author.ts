@@ -1,6 +1,6 @@
 import { createClient } from '@skillstead/client'
 import { toContentDigest } from '@skillstead/client/verify'
-import { skillMd, textOf } from '../answers.ts'
+import { skillMd, textOf } from '../support/answers.ts'
 import { patient, type Ask } from './ask.ts'
 import type { Trouble } from './trouble.ts'
 

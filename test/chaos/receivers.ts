@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Outside } from '../outside.ts'
+import type { Outside } from '../support/outside.ts'
 
 /** How receivers take what is sent to them. */
 export type Mood = 'kind' | 'silent' | 'failing' | 'hanging up'

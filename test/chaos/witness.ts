@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createClient } from '@skillstead/client'
 import { toLeafHash, verifyCheckpoint, verifyConsistency, type Checkpoint } from '@skillstead/client/verify'
-import { bytesOf, textOf } from '../answers.ts'
+import { bytesOf, textOf } from '../support/answers.ts'
 import { patient, type Ask } from './ask.ts'
 import type { Trouble } from './trouble.ts'
 

@@ -3,8 +3,8 @@ import { createClient } from '@skillstead/client'
 import { verifyCheckpoint, verifyProvenance } from '@skillstead/client/verify'
 import { openRegistry, type Registry } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
-import { naiveRoot } from '../naive-tree.ts'
-import { readEntries } from '../signed-log.ts'
+import { naiveRoot } from '../support/naive-tree.ts'
+import { readEntries } from '../support/signed-log.ts'
 import type { Told } from './cluster-load.ts'
 
 export interface CompareOptions {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { verifyCheckpoint } from '@skillstead/client/verify'
-import { skillMd } from '../answers.ts'
+import { skillMd } from '../support/answers.ts'
 import { balancerHeader } from './cluster-nodes.ts'
 
 export interface LoadOptions {

@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { localApi, openRegistry, readVerifierKeys, systemCaller } from '@skillstead/core'
-import { skillMd } from '../answers.ts'
-import { openOutside } from '../outside.ts'
-import { startPostgres } from '../postgres.ts'
+import { skillMd } from '../support/answers.ts'
+import { openOutside } from '../support/outside.ts'
+import { startPostgres } from '../support/postgres.ts'
 import type { NodeOptions } from './cluster-child.ts'
 import { compare, type Faults } from './cluster-compare.ts'
 import { startLoad } from './cluster-load.ts'
 import { startBalancer, startNodes, type Nodes } from './cluster-nodes.ts'
-import { seededRandom } from '../random.ts'
+import { seededRandom } from '../support/random.ts'
 
 export interface ClusterOptions {
   readonly kills: number

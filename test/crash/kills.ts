@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
-import { openOutside, type Outside } from '../outside.ts'
-import { seededRandom } from '../random.ts'
+import { openOutside, type Outside } from '../support/outside.ts'
+import { seededRandom } from '../support/random.ts'
 import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
 
 export interface KillOptions {

@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
-import { findDamage, publishVersions, readState } from '../mirror-state.ts'
-import { seededRandom } from '../random.ts'
+import { findDamage, publishVersions, readState } from '../support/mirror-state.ts'
+import { seededRandom } from '../support/random.ts'
 import type { MirrorChildOptions, MirrorChildSays } from './mirror-child.ts'
 
 type Location = Pick<RegistryOptions, 'path' | 'databaseUrl'>

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { localApi, openRegistry, systemClock, type RegistryOptions } from '@skillstead/core'
-import { skillMd } from '../answers.ts'
+import { skillMd } from '../support/answers.ts'
 
 /** A process that publishes one version after another until it is killed, or only delivers what is left. */
 export interface PublisherOptions {

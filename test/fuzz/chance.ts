@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { pick, seededRandom } from '../random.ts'
+import { pick, seededRandom } from '../support/random.ts'
 
 /** Everything that a run leaves to chance, the same for the same seed. */
 export interface Chance {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startPostgres } from '../postgres.ts'
-import enterRunFolder from '../run-folder.ts'
+import { startPostgres } from '../support/postgres.ts'
+import enterRunFolder from '../support/run-folder.ts'
 import { grownMiBMax, runFuzz } from './run-fuzz.ts'
 
 const { values } = parseArgs({

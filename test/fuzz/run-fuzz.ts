@@ -4,7 +4,7 @@ import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/c
 import { checkRegistry } from '@skillstead/maintenance'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { createLogger, listenNode } from '@skillstead/server'
-import { openRaw, type RawAnswer, type RawConnection } from '../raw-connection.ts'
+import { openRaw, type RawAnswer, type RawConnection } from '../support/raw-connection.ts'
 import { createChance, type Chance } from './chance.ts'
 import { createJudge } from './judge.ts'
 import { readOperations, type Operation } from './operations.ts'

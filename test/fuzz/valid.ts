@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { skillMd } from '../answers.ts'
+import { skillMd } from '../support/answers.ts'
 import type { Chance } from './chance.ts'
 import type { Schema } from './operations.ts'
 import { collectionOf, type Pool } from './pool.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { localApi, localCall, systemCaller, type Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
-import { skillMd } from '../answers.ts'
-import { sampleOf } from '../security-samples.ts'
+import { skillMd } from '../support/answers.ts'
+import { sampleOf } from '../support/security-samples.ts'
 import type { Pool } from './pool.ts'
 
 /** Who sends requests. Nobody ever sends one as `vault`, who has what nobody else may see. */

@@ -1,9 +1,9 @@
-import SqliteDatabase from 'better-sqlite3'
-import { Kysely, SqliteDialect, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import {
   type DatabaseLocation,
   type Dialect,
   migrationNames,
+  openFileForReading,
   openPostgres,
   type Tables,
 } from '@skillstead/core/internal'
@@ -18,7 +18,7 @@ export async function openReading<T>(
   work: (trx: Kysely<Tables>, dialect: Dialect) => Promise<T>,
 ): Promise<T> {
   const dialect = location.path === undefined ? 'postgres' : 'sqlite'
-  const db = location.path === undefined ? openPostgres(location.databaseUrl!).main : openFile(location.path)
+  const db = location.path === undefined ? openPostgres(location.databaseUrl!).main : openFileForReading(location.path)
   const transaction = db.transaction()
   const reading =
     dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('repeatable read').setAccessMode('read only')
@@ -30,11 +30,6 @@ export async function openReading<T>(
   } finally {
     await db.destroy()
   }
-}
-
-function openFile(path: string): Kysely<Tables> {
-  const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true })
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
 }
 
 /** The steps of a database's schema, oldest first; none where it is no registry. */

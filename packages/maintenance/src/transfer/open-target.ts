@@ -1,17 +1,13 @@
-import SqliteDatabase from 'better-sqlite3'
-import { Kysely, SqliteDialect, sql } from 'kysely'
+import { sql } from 'kysely'
 import {
   type DatabaseLocation,
   type Dialect,
-  memoiseStatements,
   migrate,
+  openFileForFilling,
   openPostgres,
-  type Tables,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { portableNames } from './portable-tables.ts'
-
-const cacheKibibytes = 65_536
 
 /**
  * Fills an empty database in one transaction: all of it or nothing. A file is one that nobody else knows yet, and that is
@@ -22,7 +18,7 @@ export async function fillDatabase<T>(
   work: (trx: WriteTransaction, dialect: Dialect) => Promise<T>,
 ): Promise<T> {
   const dialect = path === undefined ? 'postgres' : 'sqlite'
-  const db = path === undefined ? openPostgres(databaseUrl!).main : openFile(path)
+  const db = path === undefined ? openPostgres(databaseUrl!).main : openFileForFilling(path)
   try {
     await migrate(db, dialect)
     return await db.transaction().execute(async (trx) => {
@@ -33,15 +29,6 @@ export async function fillDatabase<T>(
   } finally {
     await db.destroy()
   }
-}
-
-function openFile(path: string): Kysely<Tables> {
-  const database = new SqliteDatabase(path)
-  database.pragma('journal_mode = OFF')
-  database.pragma('synchronous = OFF')
-  database.pragma('foreign_keys = ON')
-  database.pragma(`cache_size = -${cacheKibibytes}`)
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database) }) })
 }
 
 async function requireEmpty(trx: WriteTransaction, dialect: Dialect): Promise<void> {

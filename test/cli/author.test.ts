@@ -1,0 +1,122 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { checkPortability, parseSkillMd } from '@skillstead/skill-format'
+import { toNewSkill } from '../../packages/cli/src/new-skill.ts'
+import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { sampleOf } from '../support/security-samples.ts'
+
+interface Linted {
+  ok: boolean
+  skills: { id: string; portable: boolean; warnings: { code: string }[]; security: { verdict: string } }[]
+  unreadable: { id: string; reason: string }[]
+}
+
+describe('a skill from its first line to its publication', { timeout: 180_000 }, () => {
+  let cwd: string
+  let at: string[]
+  async function write(path: string, text: string) {
+    await mkdir(join(cwd, path, '..'), { recursive: true })
+    await writeFile(join(cwd, path), text)
+  }
+  beforeAll(async () => {
+    cwd = await makeFolder()
+    at = ['--data', join(cwd, 'data')]
+    for (const name of ['alice', 'bob']) await skillsteadJson(['users', 'create', name, ...at])
+    await write('ready/SKILL.md', toNewSkill('ready', 'Is ready to be published.'))
+    await write('danger/SKILL.md', sampleOf('dangerous', 'danger'))
+  })
+
+  it('begins with a SKILL.md that passes lint, and is never written over', async () => {
+    const made = await skillsteadJson(['init', 'tidy-up', '--description', 'Tidies: "all", of it # now'], { cwd })
+    expect(made).toEqual({ name: 'tidy-up', folder: 'tidy-up' })
+    const linted = await skillstead(['lint', 'tidy-up'], { cwd })
+    expect(linted).toEqual({
+      code: 0,
+      stdout: 'tidy-up/SKILL.md: portable; safe, 100 of 100, risk none\n',
+      stderr: '',
+    })
+    const before = await readFile(join(cwd, 'tidy-up', 'SKILL.md'))
+    const again = await skillstead(['init', 'tidy-up'], { cwd })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
+    expect(await readFile(join(cwd, 'tidy-up', 'SKILL.md'))).toEqual(before)
+    const below = await skillstead(['init', 'inner', '--dir', 'tidy-up/SKILL.md'], { cwd })
+    expect(below).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is below a file') })
+    const wrong = await skillstead(['init', 'Tidy Up!'], { cwd })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('as in tidy-up.') })
+  })
+
+  it('is portable from the start, whatever its description says', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 500 }), (description) => {
+        fc.pre(description.trim() !== '')
+        const text = toNewSkill('x', description)
+        const parsed = parseSkillMd(text)
+        expect(parsed.frontmatter.description).toBe(description)
+        expect(checkPortability(text, parsed, { folderName: 'x' })).toMatchObject({ portable: true })
+      }),
+    )
+  })
+
+  it('is held by lint against the open format and the scan, without a registry', async () => {
+    for (const [path, text] of Object.entries({
+      'many/good/SKILL.md': '---\nname: good\ndescription: Does good.\n---\nDo it.\n',
+      'many/other/SKILL.md': '---\nname: differs\ndescription: Does it.\ncolour: red\n---\nDo it.\n',
+      'caution/SKILL.md': sampleOf('caution', 'caution'),
+    }))
+      await write(path, text)
+    const { code, stdout } = await skillstead(['lint', 'many', '--json'], { cwd })
+    expect(code).toBe(1)
+    const { ok, skills } = JSON.parse(stdout) as Linted
+    expect(ok).toBe(false)
+    expect(skills.map(({ id, portable }) => [id, portable])).toEqual([
+      ['many/good/SKILL.md', true],
+      ['many/other/SKILL.md', false],
+    ])
+    expect(skills[1]!.warnings.map((warning) => warning.code).toSorted()).toEqual([
+      'key_not_standard',
+      'name_folder_differs',
+    ])
+    const danger = await skillstead(['lint', 'danger'], { cwd })
+    expect(danger.code).toBe(1)
+    expect(danger.stdout).toMatch(/dangerous.*\n[^]* {6}mend: /)
+    expect((await skillstead(['lint', 'caution/SKILL.md', '--fail-on', 'caution'], { cwd })).code).toBe(1)
+  })
+
+  it.each([
+    [['lint', 'nowhere'], 1, 'There is nothing at nowhere.'],
+    [['lint', 'https://example.org/SKILL.md'], 2, 'skillstead scan https://example.org/SKILL.md'],
+    [['lint', '.', '--fail-on', 'safe'], 2, "'safe' is no verdict"],
+    [['publish', 'tidy-up', '--data', 'data'], 2, 'Say whose it is: --owner NAME.'],
+    [['fork', 'tidy-up', '--data', 'data'], 2, 'Say whose the fork is to be: --user NAME.'],
+    [['star', 'tidy-up', '--data', 'data'], 2, 'Say whose star: --user NAME.'],
+  ])('%j fails with %i and one sentence', async (args, code, sentence) => {
+    const finished = await skillstead(args, { cwd })
+    expect(finished).toMatchObject({ code, stdout: '' })
+    expect(finished.stderr).toContain(sentence)
+    expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  it('shows in a dry run what would be published, with its scan, and stores nothing', async () => {
+    const dry = await skillstead(['publish', 'ready', '--owner', 'alice', '--dry-run', ...at], { cwd })
+    expect(dry.stdout).toBe(
+      'It would be published as alice/ready@1.0.0. Nothing was stored.\nIt is portable.\n' +
+        'The scan says: safe, 100 of 100, risk none.\n',
+    )
+    const danger = ['publish', 'danger', '--owner', 'alice', '--dry-run', ...at]
+    expect((await skillstead(danger, { cwd })).stdout).toMatch(/The scan says: dangerous,.*\n {2}SKILL\.md:\d+:\d+ /)
+    const read = await skillsteadJson<object>(danger, { cwd })
+    expect(read).toMatchObject({ dryRun: true, version: '1.0.0', security: { verdict: 'dangerous' } })
+    expect((await skillstead(['search', '', ...at])).stdout).toBe('0 found.\n')
+  })
+
+  it('is forked and starred by others', async () => {
+    await skillsteadJson(['publish', 'ready', '--owner', 'alice', ...at], { cwd })
+    const forked = await skillstead(['fork', 'alice/ready', 'neat', '--user', 'bob', ...at])
+    expect(forked.stdout).toBe('bob/neat@1.0.0 is yours now, a fork of alice/ready@1.0.0.\n')
+    const star = ['star', 'alice/ready', '--user', 'bob', ...at]
+    expect((await skillstead(star)).stdout).toBe('alice/ready has your star; 1 in all.\n')
+    expect(await skillsteadJson([...star, '--remove'])).toEqual({ name: 'alice/ready', starred: false, stars: 0 })
+  })
+})

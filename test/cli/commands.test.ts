@@ -1,0 +1,268 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openRegistry } from '@skillstead/core'
+import { describe, expect, it } from 'vitest'
+import {
+  makeFolder,
+  skillstead,
+  skillsteadJson,
+  skillsteadProcess,
+  startServer,
+  startServerProcess,
+} from '../support/cli-harness.ts'
+
+const skillMd = (name: string) => `---\nname: ${name}\ndescription: Does what ${name} says.\n---\n# ${name}\n\nDo it.\n`
+
+interface Search {
+  skills: { fullName: string }[]
+  total: number
+}
+
+async function makeRegistry() {
+  const data = join(await makeFolder(), 'data')
+  const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'alice', '--data', data])
+  return { data, key }
+}
+
+describe('the command line', () => {
+  it('lists its commands, and what each takes', async () => {
+    const help = await skillstead([])
+    expect(help.code).toBe(0)
+    for (const name of ['serve', 'import', 'publish', 'search', 'keys create', 'set-plan', 'doctor'])
+      expect(help.stdout).toContain(name)
+    const search = await skillstead(['search', '--help'])
+    expect(search.stdout).toMatch(/--limit N\s+how many to show/)
+  })
+
+  it.each([
+    [['bogus'], "Unknown command 'bogus'. `skillstead help`"],
+    [['search', 'pdf', '--nope'], "Unknown option '--nope'"],
+    [['search'], 'QUERY is missing'],
+    [['show', 'a', 'b', '--data', '.'], "'b' is one word too many"],
+    [['search', 'pdf'], 'Say where the registry is'],
+    [['serve', '--port', 'high', '--data', 'x'], "'high' is no port"],
+    [['serve', '--rate-limits', 'gold=1', '--data', 'x'], "'gold=1' is no rate"],
+    [['users', 'create', 'bob', '--plan', 'gold', '--data', 'x'], "'gold' is no plan"],
+  ])('%j is a usage error in one sentence', async (args, sentence) => {
+    const { code, stdout, stderr } = await skillstead(args, { cwd: await makeFolder() })
+    expect(code).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toContain(sentence)
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('fails with one sentence, and with --json with one line that programs can read', async () => {
+    const cwd = await makeFolder()
+    const people = await skillsteadProcess(['show', 'x', '--data', 'nowhere'], { cwd })
+    expect(people).toEqual({ code: 1, stdout: '', stderr: 'There is no registry in nowhere.\n' })
+    const { data } = await makeRegistry()
+    const programs = await skillsteadProcess(['show', 'x', '--data', data, '--json'])
+    expect(programs.stdout).toBe('')
+    expect(JSON.parse(programs.stderr)).toEqual({
+      error: { code: 'not_found', detail: "There is no skill 'x' that you may see." },
+    })
+  })
+
+  it('makes users and prints a user and a key, and nothing else', async () => {
+    const data = join(await makeFolder(), 'data')
+    const first = await skillsteadJson<{ user: { username: string; role: string; plan: string }; key: string }>([
+      'users',
+      'create',
+      'alice',
+      '--data',
+      data,
+    ])
+    expect(Object.keys(first)).toEqual(['user', 'key'])
+    expect(first.user).toMatchObject({ username: 'alice', role: 'admin', plan: 'enterprise' })
+    expect(first.key).toMatch(/^ssk_[0-9A-Za-z]{38}$/)
+    const second = await skillsteadJson<{ user: object }>(['users', 'create', 'bob', '--plan', 'pro', '--data', data])
+    expect(second.user).toMatchObject({ username: 'bob', role: 'user', plan: 'pro' })
+    await skillsteadJson(['users', 'set-plan', 'bob', 'team', '--data', data])
+    const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--data', data])
+    expect(users).toMatchObject([{ username: 'alice' }, { username: 'bob', plan: 'team' }])
+    expect((await stat(data)).mode & 0o077).toBe(0)
+  })
+
+  it('publishes a folder, a second time nothing, and finds and shows it', async () => {
+    const { data } = await makeRegistry()
+    const folder = await makeFolder()
+    await mkdir(join(folder, 'scripts'))
+    await writeFile(join(folder, 'SKILL.md'), skillMd('tidy-up'))
+    await writeFile(join(folder, 'scripts', 'run.sh'), 'echo tidy\n')
+    await symlink('/etc/passwd', join(folder, 'stolen'))
+    const dry = await skillsteadJson<{ created: boolean }>([
+      'publish',
+      folder,
+      '--owner',
+      'alice',
+      '--dry-run',
+      '--data',
+      data,
+    ])
+    expect(dry.created).toBe(true)
+    const first = await skillstead(['publish', folder, '--owner', 'alice', '--data', data])
+    expect(first.stdout).toBe('Published alice/tidy-up@1.0.0.\n')
+    const again = await skillstead(['publish', folder, '--owner', 'alice', '--data', data])
+    expect(again.stdout).toContain('nothing was published')
+    const shown = await skillstead(['show', 'alice/tidy-up', '--data', data])
+    expect(shown.stdout).toContain('SKILL.md, scripts/run.sh')
+    expect(shown.stdout).not.toContain('stolen')
+    const { skills } = await skillsteadJson<Search>(['search', 'tidy', '--data', data])
+    expect(skills.map(({ fullName }) => fullName)).toEqual(['alice/tidy-up'])
+  })
+
+  it('makes, lists and revokes keys', async () => {
+    const { data } = await makeRegistry()
+    const made = await skillsteadJson<{ id: string; key: string }>([
+      'keys',
+      'create',
+      'ci',
+      '--scopes',
+      'read',
+      '--user',
+      'alice',
+      '--data',
+      data,
+    ])
+    const listed = await skillstead(['keys', 'list', '--user', 'alice', '--data', data])
+    expect(listed.stdout).toContain(made.id)
+    expect(listed.stdout).not.toContain(made.key)
+    await skillsteadJson(['keys', 'revoke', made.id, '--user', 'alice', '--data', data])
+    const { apiKeys } = await skillsteadJson<{ apiKeys: { id: string }[] }>([
+      'keys',
+      'list',
+      '--user',
+      'alice',
+      '--data',
+      data,
+    ])
+    expect(apiKeys.map(({ id }) => id)).not.toContain(made.id)
+  })
+
+  it('finds a registry in order, and says what is wrong with one that is not', async () => {
+    const { data } = await makeRegistry()
+    const { findings } = await skillsteadJson<{ findings: { name: string; ok: boolean }[] }>(['doctor', '--data', data])
+    const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'scans', 'reputation', 'outbox']
+    expect(findings.map(({ name }) => name)).toEqual(names)
+    await writeFile(join(data, 'skillstead.db'), 'this is no database, whatever its name says'.repeat(100))
+    const broken = await skillstead(['doctor', '--data', data])
+    expect(broken.code).toBe(1)
+    expect(broken.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('mends reputations that are wrong when it is told to, and notes that it did', async () => {
+    const { data } = await makeRegistry()
+    const registry = await openRegistry({ path: join(data, 'skillstead.db') })
+    await registry.database.writer.write(async (trx) => {
+      const { id } = await trx.selectFrom('users').select('id').executeTakeFirstOrThrow()
+      await trx.insertInto('badges').values({ user_id: id, badge: 'starred', since: 0 }).execute()
+    })
+    await registry.close()
+    const found = await skillstead(['doctor', '--data', data])
+    expect(found.code).toBe(1)
+    expect(found.stderr).toContain('doctor --mend')
+    expect((await skillstead(['doctor', '--data', data])).code, 'without the word it only looks').toBe(1)
+    expect(await skillstead(['doctor', '--mend', '--data', data])).toMatchObject({ code: 0 })
+    expect(await skillstead(['doctor', '--data', data])).toMatchObject({ code: 0 })
+    const mended = await openRegistry({ path: join(data, 'skillstead.db') })
+    const actions = await mended.database.read.selectFrom('audit').select('action').execute()
+    await mended.close()
+    expect(actions.filter(({ action }) => action === 'reputation.recompute')).toHaveLength(1)
+  })
+})
+
+describe('serve', () => {
+  it('answers the same commands over HTTP, publishes nothing by itself, and stops in order', async () => {
+    const { data, key } = await makeRegistry()
+    const server = await startServerProcess(['serve', '--port', '0', '--data', data])
+    const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
+    expect(total).toBe(0)
+    const folder = await makeFolder()
+    await writeFile(join(folder, 'SKILL.md'), skillMd('over-http'))
+    const environment = { env: { SKILLSTEAD_KEY: key } }
+    await skillsteadJson(['publish', folder, '--url', server.url], environment)
+    const { skills } = await skillsteadJson<Search>(['search', 'http', '--url', server.url])
+    expect(skills.map(({ fullName }) => fullName)).toEqual(['alice/over-http'])
+    const refused = await skillstead(['publish', folder, '--url', server.url, '--key', 'ssk_wrong'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('This API key is not valid')
+    expect(await server.stop()).toBe(0)
+    expect(server.said()).not.toContain(key)
+  })
+
+  it('says so when the port is taken', async () => {
+    const { data } = await makeRegistry()
+    const server = await startServer(['serve', '--port', '0', '--data', data])
+    const port = new URL(server.url).port
+    const second = await skillstead(['serve', '--port', port, '--data', data])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toBe(`Port ${port} is already in use. Stop the other process or pass --port.\n`)
+    expect(second.stdout).toBe('')
+    await server.stop()
+  })
+})
+
+describe('a command that hangs in a test', () => {
+  it('fails after its time limit, and blocks no later command', async () => {
+    const { data } = await makeRegistry()
+    const cwd = await makeFolder()
+    const serve = ['serve', '--port', '0', '--data', data]
+    const hanging = skillstead(serve, { cwd, timeoutMs: 10 })
+    const next = skillstead(['--version'], { cwd })
+    await expect(hanging).rejects.toThrow(`\`skillstead ${serve.join(' ')}\` did not end within 0.01 s.`)
+    expect(await next).toMatchObject({ code: 0 })
+  })
+})
+
+describe('start', () => {
+  it('makes an administrator and publishes the examples at first, and neither again', async () => {
+    const cwd = await makeFolder()
+    const first = await startServerProcess(['start', '--port', '0'], cwd)
+    const { total } = await skillsteadJson<Search>(['search', '', '--url', first.url])
+    expect(total).toBe(10)
+    await first.stop()
+    expect(first.said()).toContain('Published 10 example skills.')
+    const keyFile = join(cwd, '.skillstead', 'admin-key')
+    expect((await stat(keyFile)).mode & 0o077).toBe(0)
+    const key = (await readFile(keyFile, 'utf8')).trim()
+    expect(first.said()).toContain(`The dashboard is at ${first.url}/`)
+    expect(first.said(), 'the first start shows the key').toContain(key)
+    expect(first.said()).not.toContain('No users yet')
+
+    const second = await startServerProcess(['start', '--port', '0'], cwd)
+    const again = await skillsteadJson<Search>(['search', '', '--url', second.url])
+    expect(again.total).toBe(10)
+    const { users } = await skillsteadJson<{ users: { username: string }[] }>([
+      'users',
+      'list',
+      '--url',
+      second.url,
+      '--key',
+      key,
+    ])
+    expect(users.map(({ username }) => username)).toEqual(['operator', 'skillstead'])
+    await second.stop()
+    expect(second.said()).not.toContain('example skills')
+    expect(second.said(), 'and no later one').not.toContain(key)
+    expect(second.said()).toContain("Sign in there as 'operator' with the key in .skillstead/admin-key.")
+    expect(existsSync(keyFile)).toBe(true)
+  })
+
+  it('makes an administrator beside imported authors, and publishes no examples among their skills', async () => {
+    const cwd = await makeFolder()
+    await mkdir(join(cwd, 'skill'))
+    await writeFile(join(cwd, 'skill', 'SKILL.md'), skillMd('theirs'))
+    await skillsteadJson(['import', 'skill', '--owner', 'dora', '--data', '.skillstead'], { cwd })
+    const server = await startServerProcess(['start', '--port', '0'], cwd)
+    const key = (await readFile(join(cwd, '.skillstead', 'admin-key'), 'utf8')).trim()
+    const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--url', server.url, '--key', key])
+    expect(users).toMatchObject([
+      { username: 'dora', claimed: false },
+      { username: 'operator', role: 'admin' },
+    ])
+    const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
+    expect(total).toBe(1)
+    await server.stop()
+  })
+})

@@ -1,0 +1,97 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { commands, summaries } from '../../packages/cli/src/commands.ts'
+import { toBash } from '../../packages/cli/src/completion/bash.ts'
+import { listEntries } from '../../packages/cli/src/completion/entries.ts'
+import { toFish } from '../../packages/cli/src/completion/fish.ts'
+import { toZsh } from '../../packages/cli/src/completion/zsh.ts'
+import { showHelp, showVerbs } from '../../packages/cli/src/help.ts'
+import { makeFolder, skillstead } from '../support/cli-harness.ts'
+
+const run = promisify(execFile)
+const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0
+
+describe('the list of commands', () => {
+  it('has a line of at most 115 characters for each command, or for the noun of its verbs', () => {
+    expect(Object.keys(summaries)).toEqual(Object.keys(commands))
+    const lines = showHelp().map((line) => (typeof line === 'string' ? line : line.text))
+    for (const name of Object.keys(commands)) {
+      const [noun, verb = ''] = name.split(' ')
+      const line = lines.find((one) => one.startsWith(`  ${noun} `))
+      expect(line, name).toBeDefined()
+      expect(line, name).toContain(verb)
+    }
+    expect(lines.filter((line) => line.length > 115)).toEqual([])
+    expect(lines, 'every command has its section').not.toContain('More')
+    expect(showVerbs('pack')).toContainEqual(expect.stringContaining('pack delete'))
+    expect(showVerbs('search')).toBeUndefined()
+  })
+
+  it('names the verbs of a noun that stands alone', async () => {
+    const alone = await skillstead(['pack'])
+    expect(alone).toMatchObject({ code: 2, stdout: '' })
+    expect(alone.stderr).toBe('`skillstead pack` needs one of list, show, create, add, remove, delete.\n')
+    expect((await skillstead(['pack', '--help'])).stdout).toMatch(/pack create {2}make a pack\n/)
+  })
+})
+
+describe('skillstead completion', { timeout: 180_000 }, () => {
+  let entries: Awaited<ReturnType<typeof listEntries>>
+  let folder: string
+  beforeAll(async () => {
+    folder = await makeFolder()
+    entries = await listEntries(commands, summaries)
+  })
+
+  it('prints a script for a shell that it knows, and refuses others', async () => {
+    expect((await skillstead(['completion', 'bash'])).stdout).toBe(toBash(entries))
+    expect(await skillstead(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it.skipIf(!isThere('bash'))('completes commands, verbs, options and paths in bash', async () => {
+    await writeFile(join(folder, 'skillstead.bash'), toBash(entries))
+    await writeFile(join(folder, 'a file'), '')
+    const lines = ['pa', 'pack ', 'pack a', 'key ', 'key --pi', 'keys create --s', 'search --limit ', 'lint a']
+    const tries = lines.map((line) => `try '${line}'`).join('\n')
+    const script = `source ./skillstead.bash; complete -p skillstead
+      try() { IFS=' ' read -ra words <<< "$1"; COMP_WORDS=(skillstead "\${words[@]}"); case "$1" in *' ') COMP_WORDS+=('') ;; esac
+        COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _skillstead; printf '%s:' "$1"; printf ' <%s>' "\${COMPREPLY[@]}"; echo; }
+      ${tries}`
+    const { stdout, stderr } = await run('bash', ['-c', script], { cwd: folder })
+    expect(stderr).toBe('')
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'complete -F _skillstead skillstead',
+      'pa: <pack>',
+      'pack : <list> <show> <create> <add> <remove> <delete>',
+      'pack a: <add>',
+      'key : <rotate>',
+      'key --pi: <--pin>',
+      'keys create --s: <--scopes>',
+      'search --limit : <>',
+      'lint a: <a file>',
+    ])
+  })
+
+  it.skipIf(!isThere('zsh'))('is read by zsh', async () => {
+    await writeFile(join(folder, 'skillstead.zsh'), toZsh(entries))
+    const script = 'autoload -U compinit; compinit -D; source ./skillstead.zsh; print $_comps[skillstead]'
+    const { stdout, stderr } = await run('zsh', ['-f', '-c', script], { cwd: folder })
+    expect({ stdout, stderr }).toEqual({ stdout: '_skillstead\n', stderr: '' })
+  })
+
+  it.skipIf(!isThere('fish'))('completes commands, verbs and options in fish', async () => {
+    await writeFile(join(folder, 'skillstead.fish'), toFish(entries))
+    const lines = ['pa', 'key ', 'keys create --s']
+    const script = `source skillstead.fish; ${lines.map((line) => `complete -C 'skillstead ${line}'`).join('; ')}`
+    const { stdout } = await run('fish', ['--no-config', '-c', script], { cwd: folder })
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t')[0]),
+    ).toEqual(['pack', 'rotate', '--scopes'])
+  })
+})

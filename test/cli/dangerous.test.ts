@@ -1,0 +1,71 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { makeProject } from '../support/install-harness.ts'
+import { sampleOf } from '../support/security-samples.ts'
+import { skillMd, startNode } from '../support/server-harness.ts'
+
+const dangerous = (name: string) => sampleOf('dangerous', name)
+
+it('publishes what the scanner calls dangerous with --allow-dangerous only, and shows the findings first', async () => {
+  const folder = await makeFolder()
+  const data = ['--data', join(folder, 'data')]
+  await skillsteadJson(['users', 'create', 'alice', ...data])
+  await mkdir(join(folder, 'trap'))
+  await writeFile(join(folder, 'trap', 'SKILL.md'), dangerous('trap'))
+  const publish = ['publish', join(folder, 'trap'), '--owner', 'alice', ...data]
+
+  const refused = await skillstead(publish)
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^ {2}SKILL\.md:\d+:\d+ {2}critical {2}/)
+  expect(refused.stderr).toContain(
+    'The scanner calls alice/trap@1.0.0 dangerous. Nothing was published. Remove what it found, or pass --allow-dangerous.',
+  )
+  const forPrograms = await skillstead([...publish, '--json'])
+  expect(forPrograms.code).toBe(1)
+  expect(JSON.parse(forPrograms.stderr)).toMatchObject({
+    error: { detail: expect.stringContaining('--allow-dangerous') },
+  })
+  expect((await skillstead(['search', 'trap', ...data])).stdout).toBe('0 found.\n')
+
+  const published = await skillstead([...publish, '--allow-dangerous'])
+  expect(published).toMatchObject({ code: 0, stdout: expect.stringContaining('Published alice/trap@1.0.0.\n') })
+  expect((await skillstead(publish)).stdout, 'it is there already').toContain('nothing was published')
+
+  const shown = await skillstead(['show', 'trap', ...data])
+  expect(shown.stdout).toMatch(/\n {2}security {4}dangerous, .*\n {2}SKILL\.md:\d+:\d+ {2}critical {2}.*\n {6}\S/)
+  const found = await skillstead(['search', 'trap', ...data])
+  expect(found.stdout).toMatch(/^alice\/trap@1\.0\.0 .*\n.*\n {2}scan: dangerous, \d+ of 100\n/)
+})
+
+it('installs and updates to what the scanner calls dangerous with --allow-dangerous only', async () => {
+  const { api, node } = await startNode()
+  await api.publishSkill({ skillMd: dangerous('trap') })
+  const project = await makeProject()
+  const install = ['install', 'pdf', 'trap', '--url', node.url]
+  const refused = await project.run(...install)
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toContain(
+    'The scanner calls alice/trap@1.0.0 dangerous. Nothing was changed. Read `skillstead show alice/trap`, or pass --allow-dangerous.',
+  )
+  expect(await project.files()).toEqual({})
+
+  const allowed = await project.run(...install, '--allow-dangerous')
+  expect(allowed.code).toBe(0)
+  expect(allowed.stdout).toContain('Warning: The scan calls alice/trap dangerous')
+  expect((await project.run(...install)).code, 'it is there already').toBe(0)
+
+  await api.publishSkill({
+    skillMd: dangerous('pdf').replace('# ', `${skillMd.split('---\n')[2]}\n# `),
+    version: '1.1.0',
+  })
+  const before = await project.files()
+  const update = await project.run('update', '--url', node.url)
+  expect({ code: update.code, stderr: update.stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('The scanner calls alice/pdf@1.1.0 dangerous.'),
+  })
+  expect(await project.files()).toEqual(before)
+  expect((await project.run('update', '--allow-dangerous', '--url', node.url)).stdout).toContain('from 1.0.0 to 1.1.0')
+})

@@ -1,0 +1,275 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+
+const skillMd = (name: string, body = 'Do it.') =>
+  `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n\n${body}\n`
+
+interface Summary {
+  taken: number
+  unchanged: number
+  refused: number
+  versionsCreated: number
+  versionsUnchanged: number
+  filesMissing: number
+  warnings: Record<string, number>
+  refusals: { id: string; reason: string }[]
+}
+interface Details {
+  displayName: string
+  description: string
+  latestVersion: string
+  repository: string
+  files: { path: string }[]
+  versions: { version: string; publishedAt: string }[]
+}
+
+/** Records as they come from the wild: one rule of the import each. */
+const records = [
+  {
+    id: 'Some-Org/repo//skills/plain',
+    repo: 'Some-Org/repo',
+    path: 'skills/plain/SKILL.md',
+    name: 'plain',
+    license: 'MIT',
+    skillMd: skillMd('plain'),
+    files: [
+      { path: 'notes.md', text: 'notes' },
+      { path: 'run.py', size: 9, code: true },
+    ],
+  },
+  {
+    id: 'x/y//clawed',
+    repo: 'x/y',
+    path: 'clawed/SKILL.md',
+    name: 'clawed',
+    clawhub: { owner: 'crab' },
+    skillMd: skillMd('clawed'),
+  },
+  {
+    id: 'x/y//Connection Pooling',
+    repo: 'x/y',
+    path: 'pool/SKILL.md',
+    name: 'Connection Pooling',
+    skillMd: skillMd('Connection Pooling'),
+  },
+  {
+    id: 'x/y//azure/storage',
+    repo: 'x/y',
+    path: 'clouds/azure/storage/SKILL.md',
+    name: 'storage',
+    skillMd: skillMd('storage'),
+  },
+  {
+    id: 'x/y//gcp/storage',
+    repo: 'x/y',
+    path: 'clouds/gcp/storage/SKILL.md',
+    name: 'storage',
+    skillMd: skillMd('storage', 'In another cloud.'),
+  },
+  {
+    id: 'x/y//history',
+    repo: 'x/y',
+    path: 'history/SKILL.md',
+    name: 'history',
+    skillMd: skillMd('history', 'three'),
+    files: [],
+    versions: [
+      { date: '2024-01-01T00:00:00Z', version: '1.2.0', skillMd: skillMd('history', 'one') },
+      { date: '2024-02-01T00:00:00Z', version: '1.0.0', skillMd: skillMd('history', 'two') },
+      { date: '2024-03-01T00:00:00Z', version: 'v3-final', skillMd: skillMd('history', 'three') },
+    ],
+  },
+  {
+    id: 'x/y//bare',
+    repo: 'x/y',
+    path: 'bare/SKILL.md',
+    name: 'bare',
+    skillMd: '# Bare\n\nThe first paragraph says it.\n\nThe second does not.\n',
+  },
+  { id: 'x/y//水浒传', repo: 'x/y', path: '水浒传/SKILL.md', name: '水浒传', skillMd: skillMd('水浒传') },
+  {
+    id: 'skills/z//reserved',
+    repo: 'skills/z',
+    path: 'reserved/SKILL.md',
+    name: 'reserved',
+    skillMd: skillMd('reserved'),
+  },
+  {
+    id: 'x/y//latin',
+    repo: 'x/y',
+    path: 'latin/SKILL.md',
+    name: 'latin',
+    skillMdB64: Buffer.from(skillMd('latin', 'g\u0142os'), 'latin1').toString('base64'),
+  },
+  {
+    id: 'x/y//too-big',
+    repo: 'x/y',
+    path: 'too-big/SKILL.md',
+    name: 'too-big',
+    skillMd: skillMd('too-big'),
+    files: [{ path: '../evil.md', text: 'x' }],
+  },
+  { id: 'x/y//no-document', repo: 'x/y', path: 'no/SKILL.md', name: 'no-document' },
+]
+
+describe('importing records', () => {
+  let data: string
+  let file: string
+  let first: Summary
+  const show = (name: string, ...args: string[]) => skillsteadJson<Details>(['show', name, ...args, '--data', data])
+
+  beforeAll(async () => {
+    const folder = await makeFolder()
+    data = join(folder, 'data')
+    file = join(folder, 'records.ndjson.gz')
+    const lines = [...records.map((record) => JSON.stringify(record)), '', '{ not json', '[]']
+    await writeFile(file, gzipSync(lines.join('\n')))
+    first = await skillsteadJson<Summary>(['import', file, '--data', data])
+  })
+
+  it('ends every record in exactly one way, and says why those are refused', () => {
+    expect(first).toMatchObject({ taken: 10, unchanged: 0, refused: 4, versionsCreated: 12, filesMissing: 1 })
+    expect(first.refusals.map(({ id }) => id).toSorted()).toEqual([
+      'line 14',
+      'line 15',
+      'x/y//no-document',
+      'x/y//too-big',
+    ])
+    for (const { reason } of first.refusals) expect(reason).toMatch(/\w.*[.]/)
+  })
+
+  it('changes nothing the second time, and says so', async () => {
+    const second = await skillstead(['import', file, '--data', data])
+    expect(second.stdout).toContain('0 skills taken, 10 unchanged, 4 refused.')
+    expect(second.stdout).toContain('0 versions published, 12 there already')
+  })
+
+  it('takes the author from the record, as one nobody can sign in as', async () => {
+    expect(await show('some-org/plain')).toMatchObject({ repository: 'https://github.com/Some-Org/repo' })
+    await expect(show('crab/clawed')).resolves.toBeTruthy()
+    await expect(show('skills-author/reserved')).resolves.toBeTruthy()
+    const { users } = await skillsteadJson<{ users: { claimed: boolean }[] }>(['users', 'list', '--data', data])
+    expect(users.every(({ claimed }) => !claimed)).toBe(true)
+  })
+
+  it('turns a name outside the pattern into its slug and keeps the original', async () => {
+    expect(await show('x/connection-pooling')).toMatchObject({ displayName: 'Connection Pooling' })
+  })
+
+  it('finds a name for what has no Latin letter', async () => {
+    const { skills } = await skillsteadJson<{ skills: { fullName: string }[] }>(['search', '水浒传', '--data', data])
+    expect(skills.map(({ fullName }) => fullName)).toEqual([expect.stringMatching(/^x\/skill-[0-9a-f]{8}$/)])
+  })
+
+  it('tells two skills of one name apart by the nearest folder that differs', async () => {
+    await expect(show('x/storage')).resolves.toBeTruthy()
+    await expect(show('x/gcp-storage')).resolves.toBeTruthy()
+  })
+
+  it('publishes a history in order, each under its own number where that is higher', async () => {
+    const { versions, latestVersion } = await show('x/history')
+    expect(versions.map(({ version, publishedAt }) => [version, publishedAt.slice(0, 10)])).toEqual([
+      ['1.2.2', '2024-03-01'],
+      ['1.2.1', '2024-02-01'],
+      ['1.2.0', '2024-01-01'],
+    ])
+    expect(latestVersion).toBe('1.2.2')
+  })
+
+  it('describes by the first paragraph what has no description', async () => {
+    expect(await show('x/bare')).toMatchObject({ description: 'The first paragraph says it.' })
+    expect(first.warnings.description_from_body).toBe(1)
+  })
+
+  it('takes the files that have text, and no path that leaves the skill', async () => {
+    const { files } = await show('some-org/plain')
+    expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'notes.md'])
+    const refused = await skillstead(['show', 'x/too-big', '--data', data])
+    expect(refused.code).toBe(1)
+  })
+})
+
+describe('importing folders and zips', () => {
+  it('finds every skill in a folder, however deep, and follows no link', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    const source = join(folder, 'source')
+    await mkdir(join(source, 'a', 'deep', 'inner', 'assets'), { recursive: true })
+    await mkdir(join(source, 'node_modules', 'c'), { recursive: true })
+    await writeFile(join(source, 'a', 'SKILL.md'), skillMd('outer'))
+    await writeFile(join(source, 'a', 'beside.txt'), 'beside')
+    await writeFile(join(source, 'a', 'deep', 'inner', 'skill.md'), skillMd('inner'))
+    await writeFile(join(source, 'a', 'deep', 'inner', 'assets', 'logo.svg'), '<svg/>')
+    await writeFile(join(source, 'node_modules', 'c', 'SKILL.md'), skillMd('dependency'))
+    await symlink(join(source, 'a'), join(source, 'link'))
+    await mkdir(join(source, 'a', '.git'))
+    await writeFile(join(source, 'a', '.git', 'config'), '[core]\n\tfsmonitor = ./run.sh\n')
+    await mkdir(join(source, 'nested', 'sub', '.git'), { recursive: true })
+    await writeFile(join(source, 'nested', 'SKILL.md'), skillMd('nested'))
+    await mkdir(join(source, 'folded', '.GIT'), { recursive: true })
+    await writeFile(join(source, 'folded', 'SKILL.md'), skillMd('folded'))
+    await writeFile(join(source, 'folded', '.GIT', 'config'), '[core]\n')
+    const needed = await skillsteadJson<Summary>(['import', source, '--data', data])
+    expect(needed.refusals[0]?.reason).toContain('--owner')
+    const summary = await skillsteadJson<Summary>(['import', source, '--owner', 'team', '--data', data])
+    expect(summary).toMatchObject({ taken: 2, refused: 2, warnings: { git_folder_left_out: 1 } })
+    expect(summary.refusals.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^sub\/\.git: /),
+      expect.stringMatching(/^\.GIT\/config: /),
+    ])
+    const outer = await skillsteadJson<Details>(['show', 'team/outer', '--data', data])
+    expect(outer.files.map(({ path }) => path)).toEqual(['SKILL.md', 'beside.txt'])
+    const inner = await skillsteadJson<Details>(['show', 'team/inner', '--data', data])
+    expect(inner.files.map(({ path }) => path)).toEqual(['SKILL.md', 'assets/logo.svg'])
+  })
+
+  it('takes every skill of a zip, and refuses a hostile one as a whole', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    const files = [
+      { path: 'one/SKILL.md', bytes: Buffer.from(skillMd('one')) },
+      { path: 'one/more.txt', bytes: Buffer.from('more') },
+      { path: 'one/.git/config', bytes: Buffer.from('[core]') },
+      { path: 'two/SKILL.md', bytes: Buffer.from(skillMd('two')) },
+      { path: 'three/SKILL.md', bytes: Buffer.from(skillMd('three')) },
+      { path: 'three/sub/.git/config', bytes: Buffer.from('[core]') },
+    ]
+    await writeFile(join(folder, 'two.zip'), writeZip(files))
+    expect(await skillsteadJson(['import', join(folder, 'two.zip'), '--owner', 'team', '--data', data])).toMatchObject({
+      taken: 2,
+      refused: 1,
+      refusals: [{ reason: expect.stringContaining('three/sub/.git: ') }],
+      warnings: { git_folder_left_out: 1 },
+    })
+    const zip = Buffer.from(writeZip([{ path: 'one/SKILL.md', bytes: Buffer.from(skillMd('evil')) }]))
+    await writeFile(
+      join(folder, 'evil.zip'),
+      Buffer.from(zip.toString('latin1').replaceAll('one/SKILL.md', '../../S.md.x'), 'latin1'),
+    )
+    const refused = await skillstead(['import', join(folder, 'evil.zip'), '--owner', 'team', '--data', data])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('../../S.md.x')
+    expect(refused.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('takes odd documents from the wild, each with a warning or refused with a sentence', async () => {
+    const folder = await makeFolder()
+    const lines = (await readFile(new URL('../fixtures/malformed.ndjson', import.meta.url), 'utf8')).trim().split('\n')
+    const ids = lines.map((line, i) => JSON.stringify({ id: `wild/${i}//${i}`, ...JSON.parse(line) }))
+    await writeFile(join(folder, 'wild.ndjson'), ids.join('\n'))
+    const summary = await skillsteadJson<Summary>([
+      'import',
+      join(folder, 'wild.ndjson'),
+      '--owner',
+      'wild',
+      '--data',
+      join(folder, 'data'),
+    ])
+    expect(summary.taken + summary.refused).toBe(lines.length)
+    expect(summary.refusals.every(({ reason }) => reason.length > 10)).toBe(true)
+  })
+})

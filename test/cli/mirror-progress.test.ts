@@ -1,0 +1,37 @@
+import type { SyncProgress } from '@skillstead/mirror'
+import { expect, it } from 'vitest'
+import { every } from '../../packages/cli/src/every.ts'
+import { createPace } from '../../packages/cli/src/mirror/progress.ts'
+
+const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgress> = {}) => {
+  return { upstream: 'main', phase, done, ...more }
+}
+
+it('the estimate of a sync carries on what was done, in each phase anew, and guesses nothing', () => {
+  let nowMs = 0
+  const pace = createPace(() => nowMs)
+  expect(pace.secondsLeft(at('staging', 0, { total: 1000 }))).toBeUndefined()
+  nowMs = 1000
+  expect(pace.secondsLeft(at('staging', 100, { total: 1000 })), 'too soon to say').toBeUndefined()
+  nowMs = 4000
+  expect(pace.secondsLeft(at('staging', 200, { total: 1000 }))).toBe(16)
+  expect(pace.secondsLeft(at('applying', 200, { total: 1000 })), 'another kind of work').toBeUndefined()
+  nowMs = 14_000
+  expect(pace.secondsLeft(at('applying', 300, { total: 1000 })), 'what was there before does not count').toBe(70)
+  expect(pace.secondsLeft(at('applying', 300))).toBeUndefined()
+})
+
+it('the estimate of a registry that says how fast it may be asked goes first', () => {
+  const pace = createPace(() => 0)
+  expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
+})
+
+it('a line of progress in a pipe is due once in a time, and not at the start', () => {
+  let now = 0
+  const isDue = every(10_000, () => now)
+  const due = [0, 9_999, 10_000, 10_001, 20_000].map((ms) => {
+    now = ms
+    return isDue()
+  })
+  expect(due).toEqual([false, false, true, false, true])
+})

@@ -1,0 +1,233 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openRegistry, readVerifierKeys } from '@skillstead/core'
+import { listenNode } from '@skillstead/server'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { makeMirror, type Status } from '../support/cli-mirror-acts.ts'
+import { createNoteSigner } from '../support/note-signer.ts'
+import { makePlace } from '../support/places.ts'
+import { startNode } from '../support/server-harness.ts'
+
+// A test runs several commands, each in a process of its own, and machines may be busy.
+vi.setConfig({ testTimeout: 180_000 })
+
+describe('skillstead mirror', () => {
+  it('follows a node from its address alone, and brings in what it has', async () => {
+    const { node, registry } = await startNode()
+    const { data, run, json } = await makeMirror()
+    const [key] = await readVerifierKeys(registry)
+    const added = await run('add', 'main', `${node.url}/api/v1`)
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    expect(added.stdout).toContain(`${key!.vkey} (taken on first use)`)
+    expect(added.stdout).toMatch(
+      /Compare it with the one that its operator publishes.*\nBring in .*: skillstead mirror sync main\n$/,
+    )
+
+    const first = await json<Record<string, unknown>>('sync', 'main')
+    expect(Object.keys(first).slice(0, 3)).toEqual(['applied', 'requests', 'head'])
+    expect(first).toMatchObject({ applied: 1, head: 1, upstream: 'main', refused: [], refusedTotal: 0 })
+    expect(first.requests).toBeLessThanOrEqual(3)
+    const again = await run('sync', 'main')
+    expect(again).toMatchObject({ code: 0, stderr: '' })
+    expect(again.stdout).toMatch(
+      /^main: 0 changes came in\. It is at 1\.\n1 request, 0\.0 kB of content, \d+\.\d s\.\n$/,
+    )
+
+    const verified = await skillstead(['verify', 'alice/pdf', '--data', data])
+    expect(verified).toMatchObject({ code: 0, stderr: '' })
+    expect(verified.stdout, 'the log of the node proves it').toContain(`in that of ${registry.origin}, since`)
+    const status = await run('status', 'main')
+    expect(status).toMatchObject({ code: 0, stderr: '' })
+    expect(status.stdout).toMatch(
+      /^main {2}node {2}http.*\n {2}state {3}current, synced 2\S+Z, next 2\S+Z\n {2}skills {2}1 skill here\n/,
+    )
+    expect(status.stdout).toContain(`log     ${registry.origin}, 1 entries verified, 1 in place, signed 2`)
+    expect((await run('list')).stdout).toMatch(/^main {2}node {2}http:\S+ {2}current, 1 skill\n$/)
+  })
+
+  it('keeps what is set for a registry, and forgets it when it is removed; what came stays', async () => {
+    const { node, registry } = await startNode()
+    const { data, run, json } = await makeMirror()
+    const [key] = await readVerifierKeys(registry)
+    const set = ['--mode', 'selected', '--select', 'alice/*', '--every', '6h', '--priority', '5', '--max-age', '0']
+    const filters = [
+      '--owner',
+      'alice,bob',
+      '--license',
+      'MIT',
+      '--min-score',
+      '80',
+      '--max-size',
+      '200k',
+      '--verified',
+    ]
+    const added = await json<Status>('add', 'main', node.url, '--key', key!.vkey, ...set, ...filters)
+    expect(added.settings).toEqual({
+      mode: 'selected',
+      selected: ['alice/*'],
+      everySeconds: 21_600,
+      priority: 5,
+      maxAgeSeconds: 0,
+      pinned: true,
+      filters: { owners: ['alice', 'bob'], licenses: ['MIT'], minSecurityScore: 80, sizeMax: 204_800, verified: true },
+    })
+    expect(added).toMatchObject({ kind: 'node', keys: [key!.vkey], state: 'new', alarm: null })
+    const other = await run('add', 'main', node.url)
+    expect(other).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining("There is an upstream 'main' already"),
+    })
+    expect(await json('remove', 'main')).toEqual({ removed: 'main' })
+    expect(await json('list')).toEqual({ upstreams: [], total: 0 })
+    expect((await run('list')).stdout).toBe('Nothing is followed yet.\n')
+    expect((await run('sync', 'main')).stderr).toContain("There is no upstream 'main'")
+    expect((await stat(data)).mode & 0o077).toBe(0)
+  })
+
+  it('follows a folder without being told what it is', async () => {
+    const folder = join(await makeFolder(), 'our-skills')
+    for (const name of ['tea', 'coffee']) {
+      await mkdir(join(folder, name), { recursive: true })
+      await writeFile(join(folder, name, 'SKILL.md'), skillMd(name))
+    }
+    const { data, run, json } = await makeMirror()
+    expect(await json<Status>('add', 'ours', folder, '--owner', 'team')).toMatchObject({ kind: 'folder', keys: [] })
+    expect(await json('sync', 'ours', '--network', 'offline')).toMatchObject({ applied: 2, requests: 0, head: 2 })
+    await skillsteadJson(['users', 'create', 'bob', '--data', data])
+    await json('add', 'again', folder, '--owner', 'bob')
+    const { code, stdout } = await run('sync', 'again')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /^again: 0 changes came in, 2 refused\. It is at 2\.\n {2}refused bob\/\S+ \(owned_locally\): .*\n {2}refused /,
+    )
+  })
+
+  it('adds nothing whose address is unreachable, and asks no one in offline mode', async () => {
+    const { node } = await startNode()
+    const { run, json } = await makeMirror()
+    const offline = await json<Status>('add', 'quiet', node.url, '--network', 'offline')
+    expect(offline).toMatchObject({ kind: 'node', keys: [] })
+    const sync = await run('sync', 'quiet', '--network', 'offline', '--json')
+    expect(sync).toMatchObject({ code: 1, stdout: '' })
+    expect(JSON.parse(sync.stderr)).toMatchObject({ error: { code: 'offline' } })
+    await node.close()
+    const key = createNoteSigner('origin.example').vkey
+    for (const more of [[], ['--kind', 'node', '--key', key], ['--kind', 'git']]) {
+      const away = await run('add', 'away', node.url, ...more)
+      expect(away).toMatchObject({ code: 1, stdout: '' })
+      expect(away.stderr).toMatch(/refuses the connection; is it running\? Nothing was added\. Check the address/)
+    }
+    expect(await json('list')).toMatchObject({ total: 1, upstreams: [{ name: 'quiet' }] })
+  })
+
+  it('adds nothing for an owner whose name is reserved', async () => {
+    const folder = await makeFolder()
+    const { run, json } = await makeMirror()
+    const added = await run('add', 'ours', folder, '--owner', 'admin')
+    expect(added).toMatchObject({ code: 1, stdout: '' })
+    expect(added.stderr).toContain("'admin' is a reserved name, which no owner can have here.")
+    expect((await run('list')).stdout).toBe('Nothing is followed yet.\n')
+    await json('add', 'ours', folder, '--owner', 'team')
+    expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")
+  })
+
+  it('stands still for an alarm with exit code 1 and a sentence, and goes on when the operator says so', async () => {
+    const { node } = await startNode()
+    const { run, json } = await makeMirror()
+    await json('add', 'main', node.url)
+    await json('sync', 'main')
+    await node.close()
+    const other = await openRegistry({ path: ':memory:', works: false })
+    const impostor = await listenNode(other, { port: node.port, rates: 'off' })
+    onTestFinished(async () => {
+      await impostor.close()
+      await other.close()
+    })
+    const stopped = await run('sync', 'main', '--json')
+    expect(stopped).toMatchObject({ code: 1, stdout: '' })
+    expect(JSON.parse(stopped.stderr)).toMatchObject({
+      error: {
+        detail: expect.stringMatching(/stands still \(origin\): It was the log of .* --accept origin --key \S+`\.$/),
+      },
+    })
+    const status = await run('status')
+    expect(status.code).toBe(1)
+    expect(status.stdout).toMatch(
+      / {2}state {3}stopped, .*\n {2}stopped origin, 2\S+Z: .* mirror sync main --accept origin --key \S+\n/,
+    )
+    const wrong = await run('sync', 'main', '--accept', 'fork')
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('stands still (origin)') })
+    const resumed = await run('resume', 'main')
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Going on from origin: /) })
+    const idle = await run('resume', 'main')
+    expect(idle).toMatchObject({ code: 1, stderr: "'main' does not stand still; `mirror sync main` syncs it.\n" })
+  })
+
+  it('keeps an API key encrypted, under a key that is made for nobody else to read', async () => {
+    const { node, key } = await startNode({ requireKey: true })
+    const { data, json } = await makeMirror()
+    await json('add', 'main', node.url, '--api-key', key)
+    expect(await json('sync', 'main')).toMatchObject({ applied: 1 })
+    expect((await stat(join(data, 'secret.key'))).mode & 0o777).toBe(0o600)
+    expect((await readFile(join(data, 'skillstead.db'))).includes(key)).toBe(false)
+    const other = { SKILLSTEAD_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
+    const { code, stderr } = await skillstead(['mirror', 'sync', 'main', '--data', data], { env: other })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('sealed with another secret key') })
+    const none = await skillstead(['mirror', 'list', '--data', data], { env: { SKILLSTEAD_SECRET_KEY: 'short' } })
+    expect(none).toMatchObject({
+      code: 2,
+      stderr: 'SKILLSTEAD_SECRET_KEY is no secret key: base64 of 32 bytes is needed.\n',
+    })
+  })
+
+  it.each([
+    [['add', 'main'], 'URL|PATH is missing'],
+    [['add', 'main', 'http://localhost', '--kind', 'ftp'], "'ftp' is no kind of upstream; there are node,"],
+    [
+      ['add', 'main', 'http://localhost', '--every', 'often'],
+      "'often' is no time: write it as 30s, 15m, 6h or 2d, or 0.",
+    ],
+    [['add', 'main', 'http://localhost', '--max-size', 'big'], "'big' is no size"],
+    [['add', 'main', 'http://localhost', '--min-score', '101'], "'101' is no score"],
+    [['add', 'main', 'http://localhost', '--priority', 'first'], "'first' is no priority"],
+    [['sync', 'main', '--accept', 'all'], "'all' is no alarm; there are rollback,"],
+    [['sync', 'main', '--network', 'none'], "'none' is no network mode; there are online, prefer-local, offline."],
+    [['outbox', 'empty'], "'empty' is no verb of the outbox; there are list, retry, drop, rename."],
+    [['outbox', 'drop'], 'ID is missing: skillstead mirror outbox drop ID'],
+    [['outbox', 'rename', 'x'], 'NAME is missing: skillstead mirror outbox rename ID NAME'],
+    [['outbox', 'list', 'x'], "'x' is one word too many"],
+    [['link', 'main'], 'Say whose key it is: --user USER.'],
+  ])('%j is a usage error in one sentence', async (args, sentence) => {
+    const { code, stdout, stderr } = await skillstead(['mirror', ...args, '--data', await makeFolder()])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+  })
+
+  it('needs a registry to look at, and makes none beside a wrong path', async () => {
+    const data = join(await makeFolder(), 'nowhere')
+    const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no registry in ${data}.\n` })
+    await expect(stat(data)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+const isMissing = inject('postgresUrl') === null
+describe.skipIf(isMissing)(`on PostgreSQL${isMissing ? ': skipped, for it could not be started' : ''}`, () => {
+  it('skillstead mirror works the same, with the secret key from the environment', async () => {
+    const { node, key } = await startNode({ requireKey: true })
+    const { location, remove } = await makePlace('PostgreSQL')
+    onTestFinished(remove)
+    const place = ['--database-url', location.databaseUrl!]
+    const env = { SKILLSTEAD_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
+    const add = ['mirror', 'add', 'main', node.url, '--api-key', key, ...place]
+    const without = await skillstead(add)
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('SKILLSTEAD_SECRET_KEY') })
+    await skillsteadJson(add, { env })
+    expect(await skillsteadJson(['mirror', 'sync', 'main', ...place], { env })).toMatchObject({ applied: 1, head: 1 })
+    const { upstreams } = await skillsteadJson<{ upstreams: Status[] }>(['mirror', 'status', ...place])
+    expect(upstreams).toMatchObject([{ name: 'main', state: 'current', skills: 1 }])
+  })
+})

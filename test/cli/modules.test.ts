@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { commands } from '../../packages/cli/src/commands.ts'
+import { skillsteadProcess } from '../support/cli-harness.ts'
+
+/** These work on a registry's own files, or on the logs of those that it follows. */
+const ofRegistries = new Set(
+  'start serve examples import mirror bundle mcp backup restore export doctor gc completion external'.split(' '),
+)
+const listModules = `import { registerHooks } from 'node:module'
+  registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) })`
+const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(listModules)}` }
+
+it('a command that asks a node loads no database, which would take most of its time', async () => {
+  const byModule = new Map(Object.keys(commands).map((name) => [name.split(' ')[0]!, name]))
+  const asking = [...byModule].filter(([word]) => !ofRegistries.has(word)).map(([, name]) => name)
+  expect(asking).toContain('search')
+  for (const name of asking) {
+    const { stdout } = await skillsteadProcess([...name.split(' '), '--help'], { env })
+    expect(stdout, name).toContain('packages/cli/src/commands/')
+    expect(stdout, name).not.toMatch(/better-sqlite3|kysely|packages\/core\/src\/storage/)
+  }
+})

@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClient } from '@skillstead/client'
+import SqliteDatabase from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
+
+describe('the first user of a node', () => {
+  it('is made with the code that `serve` prints as long as there is none', async () => {
+    const data = join(await makeFolder(), 'data')
+    const first = await startServer(['serve', '--port', '0', '--data', data])
+    await expect.poll(first.said).toContain(`No users yet. Set up at ${first.url}/account/setup with the code `)
+    const code = /with the code (\S+)/.exec(first.said())![1]!
+    const { key } = await createClient({ baseUrl: first.url }).setUp({ code, username: 'ada' })
+    expect(await createClient({ baseUrl: first.url, apiKey: key }).getMe()).toMatchObject({
+      username: 'ada',
+      role: 'admin',
+    })
+    await first.stop()
+    const second = await startServer(['serve', '--port', '0', '--data', data])
+    await createClient({ baseUrl: second.url }).getSetup()
+    await second.stop()
+    expect(second.said()).not.toContain('No users yet')
+  })
+
+  it('is told to programs as well', async () => {
+    const data = join(await makeFolder(), 'data')
+    const server = await startServer(['serve', '--port', '0', '--data', data, '--json'])
+    await expect.poll(server.said).toContain('\n')
+    const { url, setupCode } = JSON.parse(server.said()) as { url: string; setupCode: string }
+    await createClient({ baseUrl: url }).setUp({ code: setupCode, username: 'ada' })
+    await server.stop()
+  })
+})
+
+/** A request that a proxy hands on is not one of this machine. */
+async function askMetrics(url: string, token: string): Promise<number> {
+  const headers = { 'x-forwarded-for': '192.0.2.1', authorization: `Bearer ${token}` }
+  return (await fetch(`${url}/metrics`, { headers })).status
+}
+
+describe('serve', () => {
+  it('takes the metrics token from the environment or a file, and limits of downloads', async () => {
+    const folder = await makeFolder()
+    const [data, file] = [join(folder, 'data'), join(folder, 'token')]
+    await writeFile(file, 'of-the-file\n')
+    const serve = ['serve', '--port', '0', '--data', data, '--rate-limits', 'files=7']
+    const env = { SKILLSTEAD_METRICS_TOKEN: 'of-the-environment' }
+    const first = await startServer(serve, { env })
+    expect([await askMetrics(first.url, 'of-the-environment'), await askMetrics(first.url, 'other')]).toEqual([
+      200, 404,
+    ])
+    const artifact = await fetch(`${first.url}/ada/.well-known/agent-skills/none-1.0.0.md`)
+    expect(artifact.headers.get('ratelimit-policy')).toBe('"files";q=7;w=60')
+    await first.stop()
+    const second = await startServer([...serve, '--metrics-token-file', file], { env })
+    expect([await askMetrics(second.url, 'of-the-file'), await askMetrics(second.url, 'other')]).toEqual([200, 404])
+    await second.stop()
+    await writeFile(file, '\n')
+    const refused = await skillstead([...serve, '--metrics-token-file', file])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('holds no metrics token')])
+  })
+
+  it('warns when other users can open the database file', async () => {
+    const data = join(await makeFolder(), 'data')
+    await mkdir(data, { mode: 0o755 })
+    const file = join(data, 'skillstead.db')
+    const serve = async () => {
+      const server = await startServer(['serve', '--port', '0', '--data', data])
+      await expect.poll(server.said).toContain('No users yet')
+      await server.stop()
+      return server.said()
+    }
+    expect(await serve()).not.toContain('chmod')
+    await chmod(file, 0o640)
+    expect(await serve()).toContain(`Other users of this machine can open ${file}, ${file}-wal`)
+    await chmod(data, 0o700)
+    expect(await serve()).not.toContain('chmod')
+  })
+})
+
+describe('serve on a folder that cannot be used', () => {
+  it('fails at once with the reason', async () => {
+    const folder = await makeFolder()
+    await writeFile(join(folder, 'file'), '')
+    await mkdir(join(folder, 'taken', 'skillstead.db'), { recursive: true })
+    const isLinux = process.platform === 'linux'
+    const cases: [string, string][] = [
+      [join(folder, 'file'), 'there is a file of this name'],
+      [join(folder, 'file', 'inner'), `${join(folder, 'file')} cannot be made: there is a file of this name`],
+      [join(folder, 'taken'), 'The registry cannot be opened'],
+      // The recursive mkdir of Node does not end there.
+      ...(isLinux ? ([['/proc/skillstead/data', 'the file system takes no folders']] as [string, string][]) : []),
+      ...(isLinux ? ([['/proc', 'no file can be made in that folder']] as [string, string][]) : []),
+    ]
+    for (const [data, reason] of cases) {
+      const { code, stdout, stderr } = await skillstead(['serve', '--port', '0', '--data', data])
+      expect([data, code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+        data,
+        1,
+        '',
+        [expect.stringContaining(reason)],
+      ])
+    }
+  })
+})
+
+describe('backup', () => {
+  it('copies a registry to a file that opens like the first, also while a node serves it', async () => {
+    const folder = await makeFolder()
+    const [data, copied] = [join(folder, 'data'), join(folder, 'copied')]
+    await mkdir(copied)
+    await skillsteadJson(['users', 'create', 'ada', '--data', data])
+    const server = await startServer(['serve', '--port', '0', '--data', data])
+    const file = join(copied, 'skillstead.db')
+    const made = await skillsteadJson(['backup', file, '--data', data])
+    await server.stop()
+    const { size, mode } = await stat(file)
+    expect(made).toEqual({ file, bytes: size, verified: true })
+    expect(mode & 0o777).toBe(0o600)
+    const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--data', copied])
+    expect(users).toMatchObject([{ username: 'ada' }])
+  })
+
+  it('leaves a registry as it is, also one of another version of the program', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    await skillsteadJson(['users', 'create', 'ada', '--data', data])
+    const write = (statement: string) => {
+      const database = new SqliteDatabase(join(data, 'skillstead.db'))
+      const rows = database.prepare(statement)
+      const found = rows.reader ? rows.all() : rows.run()
+      database.close()
+      return found
+    }
+    write("insert into migrations (name, position) values ('9999-later', 9999)")
+    const made = await skillsteadJson<{ verified: boolean }>(['backup', join(folder, 'copy.db'), '--data', data])
+    expect(made.verified).toBe(true)
+    write('drop table migrations')
+    const { code, stderr } = await skillstead(['backup', join(folder, 'other.db'), '--data', data])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is no registry')])
+    expect(write("select name from sqlite_schema where name = 'migrations'")).toEqual([])
+    expect(existsSync(join(folder, 'other.db'))).toBe(false)
+  })
+
+  it('says what is the matter with a file that it cannot write, and with a place that has no file', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    await skillsteadJson(['users', 'create', 'ada', '--data', data])
+    const cases = [
+      [['backup', data, '--data', data], 'is a folder'],
+      [['backup', join(data, 'skillstead.db'), '--data', data], 'is there already'],
+      [['backup', join(folder, 'no', 'x.db'), '--data', data], 'There is no folder'],
+      [['backup', join(folder, 'x.db'), '--data', join(folder, 'none')], 'There is no registry'],
+      [['backup', join(folder, 'x.db'), '--database-url', 'postgres://127.0.0.1:9/x'], 'pg_dump'],
+    ] as const
+    for (const [args, sentence] of cases) {
+      const { code, stderr } = await skillstead(args)
+      expect(code, sentence).not.toBe(0)
+      expect(stderr).toContain(sentence)
+    }
+    expect(existsSync(join(folder, 'x.db'))).toBe(false)
+  })
+})

@@ -1,0 +1,86 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
+
+describe('users and their skills from the command line', () => {
+  let server: Running
+  let data: string
+  let admin: string[]
+  let bob: string[]
+  beforeAll(async () => {
+    data = await makeFolder()
+    const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'ada', '--data', data])
+    server = await startServer(['serve', '--port', '0', '--data', data, '--default-plan', 'team'])
+    admin = ['--url', server.url, '--key', key]
+    bob = [
+      '--url',
+      server.url,
+      '--key',
+      (await skillsteadJson<{ key: string }>(['users', 'create', 'bob', ...admin])).key,
+    ]
+    const folder = await makeFolder()
+    for (const text of [skillMd('pdf-tools'), `${skillMd('pdf-tools')}More.\n`]) {
+      await writeFile(join(folder, 'SKILL.md'), text)
+      await skillsteadJson(['publish', folder, ...bob])
+    }
+  })
+  afterAll(() => server.stop())
+
+  it('whoami shows the user, the plan that the operator gives new users, and the node', async () => {
+    expect(await skillstead(['whoami', ...bob])).toEqual({
+      code: 0,
+      stdout: `bob, user on the team plan, at ${server.url}\n`,
+      stderr: '',
+    })
+    const onFiles = await skillstead(['whoami', '--user', 'ada', '--data', data])
+    expect(onFiles.stdout).toBe(`ada, administrator on the enterprise plan, at ${data}\n`)
+  })
+
+  it('refuses a default plan that does not exist', async () => {
+    const { code, stderr } = await skillstead(['serve', '--data', data, '--default-plan', 'gold'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("'gold' is no plan; there are free") })
+  })
+
+  it.each([[['whoami']], [['keys', 'list']], [['star', 'bob/pdf-tools']]])(
+    '%j without a key says how to log in',
+    async (args) => {
+      const { code, stderr } = await skillstead([...args, '--url', server.url])
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: `You are not logged in to ${server.url}. Run \`skillstead login --url ${server.url}\`, or pass --key.\n`,
+      })
+    },
+  )
+
+  it('users key, disable and enable let an administrator help a user who lost the key', async () => {
+    const { code, stdout } = await skillstead(['users', 'key', 'bob', '--scopes', 'read', ...admin])
+    expect(code).toBe(0)
+    const key = /^A key for bob, shown this once:\n(ssk_\w+)\n$/.exec(stdout)![1]!
+    const asBob = ['whoami', '--url', server.url, '--key', key]
+    expect((await skillstead(asBob)).stdout).toContain('bob, user')
+    expect((await skillstead(['users', 'key', 'ada', ...bob])).stderr).toContain('Only administrators may do this.')
+    expect((await skillstead(['users', 'disable', 'bob', ...admin])).stdout).toContain('bob is disabled.')
+    expect((await skillstead(asBob)).code).toBe(1)
+    expect((await skillstead(['users', 'enable', 'bob', ...admin])).stdout).toBe('bob can sign in again.\n')
+    expect((await skillstead(asBob)).code).toBe(0)
+  })
+
+  it('yank, unyank and deprecate change what others are offered', async () => {
+    const shown = async () => (await skillstead(['show', 'bob/pdf-tools', '--url', server.url])).stdout
+    expect((await skillstead(['yank', 'pdf-tools@1.0.1', ...bob])).stdout).toContain('Yanked pdf-tools@1.0.1.')
+    expect(await shown()).toMatch(/version +1\.0\.0\n/)
+    expect(await shown()).toContain('1.0.1 (yanked)')
+    expect((await skillstead(['unyank', 'bob/pdf-tools@1.0.1', ...bob])).code).toBe(0)
+    expect(await shown()).toMatch(/version +1\.0\.1\n/)
+    const marked = await skillstead(['deprecate', 'pdf-tools', 'Use', 'pdf-kit', 'instead.', ...bob])
+    expect(marked.stdout).toBe('bob/pdf-tools is deprecated: Use pdf-kit instead.\n')
+    expect(await shown()).toMatch(/deprecated +Use pdf-kit instead\./)
+    expect((await skillstead(['search', 'pdf', 'tools', '--url', server.url])).stdout).toContain('  deprecated\n')
+    expect((await skillstead(['deprecate', 'pdf-tools', '--undo', ...bob])).stdout).toContain('no longer deprecated')
+    expect(await shown()).not.toContain('pdf-kit')
+    expect((await skillstead(['yank', 'pdf-tools', ...bob])).stderr).toContain('write it as NAME@1.2.3')
+    expect((await skillstead(['yank', 'bob/pdf-tools@1.0.1', ...admin])).code, 'of another owner').toBe(1)
+  })
+})

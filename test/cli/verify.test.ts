@@ -1,0 +1,276 @@
+import { once } from 'node:events'
+import { appendFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@skillstead/client'
+import { localApi, openRegistry } from '@skillstead/core'
+import type { Provenance } from '@skillstead/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bytesOf, skillMd } from '../support/answers.ts'
+import {
+  makeFolder,
+  skillstead,
+  skillsteadJson,
+  skillsteadProcess,
+  startServer,
+  type Running,
+} from '../support/cli-harness.ts'
+import { createNoteSigner } from '../support/note-signer.ts'
+
+const tidyCsv = fileURLToPath(new URL('../../examples/skills/tidy-csv', import.meta.url))
+/** Ends the process, with a code that nothing else ends with, where it would open a socket or look up a name. */
+const noNetwork = `import net from 'node:net'; import dns from 'node:dns'; import dgram from 'node:dgram'
+const end = () => process.exit(77)
+net.Socket.prototype.connect = net.Server.prototype.listen = dgram.Socket.prototype.bind = dns.lookup = end`
+const withoutNetwork = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noNetwork)}` }
+
+const lineOf = (stdout: string, name: string) => stdout.split('\n').find((line) => line.trim().startsWith(name))
+
+describe('verification from the command line', () => {
+  let folder: string
+  let server: Running
+  let data: string
+  let key: string
+  let alice: string
+  let env: Record<string, string>
+  let config: string
+  beforeAll(async () => {
+    folder = await makeFolder()
+    data = join(folder, 'data')
+    config = join(folder, 'config', 'skillstead', 'known-keys.json')
+    env = { XDG_CONFIG_HOME: join(folder, 'config') }
+    await skillsteadJson(['examples', '--data', data])
+    alice = (await skillsteadJson<{ key: string }>(['users', 'create', 'alice', '--data', data])).key
+    server = await startServer(['serve', '--port', '0', '--data', data])
+    key = (await skillsteadJson<{ keys: [string] }>(['key', '--data', data])).keys[0]
+    await writeFile(join(folder, 'node.key'), `# The key of the house.\n${key}\n`)
+    await skillstead(['verify', 'tidy-csv', '--data', data, '--save', 'record.json'], { cwd: folder })
+  })
+  afterAll(() => server.stop())
+
+  const run = (...args: string[]) => skillstead(args, { cwd: folder, env })
+  const offline = (...args: string[]) => skillsteadProcess(args, { cwd: folder, env: { ...env, ...withoutNetwork } })
+
+  const refusal = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run('verify', ...args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    return stderr
+  }
+
+  describe('of a skill by its name', () => {
+    it('checks record, log and content with the own key of a node', async () => {
+      const { code, stdout, stderr } = await run('verify', 'skillstead/tidy-csv', '--data', data)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toMatch(/^skillstead\/tidy-csv@1\.0\.0 is what its record says\.\n/)
+      expect(lineOf(stdout, 'content')).toBe('  content     matches the digest')
+      expect(lineOf(stdout, 'log')).toMatch(/entry \d+ of 10 in that of skillstead-\S+, since \S+Z$/)
+      const { downloads } = await skillsteadJson<{ downloads: number }>(['show', 'tidy-csv', '--data', data])
+      expect(downloads, 'looking after it is no download').toBe(0)
+    })
+
+    it('pins the key of a node at the first use, aloud, and keeps to it', async () => {
+      const first = await run('verify', 'tidy-csv', '--url', server.url)
+      expect(first).toMatchObject({ code: 0 })
+      expect(first.stderr).toContain(
+        `This is the first use of ${server.url}: its key was taken as it is, and pinned in`,
+      )
+      expect(first.stderr).toContain(key)
+      expect(JSON.parse(await readFile(config, 'utf8'))).toMatchObject({ [server.url]: { keys: [key] } })
+      const second = await run('verify', 'tidy-csv', '--url', `${server.url}/api/v1/`, '--json')
+      expect(second).toMatchObject({ code: 0, stderr: '' })
+      expect(JSON.parse(second.stdout)).toMatchObject({
+        ok: true,
+        fullName: 'skillstead/tidy-csv',
+        contentChecked: true,
+      })
+    })
+
+    it('refuses a node whose key is another than the one that was pinned, until it is taken on purpose', async () => {
+      const pinned = JSON.parse(await readFile(config, 'utf8')) as Record<string, { keys: string[] }>
+      const other = createNoteSigner('node.example').vkey
+      await writeFile(
+        config,
+        JSON.stringify({ ...pinned, [server.url]: { keys: [other], since: '2026-01-02T12:00:00.000Z' } }),
+      )
+      const { code, stdout, stderr } = await run('verify', 'tidy-csv', '--url', server.url)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(
+        `The key of ${server.url} is ${key} now, and not the one pinned on 2026-01-02, ${other}.`,
+      )
+      expect((await run('key', '--url', server.url, '--pin')).stdout).toBe(`${key}\n`)
+      expect(await run('verify', 'tidy-csv', '--url', server.url)).toMatchObject({ code: 0, stderr: '' })
+    })
+
+    it('takes a key that is given for the only one, and pins nothing', async () => {
+      const fresh = { XDG_CONFIG_HOME: join(folder, 'fresh') }
+      const good = await skillstead(['verify', 'tidy-csv', '--url', server.url, '--key', key], { env: fresh })
+      expect(good).toMatchObject({ code: 0, stderr: '' })
+      const stranger = createNoteSigner('node.example')
+      const bad = await skillstead(['verify', 'tidy-csv', '--url', server.url, '--key', stranger.vkey], { env: fresh })
+      expect(bad.code).toBe(1)
+      expect(bad.stdout).toContain(`which is not given: ${stranger.id}.`)
+      await expect(readFile(join(folder, 'fresh', 'skillstead', 'known-keys.json'))).rejects.toThrow('ENOENT')
+    })
+
+    it('checks a private skill with the API key of who may see it', async () => {
+      const api = createClient({ baseUrl: server.url, apiKey: alice })
+      await api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
+      const args = ['verify', 'alice/secret', '--url', server.url, '--key', key]
+      const { code, stdout } = await run(...args, '--api-key', alice)
+      expect(code).toBe(0)
+      expect(lineOf(stdout, 'log')).toBe('  log         in none, for it is not public; the signature says so')
+      const guest = await run(...args)
+      expect({ code: guest.code, stdout: guest.stdout }).toEqual({ code: 1, stdout: '' })
+      expect(guest.stderr).toContain("There is no skill 'alice/secret'")
+    })
+
+    it('refuses the record of another skill or version, however genuine', async () => {
+      const record = await readFile(join(folder, 'record.json'))
+      const swapping = createServer((_, response) => response.setHeader('content-type', 'application/json').end(record))
+      await once(swapping.listen(0, '127.0.0.1'), 'listening')
+      const url = `http://127.0.0.1:${(swapping.address() as AddressInfo).port}`
+      const answered = 'The node answered with skillstead/tidy-csv@1.0.0, and'
+      const other = await run('verify', 'skillstead/other', '--key', key, '--url', url)
+      expect(other).toEqual({ code: 1, stdout: '', stderr: `${answered} skillstead/other was asked for.\n` })
+      const short = await run('verify', 'csv', '--key', key, '--url', url)
+      expect(short.stderr).toBe(`${answered} csv was asked for.\n`)
+      const older = await run('verify', 'tidy-csv', '--version', '0.9.0', '--key', key, '--url', url)
+      expect(older.stderr).toBe(`${answered} tidy-csv@0.9.0 was asked for.\n`)
+      swapping.close()
+    })
+  })
+
+  describe('of a record in a file', () => {
+    it('needs no network', async () => {
+      const args = ['verify', 'record.json', '--key', 'node.key', '--content', tidyCsv]
+      const { code, stdout, stderr } = await offline(...args)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(lineOf(stdout, 'content')).toBe('  content     matches the digest')
+      expect((await offline('verify', 'tidy-csv', '--url', server.url)).code, 'the guard itself').toBe(77)
+    })
+
+    it('takes the content as a folder, a zip or a SKILL.md', async () => {
+      const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false })
+      const archive = await bytesOf(await localApi(registry).getArchive({ name: 'tidy-csv' }))
+      await registry.close()
+      await writeFile(join(folder, 'tidy.zip'), archive)
+      await writeFile(join(folder, 'cut.zip'), archive.subarray(0, archive.length - 30))
+      await cp(tidyCsv, join(folder, 'copy'), { recursive: true })
+      const contentLine = async (path: string) =>
+        lineOf((await run('verify', 'record.json', '--key', key, '--content', path)).stdout, 'content')
+      expect(await contentLine('tidy.zip')).toBe('  content     matches the digest')
+      expect(await contentLine('copy')).toBe('  content     matches the digest')
+      await mkdir(join(folder, 'copy', '.git'))
+      expect(await contentLine('copy')).toBe('  content     matches the digest')
+      await appendFile(join(folder, 'copy', 'SKILL.md'), 'One more line.\n')
+      expect(await contentLine('copy')).toMatch(/: SKILL\.md was altered\.$/)
+      const alone = await contentLine(join(folder, 'copy', 'SKILL.md'))
+      expect(alone).toContain('SKILL.md was altered')
+      const cut = await run('verify', 'record.json', '--key', key, '--content', 'cut.zip')
+      expect({ code: cut.code, stdout: cut.stdout }).toEqual({ code: 1, stdout: '' })
+      expect(cut.stderr).toMatch(/^[A-Z][^\n]+\.\n$/)
+    })
+
+    it('says what does not match, one line each, whatever a stranger wrote into it', async () => {
+      const record = JSON.parse(await readFile(join(folder, 'record.json'), 'utf8')) as Provenance
+      const changed = { ...record, version: '9.9.9', publisher: { ...record.publisher, id: record.skill.id } }
+      await writeFile(join(folder, 'changed.json'), JSON.stringify(changed))
+      const { code, stdout } = await run('verify', 'changed.json', '--key', key)
+      expect(code).toBe(1)
+      expect(stdout.split('\n').map((line) => line.trim().split(' ')[0])).toEqual([
+        'changed.json',
+        'signature',
+        'entry',
+        'entry',
+        '',
+      ])
+      const json = await run('verify', 'changed.json', '--key', key, '--json')
+      expect(json).toMatchObject({ code: 1, stderr: '' })
+      expect(JSON.parse(json.stdout)).toMatchObject({
+        ok: false,
+        problems: [{ part: 'signature' }, { part: 'entry' }, { part: 'entry' }],
+      })
+      const checkpoint = record.log!.checkpoint.replace(/^\S+/, 'evil\u001b[2J')
+      await writeFile(join(folder, 'hostile.json'), JSON.stringify({ ...record, log: { ...record.log, checkpoint } }))
+      expect((await run('verify', 'hostile.json', '--key', key)).stdout).not.toContain('\u001b')
+    })
+
+    it('is refused where a field stands twice, of which another reader could take the other', async () => {
+      const record = await readFile(join(folder, 'record.json'), 'utf8')
+      await writeFile(join(folder, 'twice.json'), record.replace('{', '{"version":"6.6.6",'))
+      const { code, stdout, stderr } = await run('verify', 'twice.json', '--key', key)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe('twice.json has a field twice, of which every reader could take another.\n')
+      const ascii = record.replaceAll('s', '\\u0073').replaceAll('\n', '\r\n')
+      await writeFile(join(folder, 'ascii.json'), ascii)
+      expect(await run('verify', 'ascii.json', '--key', key)).toMatchObject({ code: 0 })
+    })
+
+    it('is refused where the file holds none', async () => {
+      await writeFile(join(folder, 'empty.json'), '{}')
+      await writeFile(join(folder, 'broken.json'), '{')
+      expect((await run('verify', 'empty.json', '--key', key)).stdout).toContain('This is no provenance record: skill')
+      expect((await run('verify', 'broken.json', '--key', key)).stderr).toBe('broken.json holds no JSON.\n')
+      expect((await run('verify', './missing.json', '--key', key)).stderr).toBe('There is nothing at ./missing.json.\n')
+    })
+  })
+
+  it('reads no more of a file than what is looked for can have', async () => {
+    const sizes = { 'huge.json': 2 ** 21, 'huge.zip': 2 ** 25, 'SKILL.md': 2 ** 24 } as const
+    const place = join(folder, 'huge')
+    await mkdir(place)
+    for (const [name, size] of Object.entries(sizes)) await writeFile(join(place, name), Buffer.alloc(size, 32))
+    const content = (path: string) => refusal('record.json', '--key', key, '--content', path)
+    expect(await refusal('./huge/huge.json', '--key', key)).toBe(
+      './huge/huge.json is no record: it has 2097152 bytes, and no record has more than 1048576.\n',
+    )
+    expect(await content('huge/huge.zip')).toContain('huge/huge.zip has 33554432 bytes; 25165824 are allowed.')
+    expect(await content('huge/SKILL.md')).toContain('huge/SKILL.md has 16777216 bytes; 10485760 are allowed.')
+    expect(await content('huge')).toMatch(/^huge\/\S+ has \d+ bytes; 10485760 are allowed\.\n$/)
+  })
+
+  it('says so where a folder is given for a file', async () => {
+    expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, and no record.\n')
+    const { code, stderr } = await run('verify', 'record.json', '--key', 'data')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: "'data' is no verifier key, and no file of such keys.\n" })
+  })
+
+  it('turns to a new key with `key rotate`, while the one before goes on for a time', async () => {
+    const rotated = await skillsteadJson<{ key: string; before: string }>(['key', 'rotate', '--data', data])
+    expect(rotated).toMatchObject({ before: key, overlapDays: 30 })
+    expect((await run('key', '--url', server.url)).stdout).toBe(`${rotated.key}\n${key}\n`)
+    const { code, stderr } = await run('verify', 'tidy-csv', '--url', server.url)
+    expect(code).toBe(0)
+    expect(stderr).toBe(
+      `${server.url} is to have another key, ${rotated.key}; skillstead key --url ${server.url} --pin takes it.\n`,
+    )
+    await run('key', '--url', server.url, '--pin')
+    const { stdout } = await run('verify', 'tidy-csv', '--url', server.url)
+    expect(lineOf(stdout, 'signature')).toMatch(/ and /)
+    const said = await run('key', 'rotate', '--overlap', '0', '--data', data)
+    expect(said.stdout).toContain(`The key before, ${rotated.key}, signs no more.`)
+    expect(await run('verify', 'record.json', '--key', key), 'an old record by its old key').toMatchObject({ code: 0 })
+  })
+
+  it.each([
+    [['verify', '--save', 'record.json'], '--save needs the FILE or the NAME to verify'],
+    [['verify', 'record.json'], "Say whose signature it must have: --key and the node's public key."],
+    [['verify', 'record.json', '--key', 'ssk_abc'], 'an API key goes into --api-key'],
+    [['verify', 'record.json', '--key', 'nothing'], "'nothing' is no verifier key, and no file of such keys."],
+    [['verify', 'record.json', '--key', 'a+b+c'], "'a+b+c' is no verifier key, which reads NAME+HASH+BASE64."],
+    [['verify', 'record.json', '--key', `${'x'.repeat(300)}+b+c`], 'is no verifier key, which reads NAME+HASH+BASE64.'],
+    [['verify', 'record.json', '--key', 'record.json'], 'is no verifier key'],
+    [['verify', 'record.json', '--url', 'http://localhost'], '--url is for the NAME of a skill, not a file.'],
+    [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not an address of a node: write it as https://HOST."],
+    [['verify', 'tea'], 'Say where the registry is'],
+    [['key', '--pin', '--data', 'data'], '--pin is for the key of a node at --url URL.'],
+    [['key', 'rotate', '--overlap', '-1', '--data', 'data'], 'skillstead key rotate --help'],
+    [['key', 'rotate', '--overlap', '1.5', '--data', 'data'], "'1.5' is no number of days from 0 to 3650."],
+  ])('%j is a usage error in one sentence', async (args, sentence) => {
+    const { code, stdout, stderr } = await run(...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+  })
+})

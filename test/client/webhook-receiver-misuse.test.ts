@@ -1,0 +1,218 @@
+import { fileURLToPath } from 'node:url'
+import { createSeen, WebhookError, type ReceiverOptions } from '@skillstead/client/webhooks'
+import { describe, expect, it } from 'vitest'
+import { runFile } from '../support/cli-harness.ts'
+import { event, nowSeconds, openReceiver, outcomeOf, secret, sign } from '../support/signed-delivery.ts'
+
+const url = 'https://receiver.example.com/hook'
+
+function post(body: BodyInit | null = sign().body): Request {
+  return new Request(url, { method: 'POST', headers: sign().headers, body, duplex: 'half' } as RequestInit)
+}
+
+/** A receiver, and what its operator hears. */
+function openHeard(options: Partial<ReceiverOptions> = {}) {
+  const errors: unknown[] = []
+  return { errors, receiver: openReceiver({ onError: (error) => void errors.push(error), ...options }) }
+}
+
+describe('a receiver that is made wrongly', () => {
+  it.each([
+    { toleranceSeconds: NaN },
+    { toleranceSeconds: -1 },
+    { toleranceSeconds: Infinity },
+    { toleranceSeconds: '300' as unknown as number },
+    { bodyBytesMax: NaN },
+    { bodyBytesMax: 0 },
+  ])('is told so at once, and does not let everything through: %o', (options) => {
+    expect(() => openReceiver(options)).toThrow(TypeError)
+    expect(() => openReceiver(options)).toThrow(Object.keys(options)[0])
+  })
+
+  it.each([NaN, 0, -1, 1.5, Infinity])('cannot be told to remember %d events', (idsMax) => {
+    expect(() => createSeen(idsMax)).toThrow(TypeError)
+  })
+
+  it.each([`${secret}\n`, ` ${secret}`, secret.replace('_', '_ '), secret.replace('l', '\tl')])(
+    'is told that its secret came with white space: %j',
+    (spaced) => {
+      expect(() => openReceiver({ secret: [secret, spaced] })).toThrow(/white space/)
+    },
+  )
+
+  it.each([[[]], [''], [['']], [[secret, '']], ['whsec_'], ['whsec_not base64!'], [[undefined as unknown as string]]])(
+    'is not opened with a secret that is none: %j',
+    (none) => {
+      expect(() => openReceiver({ secret: none })).toThrow(TypeError)
+    },
+  )
+
+  it('is told that its secret is no text', () => {
+    for (const none of [Buffer.from(secret), 42, [{}]])
+      expect(() => openReceiver({ secret: none as never })).toThrow(/needs the secret/)
+  })
+
+  it('takes nothing where its clock tells no time', async () => {
+    const { headers, body } = sign(event, { timestamp: 1 })
+    expect(await outcomeOf(headers, body, { now: () => NaN })).not.toBe('taken')
+    expect(await outcomeOf(headers, body, { now: () => Date.parse('noon') })).not.toBe('taken')
+    expect(await outcomeOf(headers, body, { now: () => nowSeconds * 1000 })).toBe('too_old')
+  })
+})
+
+describe('the example of a receiver', () => {
+  it('says what it needs, before it subscribes an address that leads nowhere', async () => {
+    const file = fileURLToPath(new URL('../../examples/webhook-receiver.ts', import.meta.url))
+    const halves: Record<string, string>[] = [{}, { SKILLSTEAD_KEY: 'ssk_x' }, { RECEIVER_HOST: 'example.com' }]
+    for (const env of halves) {
+      const { code, stdout, stderr } = await runFile(file, [], { env })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain('Error: Set SKILLSTEAD_KEY and RECEIVER_HOST.')
+    }
+  })
+})
+
+describe('a receiver of what was made to harm it', () => {
+  it.each(['webhook-id', 'webhook-timestamp', 'x-service-signature', 'x-service-event'])(
+    'refuses a delivery with %s twice, whichever comes first and in whatever way they are joined',
+    async (name) => {
+      const { headers, body } = sign()
+      const other = sign({ ...event, id: 'another' }, { secrets: ['forged'], timestamp: nowSeconds + 1 }).headers
+      const twice = new Headers(headers)
+      twice.append(name, other[name]!)
+      const values = [headers[name]!, other[name]!]
+      const { [name]: _, ...rest } = headers
+      const forms = [twice, { ...headers, [name.toUpperCase()]: other[name]! }, { ...rest, [name]: values }]
+      const joined = [values, values.toReversed()].map((both) => ({ ...rest, [name]: both.join(', ') }))
+      for (const form of [...forms, ...joined]) expect(await outcomeOf(form, body)).toMatch(/malformed|bad_signature/)
+    },
+  )
+
+  it('looks for headers only where they are, and not in what every object has', async () => {
+    const { headers, body } = sign()
+    expect(await outcomeOf(Object.create(headers), body)).toBe('missing_header')
+    const later = sign({ ...event, event: 'constructor', data: JSON.parse('{"__proto__":{"x":1}}') })
+    const taken = await openReceiver().verify(later.headers, later.body)
+    expect(Object.getPrototypeOf(taken.data)).toBe(Object.prototype)
+  })
+
+  it('takes one good signature among bad ones, but does not look at a thousand', async () => {
+    const { headers, body } = sign()
+    const signature = headers['webhook-signature']!
+    const bad = `v1,${Buffer.alloc(32).toString('base64')}`
+    const outcome = (...values: string[]) => outcomeOf({ ...headers, 'webhook-signature': values.join(' ') }, body)
+    expect(await outcome(bad, signature)).toBe('taken')
+    expect(await outcome('v1,', 'v1,!', bad, signature)).toBe('taken')
+    expect(await outcome(bad, bad)).toBe('bad_signature')
+    expect(await outcome(...Array(1000).fill(bad), signature)).toBe('bad_signature')
+  })
+
+  it('refuses a signature of any length in the same way', async () => {
+    const { headers, body } = sign()
+    for (const length of [4, 40, 4_000, 4_000_000]) {
+      const changed = { ...headers, 'webhook-signature': `v1,${'A'.repeat(length)}` }
+      expect(await outcomeOf(changed, body)).toBe('bad_signature')
+    }
+  })
+
+  it('keeps none of the pieces that a body comes in, of which there may be as many as bytes', async () => {
+    const bytes = new TextEncoder().encode(sign().body)
+    const piece = new Uint8Array(1)
+    let at = 0
+    const dripping = new ReadableStream(
+      {
+        pull(controller) {
+          piece.set(bytes.subarray(at, ++at))
+          if (at > bytes.length) controller.close()
+          else controller.enqueue(piece)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const { errors, receiver } = openHeard()
+    const response = await receiver.fetch(post(dripping), (each) => expect(each).toEqual(event))
+    expect([response.status, errors]).toEqual([204, []])
+  })
+
+  it('refuses a body that breaks off, and does not trouble its operator', async () => {
+    const broken = new ReadableStream({
+      pull(controller) {
+        controller.error(new Error('The connection was reset.'))
+      },
+    })
+    const { errors, receiver } = openHeard()
+    const response = await receiver.fetch(post(broken), () => expect.unreachable())
+    expect([response.status, errors]).toEqual([400, []])
+  })
+})
+
+describe('a receiver in a program that goes wrong', () => {
+  it.each([
+    new WebhookError('bad_signature', 'Of another webhook, which the handler verified.'),
+    new WebhookError('unknown' as 'malformed', 'A code that no status stands for.'),
+  ])('takes every error of the handler for a failure, also one of its own kind: %o', async (failure) => {
+    const { errors, receiver } = openHeard()
+    const response = await receiver.fetch(post(), () => Promise.reject(failure))
+    expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining(failure.message)])
+    expect(errors).toEqual([failure])
+    expect((await receiver.fetch(post(), () => {})).status).toBe(204)
+  })
+
+  it.each([
+    () => {
+      throw new Error('The log is full.')
+    },
+    () => Promise.reject(new Error('The log is full.')),
+  ])('answers, also where the one who hears of errors fails: %o', async (onError) => {
+    const said: unknown[] = []
+    const { error: sayError } = console
+    console.error = (...words) => void said.push(...words)
+    try {
+      const { receiver } = openHeard({ onError })
+      const response = await receiver.fetch(post(), () => Promise.reject(new Error('no')))
+      expect(response.status).toBe(500)
+      await expect.poll(() => said).toMatchObject([{ message: 'The log is full.' }])
+    } finally {
+      console.error = sayError
+    }
+  })
+
+  it('wants the raw body, not what was parsed from it', async () => {
+    const { headers, body } = sign()
+    await expect(openReceiver().verify(headers, JSON.parse(body))).rejects.toThrow(TypeError)
+  })
+
+  it('says that somebody has read the body, and not that its signature is bad', async () => {
+    const read = post()
+    await read.json()
+    const locked = post()
+    locked.body!.getReader()
+    for (const request of [read, locked]) {
+      const { errors, receiver } = openHeard()
+      expect((await receiver.fetch(request, () => expect.unreachable())).status).toBe(500)
+      expect(errors).toMatchObject([{ name: 'TypeError', message: expect.stringContaining('nobody has read') }])
+    }
+  })
+
+  it('loses no event whose claim could not be given back, and says why the handler failed', async () => {
+    const { claim, forget } = createSeen()
+    const away = new Error('The database is away.')
+    let failures = 2
+    const seen = {
+      claim,
+      forget: async (id: string) => {
+        if (failures-- > 0) throw away
+        return forget(id)
+      },
+    }
+    const failure = new Error('The handler needs the database, too.')
+    const { errors, receiver } = openHeard({ seen })
+    const first = await receiver.fetch(post(), () => Promise.reject(failure))
+    expect([first.status, errors]).toEqual([500, [expect.objectContaining({ errors: [failure, away] })]])
+    let handled = 0
+    const again = async () => (await receiver.fetch(post(), () => void handled++)).status
+    expect([await again(), handled]).toEqual([500, 0])
+    expect([await again(), handled]).toEqual([204, 1])
+    expect([await again(), handled]).toEqual([204, 1])
+  })
+})

@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, skillMd } from '../support/answers.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { hookUp, openSilent } from '../support/webhook-emitted.ts'
+
+const body = (...commands: string[]) => `# Steps\n\n\`\`\`bash\n${commands.join('\n')}\n\`\`\`\n`
+const nothing = { tools: [], commands: [], hosts: [], environment: [], packages: [], files: [], cut: [] }
+const git = { ...nothing, commands: ['git'] }
+const curl = { ...nothing, commands: ['curl'], hosts: ['api.tea.dev'], environment: ['TEA_KEY'] }
+const callTea = 'curl -H "Authorization: $TEA_KEY" https://api.tea.dev/v1'
+
+async function publish(owner: TestUser, name: string, version: string, ...commands: string[]): Promise<void> {
+  await owner.api.publishSkill({ skillMd: skillMd(name, { body: `${body(...commands)}\n${version}\n` }), version })
+}
+
+/** What an agent that has these is told of them. */
+async function beat({ api }: TestRegistry, ...installed: [skillName: string, version: string][]) {
+  const installedSkills = installed.map(([skillName, version]) => ({ skillName, version }))
+  return (await api().heartbeat({ installedSkills })).updates
+}
+
+describeApi('what a version uses', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await openSilent(open)
+    alice = await test.makeUser('alice', { plan: 'pro' })
+    bob = await test.makeUser('bob')
+    await publish(alice, 'tea', '1.0.0', 'git push')
+    await publish(alice, 'tea', '1.0.1', 'git push', callTea)
+    await publish(alice, 'tea', '1.1.0', 'git push', callTea, 'cat ~/.ssh/id_rsa')
+  })
+
+  it('stands in its details and in those of the skill, with what is new in it', async () => {
+    const first = await test.api().getVersion({ name: 'tea', version: '1.0.0' })
+    expect(first).toMatchObject({ access: git, widens: null })
+    const second = await test.api().getVersion({ name: 'tea', version: '1.0.1' })
+    expect(second.access).toEqual({ ...curl, commands: ['curl', 'git'] })
+    expect(second.widens).toEqual({ since: '1.0.0', patch: true, added: curl })
+    const added = { ...nothing, commands: ['cat'], files: ['~/.ssh'] }
+    const skill = await test.api().getSkill({ name: 'tea' })
+    expect(skill.access!.commands).toEqual(['cat', 'curl', 'git'])
+    expect(skill.widens).toEqual({ since: '1.0.1', patch: false, added })
+    expect(await test.api().getSkill({ name: 'tea', version: '1.0.1' })).toMatchObject({
+      access: second.access,
+      widens: second.widens,
+    })
+    const { versions } = await test.api().listVersions({ name: 'tea' })
+    expect(versions.map(({ widens }) => widens?.since)).toEqual(['1.0.1', '1.0.0', undefined])
+  })
+
+  it('is held against the next lower version also where that is on another page', async () => {
+    const { versions } = await test.api().listVersions({ name: 'tea', limit: 1, page: 2 })
+    expect(versions).toMatchObject([{ version: '1.0.1', widens: { since: '1.0.0' } }])
+  })
+
+  it('is held against versions that are not yanked, as they are now', async () => {
+    await publish(alice, 'mate', '1.0.0', 'git push')
+    await publish(alice, 'mate', '1.0.1', 'git push', callTea)
+    await publish(alice, 'mate', '1.0.2', 'git push', callTea)
+    expect((await test.api().getSkill({ name: 'mate' })).widens).toBeNull()
+    await alice.api.yankVersion({ name: 'mate', version: '1.0.1' })
+    expect((await test.api().getSkill({ name: 'mate' })).widens).toEqual({ since: '1.0.0', patch: true, added: curl })
+    expect((await test.api().getVersion({ name: 'mate', version: '1.0.1' })).widens).toMatchObject({ since: '1.0.0' })
+  })
+
+  it('is told by a dry run, which stores nothing', async () => {
+    const input = { skillMd: skillMd('dry', { body: body('git push') }), dryRun: true }
+    expect((await alice.api.publishSkill(input)).version).toMatchObject({ access: git, widens: null })
+    expect(await codeOf(test.api().getSkill({ name: 'dry' }))).toBe('not_found')
+  })
+
+  it('goes along with a fork', async () => {
+    await bob.api.forkSkill({ name: 'tea', newName: 'leaves' })
+    const fork = await test.api().getSkill({ name: 'bob/leaves' })
+    expect(fork.access!.commands).toEqual(['cat', 'curl', 'git'])
+    expect(fork.widens).toBeNull()
+  })
+
+  it('is of every file', async () => {
+    const files = [{ path: 'scripts/run.sh', content: '#!/bin/sh\ncurl https://files.tea.dev\n' }]
+    const { version } = await alice.api.publishSkill({ skillMd: skillMd('scripted'), files })
+    expect(version.access).toMatchObject({ commands: ['curl'], hosts: ['files.tea.dev'] })
+  })
+
+  it('is told to webhooks where it is more than before, and only there', async () => {
+    const hook = await hookUp(test, alice, { events: ['skill.published'] })
+    await publish(alice, 'told', '1.0.0', 'git push')
+    await publish(alice, 'told', '1.0.1', 'git push', callTea)
+    await publish(alice, 'told', '1.0.2', 'git push')
+    const data = (await hook.take()).map((told) => told.data as { widens?: unknown })
+    expect(data.map((each) => each.widens)).toEqual([
+      undefined,
+      { since: '1.0.0', patch: true, added: curl },
+      undefined,
+    ])
+    expect(data.filter((each) => 'widens' in each)).toHaveLength(1)
+  })
+
+  describe('is told to agents that are to update', () => {
+    it('with what they would let in', async () => {
+      const [tea] = await beat(test, ['tea', '1.0.0'])
+      const added = { ...curl, commands: ['cat', 'curl'], files: ['~/.ssh'] }
+      expect(tea).toMatchObject({ reason: 'outdated', widens: { since: '1.0.0', patch: false, added } })
+      expect(tea!.message).toBe(
+        'alice/tea is at 1.1.0, and yours is 1.0.0. Update it. Look at it first: it uses what yours does not, ' +
+          '2 commands, 1 host, 1 environment variable and 1 place of the file system.',
+      )
+    })
+
+    it('marked where it is a patch', async () => {
+      await publish(alice, 'patched', '1.0.0', 'git push')
+      await publish(alice, 'patched', '1.0.1', 'git push', 'jq .')
+      const [patched] = await beat(test, ['patched', '1.0.0'])
+      expect(patched!.widens).toMatchObject({ patch: true })
+      expect(patched!.message).toContain('though it is a patch, it uses what yours does not, 1 command.')
+    })
+
+    it('not where nothing is new, or nothing is known of what they have', async () => {
+      await publish(alice, 'same', '1.0.0', 'git push', callTea)
+      await publish(alice, 'same', '1.1.0', 'git push')
+      for (const version of ['1.0.0', '0.9.0', 'latest']) {
+        const [same] = await beat(test, ['same', version])
+        expect(same).toMatchObject({ reason: 'outdated', widens: null })
+        expect(same!.message).not.toContain('Look at it first')
+      }
+      const [tea] = await beat(test, ['tea', '1.0.7'])
+      expect(tea).toMatchObject({ reason: 'outdated', widens: null })
+    })
+
+    it('each of its own skill', async () => {
+      const updates = await beat(test, ['same', '1.0.0'], ['patched', '1.0.0'], ['tea', '1.0.1'])
+      expect(updates.map(({ fullName, widens }) => [fullName, widens?.since])).toEqual([
+        ['alice/same', undefined],
+        ['alice/patched', '1.0.0'],
+        ['alice/tea', '1.0.1'],
+      ])
+    })
+  })
+})
+
+const large = (of: string) =>
+  Array.from({ length: 8 }, (_, i) => ({
+    path: `${i}.txt`,
+    content: `${of}\n${`${of}${'x'.repeat(98)}\n`.repeat(4000)}`,
+  }))
+
+describeApi('the difference between two versions', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    await test.makeUser('bob')
+    const image = { path: 'assets/a.png', content: 'iVBORwD/', encoding: 'base64' as const }
+    const kept = { path: 'kept.md', content: 'Kept.\n' }
+    await alice.api.publishSkill({
+      skillMd: skillMd('tea', { body: body('git push') }),
+      version: '1.0.0',
+      files: [kept, { path: 'gone here.md', content: 'Gone.' }, image],
+    })
+    await alice.api.publishSkill({
+      skillMd: skillMd('tea', { body: body('git push', callTea) }),
+      version: '1.0.1',
+      files: [kept, { path: 'new.md', content: 'New.\n' }, { ...image, content: 'iVBORwD+' }],
+    })
+  })
+  const diff = (from = '1.0.0', to = '1.0.1', name = 'tea', api = test.api()) => api.diffSkill({ name, from, to })
+
+  it('is a patch of every file that differs, and what is used anew', async () => {
+    const found = await diff()
+    expect(found).toMatchObject({ skill: { fullName: 'alice/tea' }, from: '1.0.0', to: '1.0.1' })
+    expect(found.files.map(({ path, status, binary, omitted }) => [path, status, binary, omitted])).toEqual([
+      ['SKILL.md', 'changed', false, undefined],
+      ['assets/a.png', 'changed', true, 'binary'],
+      ['gone here.md', 'removed', false, undefined],
+      ['new.md', 'added', false, undefined],
+    ])
+    expect(found.files[0]!.diff).toContain(`\n+${callTea}\n`)
+    expect(found.files[0]!.diff).not.toContain('-git push')
+    expect(found.access).toEqual({ added: curl, removed: nothing })
+    const { score, verdict } = (await test.api().getVersion({ name: 'tea', version: '1.0.0' })).security!
+    expect(found.security.from).toEqual({ score, verdict })
+  })
+
+  it('is the other way round from the later to the earlier', async () => {
+    const found = await diff('1.0.1', '1.0.0')
+    expect(found.access).toEqual({ added: nothing, removed: curl })
+    expect(found.files[0]!.diff).toContain(`\n-${callTea}\n`)
+  })
+
+  it('is nothing between a version and itself', async () => {
+    expect(await diff('1.0.1', '1.0.1')).toMatchObject({ files: [], access: { added: nothing, removed: nothing } })
+  })
+
+  it('is shown of yanked versions too', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('off'), version: '1.0.0' })
+    await alice.api.publishSkill({ skillMd: skillMd('off', { body: 'More.' }), version: '1.1.0' })
+    await alice.api.yankVersion({ name: 'off', version: '1.1.0' })
+    expect((await diff('1.0.0', '1.1.0', 'off')).files).toHaveLength(1)
+  })
+
+  it('is refused for versions that there are not, and for what is none', async () => {
+    expect(await codeOf(diff('1.0.0', '9.9.9'))).toBe('not_found')
+    expect(await codeOf(diff('0.9.0', '1.0.0'))).toBe('not_found')
+    expect(await codeOf(diff('1.0.0', 'latest'))).toBe('invalid_request')
+    expect(await codeOf(diff('1.0.0', '1.0.1', 'nowhere'))).toBe('not_found')
+  })
+
+  it('is for those who may see the skill', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('own'), visibility: 'private' })
+    const own = (api = test.api()) => codeOf(diff('1.0.0', '1.0.0', 'alice/own', api))
+    expect(await own()).toBe('not_found')
+    expect(await own(test.api('bob'))).toBe('not_found')
+    expect((await diff('1.0.0', '1.0.0', 'alice/own', alice.api)).files).toEqual([])
+  })
+
+  it('leaves out what would be too large to answer', async () => {
+    for (const [version, of] of [
+      ['1.0.0', 'a'],
+      ['1.0.1', 'b'],
+    ] as const)
+      await alice.api.publishSkill({ skillMd: skillMd('large'), version, files: large(of) })
+    const { files } = await diff('1.0.0', '1.0.1', 'large')
+    expect(files.map(({ omitted }) => omitted)).toContain('too large')
+    expect(files[0]!.diff).not.toBeNull()
+    expect(files.reduce((sum, { diff: patch }) => sum + (patch?.length ?? 0), 0)).toBeLessThan(2 * 1024 * 1024)
+  })
+})

@@ -1,0 +1,123 @@
+import { Writable } from 'node:stream'
+import { createLogger } from '@skillstead/server'
+import { beforeAll, expect, it } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { folder, serve } from '../support/discovery-acts.ts'
+import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const file = { path: 'references/more.md', content: 'More.\n' }
+
+describeDatabases('a link to a private skill', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    for (const name of ['shared', 'other'])
+      await alice.api.publishSkill({ skillMd: skillMd(name), files: [file], visibility: 'private' })
+  })
+
+  const share = (expiresInDays?: number) => alice.api.createShare({ name: 'alice/shared', expiresInDays })
+
+  it('has an index of that skill and its files, and of nothing else', async () => {
+    const installer = await serve(test)
+    const { token } = await share()
+    expect(await installer.names(`/t/${token}`)).toEqual(['shared'])
+    const response = await installer.download(`/t/${token}`, 'shared')
+    expect(response.status).toBe(200)
+    for (const path of [`/t/${token}${folder}/other-1.0.0.zip`, `/t/${token}${folder}/shared-9.9.9.zip`])
+      expect((await installer.get(path)).status).toBe(404)
+    expect(await installer.names('/alice/shared')).toBe(404)
+    expect(await installer.names('/alice')).toBe(404)
+    expect((await installer.get(`/alice/shared${folder}/shared-1.0.0.zip`)).status).toBe(404)
+  })
+
+  it('is told to no page, no search engine and no cache', async () => {
+    const installer = await serve(test)
+    const { token } = await share()
+    for (const response of [await installer.ask(`/t/${token}`), await installer.download(`/t/${token}`, 'shared')]) {
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'cache-control': 'private, no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      })
+    }
+  })
+
+  it('is in no line of the log and in no metric, nor is what was tried', async () => {
+    const lines: string[] = []
+    const sink = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) })
+    const installer = await serve(test, { logger: createLogger(sink) })
+    const { token } = await share()
+    await installer.download(`/t/${token}`, 'shared')
+    await installer.ask('/t/ssl_guess')
+    await installer.get(`/t/${token}/.well-known/skills/index.json`)
+    await installer.get(`/t/${token}`)
+    await installer.ask(`/t/${token}`, { method: 'POST' })
+    const metrics = await (await installer.get('/metrics')).text()
+    for (const text of [lines.join(''), metrics]) {
+      expect(text).toContain('discoverShared')
+      expect(text).not.toContain(token)
+      expect(text).not.toContain('ssl_')
+    }
+  })
+
+  it('ends with the link, and answers the same as for one that never was', async () => {
+    const installer = await serve(test)
+    const short = await share(1)
+    const gone = await share(30)
+    await alice.api.deleteShare({ name: 'alice/shared', id: gone.id })
+    expect(await installer.names(`/t/${short.token}`)).toEqual(['shared'])
+    test.clock.advance(dayMs)
+    const details = []
+    for (const token of [short.token, gone.token, 'ssl_never', 'x'.repeat(2000)]) {
+      const response = await installer.ask(`/t/${token}`)
+      expect(response.status).toBe(404)
+      details.push(((await response.json()) as { detail: string }).detail)
+      expect((await installer.get(`/t/${token}${folder}/shared-1.0.0.zip`)).status).toBe(404)
+    }
+    expect(new Set(details).size).toBe(1)
+  })
+
+  it('counts downloads by who holds it', async () => {
+    const installer = await serve(test)
+    const { token } = await share()
+    const downloads = async () => {
+      await test.registry.counters.flush()
+      return (await alice.api.getSkill({ name: 'alice/shared' })).downloads
+    }
+    const before = await downloads()
+    await installer.download(`/t/${token}`, 'shared')
+    await installer.ask(`/t/${token}`)
+    expect(await downloads()).toBe(before + 1)
+  })
+
+  it('costs who guesses it as a wrong key does, and who holds it nothing', async () => {
+    const installer = await serve(test, { rates: { anonymous: 3 } })
+    const { token } = await share()
+    for (let i = 0; i < 5; i++) expect((await installer.ask(`/t/${token}`)).status).toBe(200)
+    const statuses = []
+    for (let i = 0; i < 5; i++) statuses.push((await installer.ask(`/t/guess-${i}`)).status)
+    expect(statuses).toEqual([404, 404, 404, 429, 429])
+    expect((await installer.ask(`/t/${token}`)).status).toBe(200)
+  })
+
+  it('is all that a private node takes from who has no key', async () => {
+    const installer = await serve(test, { requireKey: true, discoveryPack: 'basics' })
+    await alice.api.publishSkill({ skillMd: skillMd('open') })
+    await alice.api.publishSkill({ skillMd: skillMd('inside'), visibility: 'internal' })
+    await alice.api.createPack({ name: 'Basics', description: '', skills: ['alice/open'] })
+    const { token } = await share()
+    expect(await installer.names(`/t/${token}`)).toEqual(['shared'])
+    expect((await installer.download(`/t/${token}`, 'shared')).status).toBe(200)
+    for (const scope of ['', '/alice', '/alice/open', '/packs/basics']) expect(await installer.names(scope)).toBe(401)
+    expect((await installer.get('/api/search?q=open')).status).toBe(401)
+    const bob = await test.makeUser()
+    const headers = { authorization: `Bearer ${bob.key}` }
+    const response = await installer.ask('/alice', { headers })
+    expect(response.headers.get('cache-control')).toBe('private, no-store')
+    const { skills } = (await response.json()) as { skills: { name: string }[] }
+    expect(skills.map(({ name }) => name)).toEqual(['inside', 'open'])
+  })
+})

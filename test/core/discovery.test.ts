@@ -1,0 +1,254 @@
+import { readArchiveFiles } from '@skillstead/skill-format/archives'
+import { beforeAll, expect, it } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { folder, serve } from '../support/discovery-acts.ts'
+import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { sendRaw } from '../support/server-harness.ts'
+
+const bounds = { filesMax: 10, fileBytesMax: 10_000, versionBytesMax: 10_000 }
+const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
+const file = { path: 'scripts/go.sh', content: 'echo go\n' }
+
+describeDatabases('the discovery indexes', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+    await alice.api.publishSkill({ skillMd: skillMd('pdf'), files: [file] })
+    await alice.api.publishSkill({ skillMd: skillMd('pdf', { body: 'Newer.' }), files: [file] })
+    await alice.api.publishSkill({ skillMd: skillMd('notes') })
+    await bob.api.publishSkill({ skillMd: skillMd('notes', { description: 'Other notes.' }) })
+    await bob.api.publishSkill({ skillMd: skillMd('tables') })
+    const skills = ['bob/tables', { name: 'alice/pdf', version: '1.0.0' }, 'bob/notes', 'alice/notes']
+    await bob.api.createPack({ name: 'Basics', description: '', skills })
+  })
+
+  it('name the skill of an address, with what a download of it is', async () => {
+    const installer = await serve(test)
+    const response = await installer.ask('/alice/notes')
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-cache')
+    const digest = expect.stringMatching(/^sha256:[0-9a-f]{64}$/)
+    const common = { name: 'notes', description: 'What notes does.', digest }
+    expect(await response.json()).toEqual({
+      $schema: schema,
+      skills: [{ ...common, type: 'skill-md', url: 'notes-1.0.0.md' }],
+    })
+    const { skills } = await installer.index('/alice/pdf')
+    expect(skills).toMatchObject([{ name: 'pdf', type: 'archive', url: 'pdf-1.0.1.zip' }])
+  })
+
+  it('lie at an owner, a skill, a version of it, a pack, and for the pack of the operator at the root', async () => {
+    const installer = await serve(test, { discoveryPack: 'basics' })
+    const urls = async (scope: string) => (await installer.index(scope)).skills.map(({ url }) => url)
+    expect(await urls('/alice')).toEqual(['notes-1.0.0.md', 'pdf-1.0.1.zip'])
+    expect(await urls('/alice/pdf')).toEqual(['pdf-1.0.1.zip'])
+    expect(await urls('/alice/pdf@1.0.0')).toEqual(['pdf-1.0.0.zip'])
+    // The order is the curator's; of two skills with one name installers would keep the last.
+    const pack = ['bob/tables-1.0.0.md', 'alice/pdf-1.0.0.zip', 'bob/notes-1.0.0.md']
+    expect(await urls('/packs/basics')).toEqual(pack)
+    expect(await urls('')).toEqual(pack)
+    expect((await installer.index('/packs/basics')).skills[2]!.description).toBe('Other notes.')
+  })
+
+  it('take the name of the skill, which `skills find` appends, and `latest` for no pin', async () => {
+    const installer = await serve(test)
+    const plain = await installer.index('/alice/pdf')
+    expect(await installer.index('/alice/pdf@pdf')).toEqual(plain)
+    expect(await installer.index('/alice/pdf@latest')).toEqual(plain)
+    for (const scope of [
+      '/alice/pdf@notes',
+      '/alice/pdf@1',
+      '/alice/pdf@9.9.9',
+      '/alice/pdf@',
+      '/alice/pdf@1.0.0@1.0.0',
+    ])
+      expect(await installer.names(scope), scope).toBe(404)
+  })
+
+  it('give files whose bytes have the digest that they say, the same on every node', async () => {
+    const [one, other] = [await serve(test, { discoveryPack: 'basics' }), await serve(test)]
+    for (const scope of ['', '/packs/basics', '/alice', '/alice/pdf', '/alice/pdf@1.0.0']) {
+      const response = await one.download(scope, 'pdf')
+      expect(response.status, scope).toBe(200)
+      const zip = new Uint8Array(await response.arrayBuffer())
+      const paths = (await readArchiveFiles(zip, 'zip', bounds)).files.map(({ path }) => path)
+      expect(paths).toEqual(['SKILL.md', 'scripts/go.sh'])
+    }
+    expect(await (await one.download('/alice', 'notes')).text()).toBe(skillMd('notes'))
+    expect(await other.index('/alice/pdf')).toEqual(await one.index('/alice/pdf'))
+    // Made from the database again, as after a restart.
+    const again = await open({ at: test.location })
+    expect(await (await serve(again)).index('/alice/pdf')).toEqual(await one.index('/alice/pdf'))
+  })
+
+  it('answer HEAD and If-None-Match, indexes and files alike, and 405 to everything else', async () => {
+    const installer = await serve(test)
+    for (const path of [`/alice/pdf${folder}/index.json`, `/alice/pdf${folder}/pdf-1.0.1.zip`]) {
+      const full = await installer.get(path)
+      const head = await installer.get(path, { method: 'HEAD' })
+      expect(head.status).toBe(200)
+      for (const name of ['etag', 'content-type', 'content-length', 'cache-control'])
+        expect(head.headers.get(name), name).toBe(full.headers.get(name))
+      const etag = full.headers.get('etag')!
+      const known = await installer.get(path, { headers: { 'if-none-match': etag } })
+      expect(known.status).toBe(304)
+      expect(known.headers.get('etag')).toBe(etag)
+      const posted = await installer.get(path, { method: 'POST' })
+      expect(posted.status).toBe(405)
+      expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+    }
+  })
+
+  it('give files that are asked for again each time, are only saved, and bring no page with them', async () => {
+    const installer = await serve(test)
+    const { headers } = await installer.download('/alice/pdf', 'pdf')
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition': 'attachment; filename="pdf-1.0.1.zip"',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache',
+    })
+  })
+
+  it('are 404 in JSON where there is nothing to install, so that no page is taken for a skill', async () => {
+    const installer = await serve(test)
+    await alice.api.createPack({ name: 'Empty', description: '', skills: [] })
+    await test.makeUser('carol')
+    for (const scope of [
+      '',
+      '/nobody',
+      '/carol',
+      '/alice/nothing',
+      '/packs/none',
+      '/packs/empty',
+      '/packs',
+      '/t',
+      '/api/v1',
+    ]) {
+      const response = await installer.ask(scope)
+      expect(response.status, scope).toBe(404)
+      expect(response.headers.get('content-type')).toBe('application/problem+json')
+      expect(await response.json()).toMatchObject({ code: 'not_found' })
+    }
+    // The places of other versions of the format, and the address itself, which installers download when all else fails.
+    for (const path of ['/alice/pdf/.well-known/skills/index.json', '/.well-known/skills/index.json', '/alice/pdf'])
+      expect((await installer.get(path)).headers.get('content-type'), path).toBe('application/problem+json')
+    const missing = await serve(test, { discoveryPack: 'not-there' })
+    expect(await missing.names('')).toBe(404)
+  })
+
+  it('have no other files beside them than their own', async () => {
+    const installer = await serve(test, { discoveryPack: 'basics' })
+    await alice.api.publishSkill({ skillMd: skillMd('apart') })
+    const none = [
+      `/alice/pdf${folder}/pdf-1.0.1.md`,
+      `/alice/pdf${folder}/pdf-9.9.9.zip`,
+      `/alice/pdf${folder}/notes-1.0.0.md`,
+      `/alice/pdf${folder}/pdf-1.0.01.zip`,
+      `/alice${folder}/tables-1.0.0.md`,
+      `/alice${folder}/pdf.zip`,
+      `/alice${folder}/..%2fpdf-1.0.1.zip`,
+      `/packs/none${folder}/alice/pdf-1.0.0.zip`,
+      `/packs/basics${folder}/alice/apart-1.0.0.md`,
+      `${folder}/alice/apart-1.0.0.md`,
+      `${folder}/alice%2Fpdf/pdf-1.0.0.zip`,
+    ]
+    for (const path of none) expect((await installer.get(path)).status, path).toBe(404)
+    expect((await installer.get(`/alice/%ff${folder}/pdf-1.0.1.zip`)).status).toBe(400)
+  })
+
+  it('count a download of a file with its client, and nothing for an index, HEAD, 304 and update checks', async () => {
+    const installer = await serve(test)
+    await alice.api.publishSkill({ skillMd: skillMd('counted'), files: [file] })
+    const scope = '/alice/counted'
+    const downloads = async () => {
+      await test.registry.counters.flush()
+      return (await test.api().getSkill({ name: 'alice/counted' })).downloads
+    }
+    const { headers } = await installer.download(scope, 'counted', { method: 'HEAD' })
+    await installer.download(scope, 'counted', { headers: { 'if-none-match': headers.get('etag')! } })
+    await installer.download(scope, 'counted', { headers: { 'x-skills-update-check': '1' } })
+    await installer.ask(scope, { headers: { 'x-skills-update-check': '1' } })
+    expect(await downloads()).toBe(0)
+    await installer.download(scope, 'counted')
+    expect(await downloads()).toBe(1)
+  })
+
+  it('tell by which program a file was downloaded', async () => {
+    const clients: (string | undefined)[] = []
+    const countDownload = (_: unknown, client?: string) => void clients.push(client)
+    const counters = { ...test.registry.counters, countDownload }
+    const installer = await serve({ ...test, registry: { ...test.registry, counters } })
+    const ask = (headers: Record<string, string>) => installer.download('/alice/pdf', 'pdf', { headers })
+    await ask({ 'user-agent': 'node' })
+    await ask({ 'user-agent': 'node', 'x-skillstead-client': 'my-installer' })
+    expect(clients).toEqual(['node', 'my-installer'])
+  })
+
+  it('send who asks for a skill that was transferred to its new owner', async () => {
+    const installer = await serve(test)
+    await alice.api.publishSkill({ skillMd: skillMd('moved'), files: [file] })
+    await alice.api.createPack({ name: 'Moving', description: '', skills: ['alice/moved'] })
+    await alice.api.transferSkill({ name: 'alice/moved', newOwner: 'bob' })
+    await bob.api.acceptTransfer({ name: 'alice/moved' })
+    const moves = {
+      [`/alice/moved${folder}/index.json`]: `/bob/moved${folder}/index.json`,
+      [`/alice/moved@1.0.0${folder}/index.json`]: `/bob/moved%401.0.0${folder}/index.json`,
+      [`/alice/moved@moved${folder}/index.json`]: `/bob/moved${folder}/index.json`,
+      [`/alice/moved${folder}/moved-1.0.0.zip`]: `/bob/moved${folder}/moved-1.0.0.zip`,
+      [`/alice${folder}/moved-1.0.0.zip`]: `/bob${folder}/moved-1.0.0.zip`,
+      [`/packs/moving${folder}/alice/moved-1.0.0.zip`]: `/packs/moving${folder}/bob/moved-1.0.0.zip`,
+    }
+    for (const [from, to] of Object.entries(moves)) {
+      const response = await installer.get(from)
+      expect(response.status, from).toBe(308)
+      expect(response.headers.get('location')).toBe(to)
+      expect((await installer.get(to)).status, to).toBe(200)
+    }
+    expect((await installer.index('/packs/moving')).skills[0]!.url).toBe('bob/moved-1.0.0.zip')
+    expect(await installer.names('/alice')).not.toContain('moved')
+  })
+
+  it('are found by `/api/search` in the form of `skills find`, with addresses to install from', async () => {
+    const installer = await serve(test, { publicUrl: 'https://skills.example.com/' })
+    const find = async (query: string) => (await (await installer.get(`/api/search?${query}`)).json()) as object
+    expect(await find('q=tables&limit=5')).toEqual({
+      skills: [
+        {
+          id: 'bob/tables',
+          skillId: 'tables',
+          name: 'tables',
+          installs: 0,
+          source: 'https://skills.example.com/bob/tables',
+        },
+      ],
+    })
+    expect(await find('q=notes&owner=bob')).toMatchObject({ skills: [{ id: 'bob/notes' }] })
+    expect(await find('q=nothing-at-all')).toEqual({ skills: [] })
+    const refused = await installer.get('/api/search?q=notes&limit=many')
+    expect(await refused.json()).toMatchObject({ status: 400, errors: [{ path: 'limit' }] })
+  })
+
+  it('name the address that the caller asked, and neither a host that he made up nor the address of the socket', async () => {
+    const installer = await serve(test)
+    const port = Number(new URL(installer.url).port)
+    const sourceFor = async (host: string) => {
+      const forwarded = 'X-Forwarded-Host: evil.example~Forwarded: host=evil.example'
+      const answer = await sendRaw(
+        port,
+        `GET /api/search?q=tables HTTP/1.1~Host: ${host}~${forwarded}~Connection: close~~`,
+      )
+      expect(answer).not.toContain('evil.example')
+      return /"source":"([^"]*)"/.exec(answer)?.[1]
+    }
+    expect(await sourceFor(`127.0.0.1:${port}`)).toBe(`${installer.url}/bob/tables`)
+    expect(await sourceFor('localhost:8080')).toBe('http://localhost:8080/bob/tables')
+    expect(await sourceFor('evil.example')).toBe('/bob/tables')
+    expect(await sourceFor('127.0.0.1.evil.example')).toBe('/bob/tables')
+  })
+})

@@ -1,0 +1,407 @@
+import { createStub, systemCaller } from '@skillstead/core'
+import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addCollaborator } from '../support/collaboration.ts'
+import { bytesOf, codeOf, skillMd, textOf } from '../support/answers.ts'
+import { counterNotice, makeCase, notice, publish, runOut, type Submitted } from '../support/dmca-cases.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+
+type Act = (api: RegistryApi, name: string) => Promise<unknown>
+
+/** Everything that reads a skill by its name. */
+const reads: Partial<Record<EndpointName, Act>> = {
+  getSkill: (api, name) => api.getSkill({ name }),
+  getSkillMd: (api, name) => api.getSkillMd({ name }),
+  getArchive: (api, name) => api.getArchive({ name }),
+  getFile: (api, name) => api.getFile({ name, path: 'SKILL.md' }),
+  listVersions: (api, name) => api.listVersions({ name }),
+  getVersion: (api, name) => api.getVersion({ name, version: '1.0.0' }),
+  loadSkill: (api, name) => api.loadSkill({ name }),
+  diffSkill: (api, name) => api.diffSkill({ name, from: '1.0.0', to: '1.0.1' }),
+  getSimilarity: (api, name) => api.getSimilarity({ name }),
+  getProvenance: (api, name) => api.getProvenance({ name }),
+  listReviews: (api, name) => api.listReviews({ name }),
+  listIssues: (api, name) => api.listIssues({ name }),
+  listAgentReviews: (api, name) => api.listAgentReviews({ name }),
+  listForks: (api, name) => api.listForks({ name }),
+  getDownloads: (api, name) => api.getDownloads({ name }),
+}
+
+/** Everything that anybody who may read a skill may do with it. */
+const deeds: Partial<Record<EndpointName, Act>> = {
+  forkSkill: (api, name) => api.forkSkill({ name, newName: 'stolen' }),
+  starSkill: (api, name) => api.starSkill({ name }),
+  getStar: (api, name) => api.getStar({ name }),
+  unstarSkill: (api, name) => api.unstarSkill({ name }),
+  createReview: (api, name) => api.createReview({ name, rating: 1, title: 'T', body: 'B' }),
+  createIssue: (api, name) => api.createIssue({ name, type: 'bug', title: 'T', body: 'B' }),
+  createAgentReview: (api, name) =>
+    api.createAgentReview({ name, agentKey: 'claude:one', rating: 1, content: 'Content.' }),
+  markAgentReviewHelpful: (api, name) => api.markAgentReviewHelpful({ name, id: 'x', agentKey: 'claude:one' }),
+  reportCopy: (api, name) => api.reportCopy({ name, originalSkillId: 'x', evidence: 'E' }),
+  reportSkill: (api, name) => api.reportSkill({ name, reason: 'spam' }),
+}
+
+/** What its owner alone may do. */
+const ownerDeeds: Partial<Record<EndpointName, Act>> = {
+  deleteSkill: (api, name) => api.deleteSkill({ name }),
+  yankVersion: (api, name) => api.yankVersion({ name, version: '1.0.0' }),
+  unyankVersion: (api, name) => api.unyankVersion({ name, version: '1.0.0' }),
+  transferSkill: (api, name) => api.transferSkill({ name, newOwner: 'bob' }),
+  listCollaborators: (api, name) => api.listCollaborators({ name }),
+  putCollaborator: (api, name) => api.putCollaborator({ name, username: 'bob', role: 'write' }),
+  deleteCollaborator: (api, name) => api.deleteCollaborator({ name, username: 'bob' }),
+  createShare: (api, name) => api.createShare({ name }),
+  listShares: (api, name) => api.listShares({ name }),
+  deleteShare: (api, name) => api.deleteShare({ name, id: 'x' }),
+}
+
+/** For the parties of an offer or an invitation whatever the skill is, and for what administrators decided apart from takedowns. */
+const otherwise = [
+  'acceptCollaboration',
+  'acceptTransfer',
+  'cancelTransfer',
+  'appealModeration',
+  'getModeration',
+  'moderateSkill',
+]
+
+it('every address of a skill is held against takedowns', () => {
+  const named = Object.entries(endpoints).filter(([, { path }]) => path.includes(':name'))
+  const held = [...Object.keys({ ...reads, ...deeds, ...ownerDeeds }), ...otherwise]
+  expect(named.map(([name]) => name).toSorted()).toEqual(held.toSorted())
+})
+
+describeApi('a skill under a takedown', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  let removed: Submitted
+  let digests: { own: string; shared: string }
+  let before: Awaited<ReturnType<typeof look>>
+  let head: number
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+    // The old name of a skill that was handed over leads to it.
+    await publish(bob, 'rose')
+    await bob.api.transferSkill({ name: 'rose', newOwner: 'alice' })
+    await alice.api.acceptTransfer({ name: 'bob/rose' })
+    const license = { path: 'LICENSE', content: 'Everybody has this text.' }
+    const { skill } = await alice.api.publishSkill({
+      skillMd: skillMd('rose', { description: 'Rose zygomorph.', body: 'Second.' }),
+      category: 'Roses',
+      files: [license],
+    })
+    await alice.api.publishSkill({
+      skillMd: skillMd('tulip', { description: 'Tulip zygomorph.' }),
+      files: [license],
+    })
+    await bob.api.forkSkill({ name: 'rose', newName: 'rose-fork' })
+    await bob.api.createPack({ name: 'Flowers', description: '', skills: ['rose', 'tulip'] })
+    const [own, shared] = ['SKILL.md', 'LICENSE'].map((path) => skill.files.find((file) => file.path === path)!.digest)
+    digests = { own: own!, shared: shared! }
+    for (const skillName of ['rose', 'tulip']) await test.api().track({ skillName })
+    await test.registry.telemetry.flush()
+    before = await look()
+    // Kept for guests from now on.
+    for (const name of names) for (let i = 0; i < 2; i++) await test.api().getSkill({ name })
+    head = (await test.api().getFeed({ limit: 1 })).head
+    removed = await makeCase(test, 'rose', alice, 'removed')
+  })
+
+  const names = ['rose', 'alice/rose', 'bob/rose']
+
+  /** What the lists have of it. */
+  async function look() {
+    const api = test.api()
+    const found = await api.searchSkills({ q: 'zygomorph', includeStubs: true })
+    const pack = await api.getPack({ slug: 'flowers' })
+    const profile = await api.getUser({ username: 'alice' })
+    return {
+      found: found.skills.map(({ name }) => name).toSorted(),
+      total: found.total,
+      all: (await api.searchSkills({ limit: 100 })).skills.map(({ fullName }) => fullName).toSorted(),
+      inCategory: (await api.searchSkills({ category: 'Roses' })).total,
+      categories: (await api.listCategories()).categories.map(({ name }) => name),
+      suggestions: (await api.suggest({ q: 'ros' })).suggestions.toSorted(),
+      packed: pack.skills.map(({ name }) => name),
+      packedCount: pack.skillCount,
+      listed: (await api.listPacks({ q: 'flowers' })).packs[0]!.skills.map(({ name }) => name),
+      profile: profile.skills.map(({ name }) => name).toSorted(),
+      published: profile.counts.skills,
+      trending: (await api.getTrending({ period: 'month' })).entries.map(({ skill }) => skill.name).toSorted(),
+      forkedFrom: (await api.getSkill({ name: 'bob/rose-fork' })).forkedFrom,
+    }
+  }
+
+  describe('answers 451', () => {
+    it.each(Object.entries(reads))('to everybody who reads it: %s', async (_, read) => {
+      for (const name of names) {
+        for (const api of [test.api(), bob.api, alice.api, test.admin.api])
+          expect(await codeOf(read(api, name)), name).toBe('taken_down')
+      }
+    })
+
+    it('also at one version, over what was kept of it', async () => {
+      for (const name of names) {
+        expect(await codeOf(test.api().getSkill({ name, version: '1.0.0' }))).toBe('taken_down')
+        expect(await codeOf(test.api().getSkillMd({ name, version: '1.0.0' }))).toBe('taken_down')
+        expect(await codeOf(test.api().getArchive({ name, version: '1.0.0' }))).toBe('taken_down')
+        expect(await codeOf(test.api().getFile({ name, path: 'LICENSE' }))).toBe('taken_down')
+        expect(await codeOf(test.api().getFile({ name, path: 'not-there' }))).toBe('taken_down')
+        expect(await codeOf(test.api().getVersion({ name, version: '9.9.9' }))).toBe('taken_down')
+      }
+    })
+
+    it.each(Object.entries(deeds))('to everybody who does something with it: %s', async (_, act) => {
+      for (const api of [bob.api, alice.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
+    })
+
+    it.each(Object.entries(ownerDeeds))('to its owner as well: %s', async (_, act) => {
+      for (const api of [alice.api, bob.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
+    })
+
+    it('to who publishes to it, and frees its name for nobody', async () => {
+      const text = skillMd('rose', { body: 'Third.' })
+      expect(await codeOf(alice.api.publishSkill({ skillMd: text }))).toBe('taken_down')
+      expect(await codeOf(alice.api.publishSkill({ skillMd: text, dryRun: true }))).toBe('taken_down')
+      expect(await codeOf(alice.api.publishSkill({ name: 'rose', deprecated: true }))).toBe('taken_down')
+      expect(await codeOf(alice.api.publishSkill({ name: 'rose', visibility: 'private' }))).toBe('taken_down')
+      expect(await codeOf(bob.api.publishSkill({ name: 'alice/rose', skillMd: text }))).toBe('taken_down')
+      const carol = await test.makeUser('carol')
+      await carol.api.publishSkill({ skillMd: skillMd('rose') })
+      expect(await codeOf(test.api().getSkill({ name: 'rose' })), 'the short name stays its own').toBe('taken_down')
+      await carol.api.deleteSkill({ name: 'carol/rose' })
+    })
+
+    it('for its bytes where nobody else has them', async () => {
+      expect(await codeOf(test.api().getBlob({ digest: digests.own }))).toBe('taken_down')
+      expect((await bytesOf(await test.api().getBlob({ digest: digests.shared }))).toString()).toBe(
+        'Everybody has this text.',
+      )
+      expect(await codeOf(test.api().getBlob({ digest: `sha256:${'0'.repeat(64)}` }))).toBe('not_found')
+      const lines = await textOf(await test.api().batchBlobs({ digests: [digests.own, digests.shared] }))
+      expect(
+        lines
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as object),
+      ).toEqual([
+        { digest: digests.own, missing: true },
+        { digest: digests.shared, size: 24, content: Buffer.from('Everybody has this text.').toString('base64') },
+      ])
+    })
+  })
+
+  it('is in no list, and its fork does not name it', async () => {
+    expect(before).toMatchObject({
+      found: ['rose', 'rose-fork', 'tulip'],
+      packed: ['rose', 'tulip'],
+      published: 2,
+      trending: ['rose', 'tulip'],
+    })
+    expect(await look()).toEqual({
+      ...before,
+      found: ['rose-fork', 'tulip'],
+      total: 2,
+      all: before.all.filter((name) => name !== 'alice/rose'),
+      inCategory: before.inCategory - 1,
+      suggestions: ['rose-fork'],
+      packed: ['tulip'],
+      packedCount: 1,
+      listed: ['tulip'],
+      profile: ['tulip'],
+      published: 1,
+      trending: ['tulip'],
+      forkedFrom: null,
+    })
+    for (const api of [alice.api, test.admin.api]) {
+      const found = await api.searchSkills({ q: 'zygomorph' })
+      expect(found.skills.map(({ name }) => name)).not.toContain('rose')
+    }
+    expect((await alice.api.getMe()).counts.skills).toBe(1)
+    const input = { name: 'With it', description: '', skills: ['rose'] }
+    expect(await codeOf(bob.api.createPack(input)), 'no new pack takes it').toBe('invalid_request')
+  })
+
+  it('is told of by its reason to agents that have it, and recommended to none', async () => {
+    const installedSkills = [{ skillName: 'rose', version: '1.0.1' }]
+    const told = await test.api().heartbeat({ installedSkills, platform: 'claude' })
+    expect(told.updates).toMatchObject([{ fullName: 'alice/rose', reason: 'taken_down' }])
+    expect(told.recommendations.map(({ skill }) => skill.fullName)).not.toContain('alice/rose')
+    const others = await test.api().heartbeat({ installedSkills: [{ skillName: 'tulip', version: '1.0.0' }] })
+    expect(others.recommendations.map(({ skill }) => skill.fullName)).not.toContain('alice/rose')
+  })
+
+  it('counts no installs', async () => {
+    expect(await codeOf(test.api().track({ skillName: 'alice/rose' }))).toBe('taken_down')
+  })
+
+  it('is a takedown in the feed, of which it says nothing more', async () => {
+    const { entries } = await test.api().getFeed({ since: head })
+    const takedown = entries.find(({ type }) => type === 'takedown')!
+    expect(takedown).toMatchObject({
+      subject: 'alice/rose',
+      digest: null,
+      data: { skill: { name: 'rose', fullName: 'alice/rose' }, owner: { username: 'alice' } },
+    })
+    expect(Object.keys(takedown.data).toSorted()).toEqual(['owner', 'skill'])
+    expect(entries.filter(({ subject, type }) => subject.startsWith('alice/rose') && type !== 'takedown')).toEqual([])
+  })
+
+  it('is whole again once it is restored, and the feed brings its history', async () => {
+    const { head: since } = await test.api().getFeed({ limit: 1 })
+    await alice.api.submitCounterNotice({ id: removed.id, ...counterNotice })
+    expect(await codeOf(test.api().getSkill({ name: 'rose' }))).toBe('taken_down')
+    await runOut(test, removed.id)
+    const { entries } = await test.api().getFeed({ since })
+    expect(entries.map(({ type, subject }) => `${type} ${subject}`)).toEqual([
+      'version alice/rose@1.0.0',
+      'version alice/rose@1.0.1',
+      'skill alice/rose',
+    ])
+    expect(await look()).toEqual(before)
+    for (const name of names) {
+      for (const read of ['getSkill', 'getSkillMd', 'getArchive', 'getFile', 'listVersions', 'getVersion'] as const)
+        expect(await reads[read]!(test.api(), name), read).toBeDefined()
+    }
+    expect(await textOf(await test.api().getSkillMd({ name: 'rose' }))).toContain('Second.')
+    expect(await bytesOf(await test.api().getBlob({ digest: digests.own }))).toBeDefined()
+    await alice.api.publishSkill({ skillMd: skillMd('rose', { body: 'Third.' }) })
+    expect((await test.api().getSkill({ name: 'rose' })).latestVersion).toBe('1.0.2')
+  })
+})
+
+describeApi('a takedown', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+  })
+  const publishAs = async (name: string) => {
+    await publish(alice, name)
+    return alice
+  }
+  const readHead = async () => (await test.api().getFeed({ limit: 1 })).head
+
+  it('that is only asked for, taken up or rejected changes nothing of a skill', async () => {
+    await publish(alice, 'asked')
+    const before = await test.api().getSkill({ name: 'asked' })
+    const since = await readHead()
+    await makeCase(test, 'asked', alice, 'submitted')
+    const { id } = await makeCase(test, 'asked', alice, 'under_review')
+    await test.admin.api.updateDmca({ id, status: 'rejected' })
+    expect(await test.api().getSkill({ name: 'asked' })).toEqual(before)
+    expect((await test.api().searchSkills({ q: 'asked' })).total).toBe(1)
+    expect(await readHead()).toBe(since)
+  })
+
+  it.each(['removed', 'upheld'] as const)('that is %s stays in force', async (status) => {
+    await publish(alice, `kept-${status}`)
+    await makeCase(test, `kept-${status}`, alice, status)
+    test.clock.advance(60 * 24 * 60 * 60 * 1000)
+    await publish(alice, `meanwhile-${status}`)
+    expect(await codeOf(test.api().getSkill({ name: `kept-${status}` }))).toBe('taken_down')
+  })
+
+  it('lets no fork through that began before it', async () => {
+    await publish(alice, 'raced')
+    const { id } = await makeCase(test, 'raced', alice, 'submitted')
+    const since = await readHead()
+    const forks = Array.from({ length: 16 }, (_, i) => bob.api.forkSkill({ name: 'raced', newName: `raced-${i}` }))
+    await Promise.allSettled([...forks, test.admin.api.updateDmca({ id, status: 'removed' })])
+    const { entries } = await test.api().getFeed({ since })
+    const removedAt = entries.find(({ type }) => type === 'takedown')!.seq
+    expect(entries.filter(({ type, seq }) => type === 'version' && seq > removedAt)).toEqual([])
+  })
+
+  it('of a private skill is known to those who may see it alone, and makes no entry', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('diary'), visibility: 'private' })
+    await addCollaborator(test, alice, { name: 'diary', username: 'bob', role: 'read' })
+    const since = await readHead()
+    const { id } = await bob.api.submitDmca({ skillName: 'alice/diary', ...notice })
+    await test.admin.api.updateDmca({ id, status: 'removed' })
+    for (const api of [alice.api, bob.api])
+      expect(await codeOf(api.getSkill({ name: 'alice/diary' }))).toBe('taken_down')
+    for (const api of [test.api(), test.admin.api, (await test.makeUser('carol')).api]) {
+      for (const [name, read] of Object.entries(reads))
+        expect(await codeOf(read(api, 'alice/diary')), name).toBe('not_found')
+    }
+    expect((await alice.api.searchSkills({ q: 'diary' })).total).toBe(0)
+    expect(await readHead()).toBe(since)
+    await alice.api.submitCounterNotice({ id, ...counterNotice })
+    await runOut(test, id)
+    expect((await bob.api.getSkill({ name: 'alice/diary' })).name).toBe('diary')
+    expect(await readHead()).toBe(since)
+  })
+
+  it('of a skill that nobody published yet hides its stub', async () => {
+    const owner = await test.makeUser('elsewhere')
+    const { id: ownerId, username } = await owner.api.getMe()
+    const stub = { owner: { id: ownerId, username }, name: 'stubbed', description: 'Stub quokka.', repository: '' }
+    await createStub(test.registry, stub, systemCaller)
+    const find = async () => (await test.api().searchSkills({ q: 'quokka', includeStubs: true })).total
+    expect(await find()).toBe(1)
+    const since = await readHead()
+    await makeCase(test, 'elsewhere/stubbed', owner, 'removed')
+    expect(await find()).toBe(0)
+    expect(await codeOf(test.api().getSkill({ name: 'elsewhere/stubbed' }))).toBe('taken_down')
+    expect(await codeOf(owner.api.publishSkill({ skillMd: skillMd('stubbed') }))).toBe('taken_down')
+    expect(await readHead()).toBe(since)
+  })
+
+  it('and what administrators hide go their own ways', async () => {
+    await publish(alice, 'both')
+    await test.admin.api.moderateSkill({ name: 'both', state: 'hidden', reason: 'Spam.' })
+    // Who may still see it may still claim it.
+    const { id } = await test.admin.api.submitDmca({ skillName: 'alice/both', ...notice })
+    await test.admin.api.updateDmca({ id, status: 'removed' })
+    for (const api of [test.api(), alice.api, test.admin.api])
+      expect(await codeOf(api.getSkill({ name: 'alice/both' }))).toBe('taken_down')
+    await alice.api.submitCounterNotice({ id, ...counterNotice })
+    await runOut(test, id)
+    expect(await codeOf(test.api().getSkill({ name: 'alice/both' })), 'still hidden').toBe('not_found')
+    expect((await alice.api.getSkill({ name: 'both' })).name).toBe('both')
+
+    const second = await makeCase(test, 'tulip-2', await publishAs('tulip-2'), 'removed')
+    await test.admin.api.moderateSkill({ name: 'tulip-2', state: 'hidden', reason: 'Spam.' })
+    await test.admin.api.moderateSkill({ name: 'tulip-2', state: 'shown', reason: '' })
+    expect(await codeOf(test.api().getSkill({ name: 'tulip-2' })), 'no decision lifts a takedown').toBe('taken_down')
+    expect((await alice.api.getModeration({ name: 'tulip-2' })).cases).toMatchObject([{ id: second.id }])
+  })
+
+  it('of a skill that waits for its new owner keeps it with the old one', async () => {
+    await publish(alice, 'offered')
+    await alice.api.transferSkill({ name: 'offered', newOwner: 'bob' })
+    const { id } = await makeCase(test, 'offered', alice, 'removed')
+    expect(await codeOf(bob.api.acceptTransfer({ name: 'alice/offered' }))).toBe('not_found')
+    await alice.api.submitCounterNotice({ id, ...counterNotice })
+    await runOut(test, id)
+    expect((await bob.api.acceptTransfer({ name: 'alice/offered' })).fullName).toBe('bob/offered')
+  })
+
+  it('that another process decides reaches a node that has the skill in memory and its answer kept', async () => {
+    await publish(alice, 'remote')
+    await test.api().getSkill({ name: 'remote' })
+    const other = await open({ at: test.location, clock: test.clock, works: false })
+    await expect(test.api().getSkill({ name: 'remote' })).resolves.toBeDefined()
+    const admin = other.apiWithKey(test.admin.key)
+    const { id } = await other.api().submitDmca({ skillName: 'remote', ...notice })
+    await admin.updateDmca({ id, status: 'removed' })
+    const code = () =>
+      test
+        .api()
+        .getSkill({ name: 'remote' })
+        .then(
+          () => 'read',
+          (error: { code: string }) => error.code,
+        )
+    await expect.poll(code).toBe('taken_down')
+    await expect.poll(async () => (await test.api().searchSkills({ q: 'remote' })).total).toBe(0)
+  })
+})

@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises'
+import { beforeAll, expect, it } from 'vitest'
+import { codeOf, skillMd } from '../support/answers.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+describeApi('downloads by the day', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    for (const name of ['used', 'unused']) await alice.api.publishSkill({ skillMd: skillMd(name) })
+    await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
+  })
+
+  async function use(downloads: number, installs: number): Promise<void> {
+    for (let i = 0; i < downloads; i++) await test.api().getSkillMd({ name: 'used' })
+    for (let i = 0; i < installs; i++) await test.api().track({ skillName: 'used' })
+    await test.registry.counters.flush()
+    await test.registry.telemetry.flush()
+  }
+
+  it('are there for every day that is asked for, also where there were none', async () => {
+    await use(2, 1)
+    test.clock.advance(2 * dayMs)
+    await use(1, 3)
+    expect(await test.api().getDownloads({ name: 'used', days: 4 })).toEqual({
+      days: [
+        { day: '2026-01-01', downloads: 0, installs: 0 },
+        { day: '2026-01-02', downloads: 3, installs: 1 },
+        { day: '2026-01-03', downloads: 0, installs: 0 },
+        { day: '2026-01-04', downloads: 4, installs: 3 },
+      ],
+      total: 7,
+    })
+    expect((await test.api().getSkill({ name: 'used' })).downloads).toBe(7)
+    const month = await test.api().getDownloads({ name: 'used' })
+    expect([month.days.length, month.days.at(-1)!.day, month.total]).toEqual([30, '2026-01-04', 7])
+  })
+
+  it('of another skill are not among them, and a private one has none for others', async () => {
+    expect((await test.api().getDownloads({ name: 'unused' })).total).toBe(0)
+    expect(await codeOf(test.api().getDownloads({ name: 'alice/secret' }))).toBe('not_found')
+    expect((await alice.api.getDownloads({ name: 'alice/secret' })).total).toBe(0)
+    for (const days of [0, 366, 1.5]) {
+      expect(await codeOf(test.api().getDownloads({ name: 'used', days })), `${days}`).toBe('invalid_request')
+    }
+  })
+
+  it('are the same after hours were rolled up into days, and forgotten after a year', async () => {
+    const before = await test.api().getDownloads({ name: 'used', days: 365 })
+    test.clock.advance(100 * dayMs)
+    await use(1, 1)
+    await expect
+      .poll(async () => (await test.registry.database.read.selectFrom('install_days').select('day').execute()).length)
+      .toBeGreaterThan(0)
+    const after = await test.api().getDownloads({ name: 'used', days: 365 })
+    expect(after.total).toBe(before.total + 2)
+    expect(after.days.find(({ day }) => day === '2026-01-04')).toEqual({ day: '2026-01-04', downloads: 4, installs: 3 })
+    test.clock.advance(300 * dayMs)
+    const readDays = () => test.registry.database.read.selectFrom('download_days').select('day').execute()
+    await expect.poll(async () => (await readDays()).length).toBe(1)
+    expect((await test.api().getDownloads({ name: 'used', days: 365 })).total).toBe(2)
+  })
+
+  it('of installs are never too few while hours are rolled up', async () => {
+    const fresh = await open()
+    const { api } = await fresh.makeUser('alice')
+    await api.publishSkill({ skillMd: skillMd('busy') })
+    for (let day = 0; day < 20; day += 1) {
+      await fresh.api().track({ skillName: 'busy' })
+      await fresh.registry.telemetry.flush()
+      fresh.clock.advance(dayMs)
+    }
+    const readHours = () => fresh.registry.database.read.selectFrom('install_hours').select('hour').execute()
+    expect(await readHours()).toHaveLength(20)
+    fresh.clock.advance(100 * dayMs)
+    const totals = new Set<number>()
+    do {
+      const { days } = await api.getDownloads({ name: 'busy', days: 365 })
+      totals.add(days.reduce((sum, { installs }) => sum + installs, 0))
+      // What reads in this process alone would leave the roll-up no turn.
+      await setImmediate()
+    } while ((await readHours()).length > 0)
+    expect([...totals]).toEqual([20])
+  })
+})

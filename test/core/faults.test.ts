@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import { afterEach, describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { makeFolder } from '../support/cli-harness.ts'
+
+const skillMd = (name: string, body = 'Do it.') =>
+  `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n\n${body}\n`
+
+let registry: Registry
+const errors: unknown[] = []
+
+async function open() {
+  errors.length = 0
+  registry = await openRegistry({
+    path: join(await makeFolder(), 'skills.db'),
+    onError: (error) => void errors.push(error),
+  })
+  await registry.search.warmed
+  await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  return localApi(registry, await registry.getCaller('alice'))
+}
+
+function limitPages(max: number) {
+  return registry.database.writer.write((trx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(trx))
+}
+
+afterEach(() => registry.close())
+
+describe('when something breaks', () => {
+  it('a full disk refuses writes as overloaded, stores no half, and reads go on', async () => {
+    const alice = await open()
+    await alice.publishSkill({ skillMd: skillMd('before') })
+    await limitPages(1)
+    // Random text, so that compressing does not make it fit.
+    const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join(' ')
+    await expect(alice.publishSkill({ skillMd: skillMd('during', noise) })).rejects.toMatchObject({
+      code: 'overloaded',
+      status: 503,
+    })
+    await expect(alice.getSkill({ name: 'during' })).rejects.toMatchObject({ code: 'not_found' })
+    expect((await alice.getSkill({ name: 'before' })).fullName).toBe('alice/before')
+    await limitPages(1_000_000)
+    await alice.publishSkill({ skillMd: skillMd('during', noise) })
+    expect((await alice.searchSkills({ q: 'during' })).total).toBe(1)
+    expect((await alice.getFeed({})).entries).toHaveLength(2)
+  })
+
+  it('whoever follows changes and fails is told again, and the others are told at once', async () => {
+    const alice = await open()
+    const told: string[] = []
+    let fails = true
+    registry.changes.follow(
+      (changes) => {
+        if (fails) throw new Error('The connection broke.')
+        told.push(...changes.map(({ kind }) => kind))
+      },
+      () => {},
+    )
+    await alice.publishSkill({ skillMd: skillMd('public-once') })
+    expect((await localApi(registry).getSkill({ name: 'public-once' })).fullName).toBe('alice/public-once')
+    await alice.publishSkill({ name: 'public-once', visibility: 'private' })
+    await expect(localApi(registry).getSkill({ name: 'public-once' })).rejects.toMatchObject({ code: 'not_found' })
+    expect((await localApi(registry).searchSkills({ q: 'public' })).total).toBe(0)
+    expect(errors.length).toBeGreaterThan(0)
+    fails = false
+    await registry.changes.catchUp()
+    expect(told).toEqual(['skill', 'skill'])
+  })
+
+  it('search warms at last where the database failed it at first, and is ready only then', async () => {
+    await open()
+    const { path } = registry.database
+    const failed: unknown[] = []
+    await registry.database.writer.write((trx) => sql`alter table skills rename to gone`.execute(trx))
+    const late = await openRegistry({ path: path!, works: false, onError: (error) => void failed.push(error) })
+    await expect.poll(() => failed.length).toBeGreaterThan(0)
+    expect((await late.readiness()).search).toBe(false)
+    await registry.database.writer.write((trx) => sql`alter table gone rename to skills`.execute(trx))
+    await late.search.warmed
+    expect((await late.readiness()).search).toBe(true)
+    expect(late.search.warm).toBe(true)
+    await late.close()
+  })
+
+  it('search of a catalogue that is too large for memory is ready in the database', async () => {
+    const alice = await open()
+    for (const name of ['one', 'two']) await alice.publishSkill({ skillMd: skillMd(name) })
+    const large = await openRegistry({ path: registry.database.path!, works: false, memorySkillsMax: 1 })
+    await large.search.warmed
+    expect(large.search.warm).toBe(false)
+    expect((await large.readiness()).search).toBe(true)
+    expect((await localApi(large).searchSkills({})).total).toBe(2)
+    await large.close()
+  })
+
+  it('a queue that is full refuses and ends nothing, and no count is lost', async () => {
+    const alice = await open()
+    await alice.publishSkill({ skillMd: skillMd('counted') })
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const writes = [registry.database.writer.write(() => held)]
+    while (writes.length < 10_050) writes.push(registry.database.writer.write(async () => {}))
+    await localApi(registry).getSkillMd({ name: 'counted' })
+    await registry.counters.flush()
+    release()
+    const outcomes = await Promise.allSettled(writes)
+    expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+    await registry.counters.flush()
+    expect((await alice.getSkill({ name: 'counted' })).downloads).toBe(1)
+  })
+})

@@ -1,0 +1,356 @@
+import { importVersions, systemCaller } from '@skillstead/core'
+import { limits } from '@skillstead/protocol'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { addCollaborator } from '../support/collaboration.ts'
+import { codeOf, refusalOf, textOf } from '../support/answers.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { sampleOf } from '../support/security-samples.ts'
+import { hookUp, openSilent } from '../support/webhook-emitted.ts'
+
+const hold = async (user: TestUser, name: string, options: { version?: string; more?: string } = {}) =>
+  (await user.api.publishSkill({ skillMd: sampleOf('dangerous', name, options) })).held!
+const heldOf = async ({ api }: TestUser) => (await api.listHeld({ limit: 100 })).held.map(({ id }) => id)
+
+describeApi('versions that are held', (open) => {
+  let test: TestRegistry
+  let users = 0
+  let alice: TestUser
+  beforeAll(async () => {
+    test = await open({ scanPolicy: { caution: 'warn', dangerous: 'hold' } })
+  })
+  beforeEach(async () => {
+    alice = await test.makeUser(`alice-${++users}`)
+  })
+
+  const rowsOf = (table: 'log' | 'versions' | 'blobs' | 'outbox' | 'changes') =>
+    test.registry.database.read
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+
+  describe('are published by nobody', () => {
+    it('and answered with 202 and what they would be', async () => {
+      const input = { skillMd: sampleOf('dangerous', 'kept') }
+      expect(await test.statusOf(alice, 'publishSkill', input)).toBe(202)
+      const answer = await alice.api.publishSkill(input)
+      const fullName = `${alice.username}/kept`
+      expect(answer).toMatchObject({ created: false, skill: { fullName }, version: { version: '1.0.0' } })
+      const { security, digest } = answer.version
+      expect(answer.held).toMatchObject({ fullName, version: '1.0.0', digest, security })
+      expect(answer.held).toMatchObject({
+        publisher: { username: alice.username },
+        createdAt: '2026-01-02T12:00:00.000Z',
+      })
+      expect(answer.warnings.some(({ code }) => code === 'scan')).toBe(true)
+    })
+
+    it('and are in no list, log, feed, search, blob or webhook', async () => {
+      const tables = ['log', 'versions', 'blobs', 'outbox', 'changes'] as const
+      const before = await Promise.all(tables.map(rowsOf))
+      const held = await hold(alice, 'absent')
+      expect(await Promise.all(tables.map(rowsOf))).toEqual(before)
+      const { files } = await alice.api.getHeld({ id: held.id })
+      for (const api of [test.api(), alice.api, test.admin.api]) {
+        expect(await codeOf(api.getSkill({ name: held.fullName }))).toBe('not_found')
+        expect(await codeOf(api.getSkill({ name: 'absent' }))).toBe('not_found')
+        expect(await codeOf(api.getSkillMd({ name: held.fullName }))).toBe('not_found')
+        expect(await codeOf(api.listVersions({ name: held.fullName }))).toBe('not_found')
+        expect((await api.searchSkills({ q: 'absent' })).skills).toEqual([])
+        expect(await codeOf(api.getBlob({ digest: files[0]!.digest }))).toBe('not_found')
+      }
+      expect(JSON.stringify(await test.api().getFeed({ limit: 1000 }))).not.toContain(held.fullName)
+    })
+
+    it('while the versions before them stay as they are', async () => {
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'grown'), category: 'Old' })
+      const before = await test.api().getSkill({ name: `${alice.username}/grown` })
+      const { held, version } = await alice.api.publishSkill({
+        skillMd: sampleOf('dangerous', 'grown'),
+        category: 'New',
+      })
+      expect(held!.version).toBe('1.0.1')
+      expect(version.version).toBe('1.0.1')
+      expect(await test.api().getSkill({ name: `${alice.username}/grown` })).toEqual(before)
+      const { versions } = await alice.api.listVersions({ name: `${alice.username}/grown` })
+      expect(versions.map(({ version: number }) => number)).toEqual(['1.0.0'])
+    })
+
+    it('and the same content again is the same one, as it was asked for last', async () => {
+      const first = await hold(alice, 'twice')
+      test.clock.advance(1000)
+      const second = await hold(alice, 'twice')
+      expect(second).toEqual({ ...first, security: second.security })
+      const { held } = await alice.api.publishSkill({
+        skillMd: sampleOf('dangerous', 'twice'),
+        version: '2.0.0',
+        category: 'Mine',
+      })
+      expect(held).toMatchObject({ id: first.id, version: '2.0.0' })
+      await test.admin.api.releaseHeld({ id: first.id })
+      const skill = await test.api().getSkill({ name: first.fullName })
+      expect(skill).toMatchObject({ latestVersion: '2.0.0', category: 'Mine' })
+    })
+
+    it('unless the scan is of another verdict', async () => {
+      expect((await alice.api.publishSkill({ skillMd: sampleOf('caution', 'so-so') })).created).toBe(true)
+    })
+
+    it('and a dry run says that they would be, and keeps nothing', async () => {
+      const skillMd = sampleOf('dangerous', 'dry')
+      const answer = await alice.api.publishSkill({ skillMd, dryRun: true })
+      expect(answer).toMatchObject({ created: false, version: { version: '1.0.0' } })
+      expect(answer.held).toBe(undefined)
+      expect(answer.warnings.at(-1)!.code).toBe('held')
+      expect(await heldOf(alice)).toEqual([])
+    })
+
+    it('and are not made by a fork', async () => {
+      const { id, fullName } = await hold(alice, 'source')
+      await test.admin.api.releaseHeld({ id })
+      const bob = await test.makeUser()
+      const refusal = await refusalOf(bob.api.forkSkill({ name: fullName }))
+      expect(refusal.code).toBe('conflict')
+      expect(await heldOf(bob)).toEqual([])
+      expect(await codeOf(bob.api.getSkill({ name: `${bob.username}/source` }))).toBe('not_found')
+    })
+
+    it(`but for ${limits.heldPerUserMax} of a user at a time`, async () => {
+      for (let i = 0; i < limits.heldPerUserMax; i++) await hold(alice, `much-${i}`)
+      const refusal = await refusalOf(hold(alice, 'too-much'))
+      expect(refusal.code).toBe('conflict')
+      // The same content again takes no more room.
+      await hold(alice, 'much-0')
+      await alice.api.deleteHeld({ id: (await heldOf(alice))[0]! })
+      await hold(alice, 'too-much')
+    })
+  })
+
+  describe('are seen', () => {
+    it('by their owner and by administrators alone', async () => {
+      const { id, fullName } = await hold(alice, 'seen')
+      const bob = await test.makeUser()
+      for (const user of [alice, test.admin]) {
+        expect(await heldOf(user)).toContain(id)
+        const shown = await user.api.getHeld({ id })
+        expect(shown).toMatchObject({ id, fullName, security: { verdict: 'dangerous' }, files: [{ path: 'SKILL.md' }] })
+        const content = await user.api.getHeldFile({ id, path: 'SKILL.md' })
+        expect(await textOf(content)).toBe(sampleOf('dangerous', 'seen'))
+      }
+      expect(await heldOf(bob)).toEqual([])
+      expect(await codeOf(bob.api.getHeld({ id }))).toBe('not_found')
+      expect(await codeOf(bob.api.getHeldFile({ id, path: 'SKILL.md' }))).toBe('not_found')
+      expect(await codeOf(bob.api.deleteHeld({ id }))).toBe('not_found')
+      for (const call of [test.api().listHeld(), test.api().getHeld({ id }), test.api().deleteHeld({ id })])
+        expect(await codeOf(call)).toBe('unauthorized')
+      expect(await codeOf(alice.api.releaseHeld({ id }))).toBe('forbidden')
+      expect(await codeOf(alice.api.getHeldFile({ id, path: 'other' }))).toBe('not_found')
+    })
+
+    it('not by those who may write, not even by the one who published it', async () => {
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'shared') })
+      const bob = await test.makeUser()
+      const name = `${alice.username}/shared`
+      await addCollaborator(test, alice, { name, username: bob.username, role: 'write' })
+      const { held } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'shared') })
+      expect(held).toMatchObject({ fullName: name, publisher: { username: bob.username } })
+      expect(await heldOf(bob)).toEqual([])
+      expect(await heldOf(alice)).toEqual([held!.id])
+      expect(await codeOf(bob.api.getHeld({ id: held!.id }))).toBe('not_found')
+    })
+
+    it('oldest first, a page at a time', async () => {
+      const ids = []
+      for (const name of ['p-1', 'p-2', 'p-3']) ids.push((await hold(alice, name)).id)
+      const first = await alice.api.listHeld({ limit: 2 })
+      expect(first).toMatchObject({ total: 3, page: 1, totalPages: 2 })
+      const second = await alice.api.listHeld({ limit: 2, page: 2 })
+      expect([...first.held, ...second.held].map(({ id }) => id)).toEqual(ids)
+    })
+  })
+
+  describe('are released', () => {
+    it('by administrators: published then, as their publisher asked', async () => {
+      const files = [{ path: 'notes/more.txt', content: 'More.\n'.repeat(200) }]
+      const { held } = await alice.api.publishSkill({
+        skillMd: sampleOf('dangerous', 'freed'),
+        files,
+        changelog: 'Begun.',
+        category: 'Tools',
+      })
+      test.clock.advance(5000)
+      const { id, fullName } = held!
+      expect(await test.statusOf(test.admin, 'releaseHeld', { id })).toBe(201)
+      const skill = await test.api().getSkill({ name: fullName })
+      expect(skill).toMatchObject({ category: 'Tools', security: { verdict: 'dangerous' }, latestVersion: '1.0.0' })
+      expect(skill.publishedAt).toBe(new Date(test.clock.now()).toISOString())
+      const { publisher, changelog } = await test.api().getVersion({ name: fullName, version: '1.0.0' })
+      expect({ publisher: publisher.username, changelog }).toEqual({ publisher: alice.username, changelog: 'Begun.' })
+      const content = await test.api().getFile({ name: fullName, path: 'notes/more.txt' })
+      expect(await textOf(content)).toBe(files[0]!.content)
+      expect(skill.digest).toBe(held!.digest)
+      expect(await heldOf(alice)).toEqual([])
+      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('not_found')
+      const { entries } = await test.admin.api.listAudit({ limit: 100 })
+      expect(entries.filter(({ subject }) => subject === `${fullName}@1.0.0`).map(({ action }) => action)).toEqual(
+        expect.arrayContaining(['held.release', 'skill.publish', 'held.add']),
+      )
+      // The same content again is no new version, and nothing to hold.
+      const again = await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'freed'), files })
+      expect(again).toMatchObject({ created: false, version: { version: '1.0.0' } })
+      expect(again.held).toBe(undefined)
+    })
+
+    it('under the next number where others came meanwhile', async () => {
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'late') })
+      const { id, version } = await hold(alice, 'late')
+      expect(version).toBe('1.0.1')
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'late', { more: 'Newer.\n' }) })
+      expect((await test.admin.api.releaseHeld({ id })).version.version).toBe('1.0.2')
+    })
+
+    it('not where their number was taken meanwhile, and go on waiting', async () => {
+      const { id } = await hold(alice, 'taken', { version: '1.0.0' })
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'taken', { version: '1.0.0' }) })
+      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('version_exists')
+      expect(await heldOf(alice)).toEqual([id])
+    })
+
+    it('not where the skill was deleted', async () => {
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'gone') })
+      const { id, fullName } = await hold(alice, 'gone')
+      await alice.api.deleteSkill({ name: fullName })
+      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('name_taken')
+    })
+
+    it('not where their publisher may write no longer', async () => {
+      await alice.api.publishSkill({ skillMd: sampleOf('safe', 'closed') })
+      const bob = await test.makeUser()
+      const name = `${alice.username}/closed`
+      await addCollaborator(test, alice, { name, username: bob.username, role: 'write' })
+      const { held } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'closed') })
+      await alice.api.deleteCollaborator({ name, username: bob.username })
+      expect(await codeOf(test.admin.api.releaseHeld({ id: held!.id }))).toBe('forbidden')
+    })
+
+    it('as private where that was asked for', async () => {
+      const { held } = await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'own'), visibility: 'private' })
+      await test.admin.api.releaseHeld({ id: held!.id })
+      expect(await codeOf(test.api().getSkill({ name: held!.fullName }))).toBe('not_found')
+      expect((await alice.api.getSkill({ name: held!.fullName })).visibility).toBe('private')
+    })
+
+    it('as the deed of the agent that published them', async () => {
+      const agentKey = `claude-code:held-${users}`
+      const agent = { agentKey, displayName: 'Agent', platformId: 'claude-code' }
+      const { agentToken } = await test.api().registerAgent(agent)
+      const api = test.apiWith({ agentToken: agentToken! }, alice)
+      const { held } = await api.publishSkill({ skillMd: sampleOf('dangerous', 'by-agent') })
+      const published = async () => (await test.api().getAgent({ agentKey })).publishedCount
+      expect(await published()).toBe(0)
+      await test.admin.api.releaseHeld({ id: held!.id })
+      expect(await published()).toBe(1)
+    })
+  })
+
+  describe('are given up', () => {
+    it('by their owner, who withdraws them', async () => {
+      const { id, fullName } = await hold(alice, 'withdrawn')
+      expect(await test.statusOf(alice, 'deleteHeld', { id })).toBe(204)
+      expect(await heldOf(alice)).toEqual([])
+      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('not_found')
+      const { entries } = await test.admin.api.listAudit({ limit: 100 })
+      expect(entries.find(({ action }) => action === 'held.withdraw')!.subject).toBe(`${fullName}@1.0.0`)
+      const rows = await test.registry.database.read
+        .selectFrom('held_files')
+        .select('path')
+        .where('held_id', '=', id)
+        .execute()
+      expect(rows).toEqual([])
+    })
+
+    it('by an administrator, who refuses them with a note', async () => {
+      const { id } = await hold(alice, 'refused')
+      await test.admin.api.deleteHeld({ id, note: 'It is a shell for strangers.' })
+      expect(await codeOf(alice.api.getHeld({ id }))).toBe('not_found')
+      const { entries } = await test.admin.api.listAudit({ limit: 100 })
+      const entry = entries.find(({ action, data }) => action === 'held.refuse' && data.id === id)!
+      expect(entry).toMatchObject({ actor: 'root', data: { note: 'It is a shell for strangers.' } })
+    })
+  })
+
+  it('are told of by webhooks once they are released', async () => {
+    const silent = await openSilent(open, { scanPolicy: { dangerous: 'hold' } })
+    const author = await silent.makeUser('author', { plan: 'pro' })
+    const hook = await hookUp(silent, author)
+    const { id, security } = await hold(author, 'told')
+    expect(await hook.take()).toEqual([])
+    await silent.admin.api.releaseHeld({ id })
+    const securityScore = security.score
+    expect(await hook.take()).toMatchObject([
+      { event: 'skill.published', data: { skill: { name: 'told', securityScore }, publisher: { username: 'author' } } },
+    ])
+  })
+
+  it('come from imports too, each version of a history by itself', async () => {
+    const owner = `imported-${users}`
+    const items = [
+      { owner, name: 'past', skillMd: sampleOf('safe', 'past') },
+      { owner, name: 'past', skillMd: sampleOf('dangerous', 'past') },
+      { owner, name: 'past', skillMd: sampleOf('safe', 'past', { more: 'Mended.\n' }) },
+    ]
+    const outcomes = await importVersions(test.registry, items, systemCaller)
+    const shown = outcomes.map((outcome) =>
+      outcome.error ? outcome.error.code : [outcome.version, outcome.created, outcome.heldId !== undefined],
+    )
+    expect(shown).toEqual([
+      ['1.0.0', true, false],
+      ['1.0.1', false, true],
+      ['1.0.1', true, false],
+    ])
+    const { held } = await test.admin.api.listHeld({ limit: 100 })
+    expect(held.at(-1)).toMatchObject({ fullName: `${owner}/past`, publisher: { username: owner } })
+    // Again: the same, and no second one that waits.
+    const again = await importVersions(test.registry, items, systemCaller)
+    expect(again.map((outcome) => !outcome.error && outcome.created)).toEqual([false, false, false])
+    expect((await test.admin.api.listHeld({ limit: 100 })).total).toBe(held.length)
+    // Nothing before it: an author of whom nothing is published.
+    const alone = { owner: `alone-${users}`, name: 'only', skillMd: sampleOf('dangerous', 'only') }
+    const [outcome] = await importVersions(test.registry, [alone], systemCaller)
+    expect(outcome).toMatchObject({ created: false, fullName: `alone-${users}/only` })
+    expect(await codeOf(test.api().getSkill({ name: `alone-${users}/only` }))).toBe('not_found')
+    // Released, it is an import still.
+    if (outcome!.error) throw outcome!.error
+    await test.admin.api.releaseHeld({ id: outcome!.heldId! })
+    const { origin } = await test.api().getSkill({ name: `alone-${users}/only` })
+    expect(origin.kind).toBe('import')
+  })
+
+  it('are for administrators to read and decide with the scope `manage` alone', async () => {
+    const held = await hold(alice, 'scoped')
+    const keyOf = async (user: TestUser, ...scopes: ('read' | 'publish' | 'manage')[]) =>
+      test.apiWithKey((await user.api.createApiKey({ name: scopes.join(), scopes })).key)
+    const reader = await keyOf(test.admin, 'read', 'publish')
+    expect((await reader.listHeld({ limit: 100 })).held).toEqual([])
+    expect(await codeOf(reader.getHeld({ id: held.id }))).toBe('forbidden')
+    expect(await codeOf(reader.getHeldFile({ id: held.id, path: 'SKILL.md' }))).toBe('forbidden')
+    expect(await codeOf(reader.deleteHeld({ id: held.id }))).toBe('forbidden')
+    expect(await codeOf(reader.releaseHeld({ id: held.id }))).toBe('forbidden')
+    const author = await keyOf(alice, 'read')
+    expect((await author.getHeld({ id: held.id })).id).toBe(held.id)
+    expect(await codeOf(author.deleteHeld({ id: held.id }))).toBe('forbidden')
+    const manager = await keyOf(test.admin, 'read', 'manage')
+    expect((await manager.listHeld({ limit: 100 })).held.map(({ id }) => id)).toContain(held.id)
+    expect((await manager.getHeld({ id: held.id })).id).toBe(held.id)
+    await manager.deleteHeld({ id: held.id, note: 'No.' })
+    const own = await hold(alice, 'scoped')
+    await (await keyOf(alice, 'publish')).deleteHeld({ id: own.id })
+    expect(await heldOf(alice)).toEqual([])
+  })
+
+  it('come from imports as refusals where the policy refuses', async () => {
+    const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
+    const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }
+    const [outcome] = await importVersions(strict.registry, [item], systemCaller)
+    expect(outcome!.error?.code).toBe('invalid_skill')
+  })
+})

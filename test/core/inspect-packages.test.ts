@@ -1,0 +1,43 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { inspectMany, inspectPackage } from '../../packages/core/src/catalogue/inspect-packages.ts'
+import { packContent } from '../../packages/core/src/catalogue/skill-package.ts'
+import { sampleOf } from '../support/security-samples.ts'
+
+const pack = (verdict: 'safe' | 'dangerous', i: number, more = '') =>
+  packContent({
+    skillMd: sampleOf(verdict, `s-${i}`, { more }),
+    files: [{ path: 'run.sh', bytes: Buffer.from(`git status ${i}\n`) }],
+  })
+
+describe('packages that are looked at in other threads', () => {
+  it('come back in their order, with what a look at each by itself finds', async () => {
+    const contents = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        pack(i % 3 === 0 ? 'dangerous' : 'safe', i, i === 7 ? 'Word. '.repeat(100_000) : ''),
+      ),
+    )
+    const alone = await Promise.all(contents.map((content) => inspectPackage(content, 0)))
+    expect(await inspectMany(contents, 0)).toEqual(alone)
+    expect(alone.map(({ scan }) => scan.verdict).slice(0, 3)).toEqual(['dangerous', 'safe', 'safe'])
+  })
+
+  it('may be none', async () => {
+    expect(await inspectMany([], 0)).toEqual([])
+  })
+
+  it.runIf(process.platform === 'linux')('leave the processors to the event loop where both want one', async () => {
+    await inspectMany([await pack('safe', 0)], 0)
+    const others = readPriorities().filter((priority) => priority > getPriority())
+    expect(others).toContain(Math.min(getPriority() + 10, 19))
+  })
+})
+
+/** Of all threads of this process, as Linux tells: the 19th field of each, counted behind the name in brackets. */
+function readPriorities(): number[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  })
+}

@@ -1,0 +1,82 @@
+import { localApi, type Registry } from '@skillstead/core'
+import type { RegistryApi } from '@skillstead/protocol'
+import { beforeAll, expect, it } from 'vitest'
+import type { SkillRow } from '../../packages/core/src/storage/tables.ts'
+import { codeOf, skillMd } from '../support/answers.ts'
+import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
+
+/** A registry in which something happens after a call has looked at what there is, and before it writes. */
+function betweenLookAndWrite(registry: Registry, happen: () => Promise<void>): Registry {
+  const { database } = registry
+  const write: typeof database.writer.write = async (work) => {
+    await happen()
+    return database.writer.write(work)
+  }
+  return { ...registry, database: { ...database, writer: { ...database.writer, write } } }
+}
+
+describeDatabases('a skill that is closed to the caller between the look and the write', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  let reviewId: string
+  const name = 'alice/tool'
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+    await alice.api.publishSkill({ skillMd: skillMd('tool') })
+    await alice.api.publishSkill({ skillMd: skillMd('other') })
+    const review = { name, agentKey: 'codex:early', rating: 4, content: 'Good.' }
+    reviewId = (await test.api().createAgentReview(review)).id
+  })
+
+  const setSkill = (change: Partial<Pick<SkillRow, 'state' | 'visibility'>>) =>
+    test.registry.database.writer.write(async (trx) => {
+      await trx.updateTable('skills').set(change).where('full_name', '=', name).execute()
+    })
+
+  const deeds: Record<string, (api: RegistryApi) => Promise<unknown>> = {
+    starSkill: (api) => api.starSkill({ name }),
+    unstarSkill: (api) => api.unstarSkill({ name }),
+    reportSkill: (api) => api.reportSkill({ name, reason: 'spam' }),
+    'reportCopy, of it': (api) => api.reportCopy({ name, originalSkillId: 'alice/other', evidence: 'x' }),
+    'reportCopy, of another': (api) =>
+      api.reportCopy({ name: 'alice/other', originalSkillId: 'alice/tool', evidence: 'x' }),
+    createReview: (api) => api.createReview({ name, rating: 5, title: 'Good', body: '' }),
+    createIssue: (api) => api.createIssue({ name, type: 'bug', title: 'Broken', body: '' }),
+    createAgentReview: (api) => api.createAgentReview({ name, agentKey: 'codex:late', rating: 5, content: 'Good.' }),
+    markAgentReviewHelpful: (api) => api.markAgentReviewHelpful({ name, id: reviewId, agentKey: 'codex:late' }),
+  }
+  const closings = [
+    ['turned private', { visibility: 'private' }, 'not_found'],
+    ['hidden', { state: 'hidden' }, 'not_found'],
+    ['deleted', { state: 'withdrawn' }, 'not_found'],
+    ['taken down', { state: 'taken_down' }, 'taken_down'],
+  ] as const
+  const cases = Object.keys(deeds).flatMap((deed) => closings.map((closing) => [deed, ...closing] as const))
+
+  it.each(cases)('%s, of one that is %s: no effect', async (deed, _, change, code) => {
+    const before = await readTraces()
+    const late = betweenLookAndWrite(test.registry, () => setSkill(change))
+    const api = localApi(late, await test.registry.getCaller('bob'))
+    expect(await codeOf(deeds[deed]!(api))).toBe(code)
+    await setSkill({ state: 'live', visibility: 'public' })
+    expect(await readTraces()).toEqual(before)
+  })
+
+  it('is open to the same deeds where nothing happens meanwhile', async () => {
+    for (const [deed, act] of Object.entries(deeds)) expect(await act(bob.api), deed).toBeDefined()
+  })
+
+  async function readTraces() {
+    const { reports } = await test.admin.api.listReports()
+    const { copyReports } = await test.admin.api.listCopyReports()
+    const { stars } = await test.api().getSkill({ name })
+    const { reviews } = await test.api().listReviews({ name })
+    const { issues } = await test.api().listIssues({ name })
+    const agentReviews = (await test.api().listAgentReviews({ name })).reviews
+    const { total } = await test.api().listAgents()
+    return { reports, copyReports, stars, reviews, issues, agentReviews, total }
+  }
+})

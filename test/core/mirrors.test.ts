@@ -1,0 +1,188 @@
+import { afterEach, expect, it } from 'vitest'
+import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
+import { describeApi, type Open, type TestRegistry } from '../support/harness.ts'
+import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import { openPair, type WritingPair } from '../support/mirror-writes-acts.ts'
+import { createNoteSigner } from '../support/note-signer.ts'
+
+const opened: WritingPair[] = []
+afterEach(async () => {
+  await endMirrors()
+  for (const pair of opened.splice(0)) await pair.close()
+})
+
+/** Upstreams of tests are on this machine. */
+const outgoing = { allowNetworks: ['127.0.0.0/8'] }
+const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
+
+async function openPairOf(open: Open) {
+  const pair = await openPair(open)
+  opened.push(pair)
+  return pair
+}
+
+async function untilSynced({ admin }: TestRegistry, upstream: string) {
+  await expect.poll(async () => (await admin.api.getMirror({ upstream })).state).toBe('current')
+  return admin.api.getMirror({ upstream })
+}
+
+describeApi('the registries that a node follows', (open) => {
+  it('are none where it has no mirror, and it is told why nothing can be added', async () => {
+    const test = await open()
+    expect(await test.admin.api.listMirrors()).toEqual({ mirrors: [], total: 0 })
+    const { code, message } = await refusalOf(test.admin.api.addMirror({ name: 'main', url: 'https://example.com' }))
+    expect([code, message]).toEqual(['conflict', expect.stringContaining('skillstead serve')])
+    expect(await codeOf(test.admin.api.getMirror({ upstream: 'main' }))).toBe('conflict')
+  })
+
+  it('are added, synced and removed by administrators', async () => {
+    const upstream = await openUpstream(open)
+    for (const name of ['pdf', 'xlsx']) await upstream.publish(name)
+    const { test } = await openMirror(open, {}, { outgoing })
+    const { api } = test.admin
+    const user = await test.makeUser()
+    expect(await codeOf(user.api.addMirror({ name: 'main', url: upstream.url }))).toBe('forbidden')
+
+    const added = await api.addMirror({ name: 'main', url: upstream.url, everySeconds: 0, filters: { names: ['pdf'] } })
+    const settings = { mode: 'full', everySeconds: 0, pinned: false, filters: { names: ['pdf'] } }
+    expect(added).toMatchObject({ name: 'main', kind: 'node', state: 'new', problem: null, settings, skills: 0 })
+    expect(added.keys).toHaveLength(1)
+    expect(await codeOf(api.addMirror({ name: 'main', url: upstream.url }))).toBe('name_taken')
+
+    expect(await test.statusOf(test.admin, 'syncMirror', { upstream: 'main' })).toBe(202)
+    const synced = await untilSynced(test, 'main')
+    expect(synced).toMatchObject({ skills: 1, alarm: null, lastError: null, nextAt: null })
+    expect(synced).toMatchObject({ syncedAt: '2026-01-02T12:00:00.000Z', lastReport: { upstream: 'main' } })
+    expect(await api.listMirrors()).toEqual({ mirrors: [synced], total: 1 })
+    expect(await test.api().getSkill({ name: 'alice/pdf' })).toMatchObject({ origin: { upstream: 'main' } })
+    expect(await codeOf(test.api().getSkill({ name: 'alice/xlsx' }))).toBe('not_found')
+
+    await api.removeMirror({ upstream: 'main' })
+    expect(await codeOf(api.getMirror({ upstream: 'main' }))).toBe('not_found')
+    for (const call of [api.removeMirror, api.syncMirror, api.listMirrorWrites]) {
+      expect(await codeOf(call({ upstream: 'main' }))).toBe('not_found')
+    }
+    expect(await test.api().getSkill({ name: 'alice/pdf' }), 'what came stays').toMatchObject({ name: 'pdf' })
+    const { entries } = await api.listAudit({ page: 1 })
+    const deeds = entries.map(({ action }) => action).filter((action) => action.startsWith('mirror.'))
+    expect(deeds).toEqual(['mirror.remove', 'mirror.add'])
+  })
+
+  it('have addresses on the web: nobody reaches into the machine through the interface', async () => {
+    const { test } = await openMirror(open)
+    for (const url of ['/etc', 'file:///etc', 'git@example.com:a/b.git', 'ssh://example.com/a', 'ext::sh -c id', 'x']) {
+      expect(await fieldsOf(test.admin.api.addMirror({ name: 'main', url })), url).toEqual(['url'])
+    }
+    for (const kind of ['folder', 'bundle']) {
+      const input = { name: 'main', url: 'https://example.com', kind: kind as 'node' }
+      expect(await fieldsOf(test.admin.api.addMirror(input)), kind).toEqual(['kind'])
+    }
+    expect((await test.admin.api.listMirrors()).total).toBe(0)
+  })
+
+  it('lie outside, unless the operator lets requests into a network of his own', async () => {
+    const { test } = await openMirror(open, {}, { outgoing })
+    for (const host of ['10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', '0xa9fea9fe', 'db.internal']) {
+      for (const kind of ['node', 'registry', 'discovery', 'git'] as const) {
+        const { api } = test.admin
+        const refusal = await refusalOf(api.addMirror({ name: 'main', url: `http://a:b@${host}/x`, kind }))
+        expect([refusal.code, refusal.message], host).toEqual([
+          'invalid_request',
+          expect.stringContaining('public host'),
+        ])
+      }
+    }
+    const { total } = await test.admin.api.listMirrors()
+    expect(total).toBe(0)
+  })
+
+  it('stand still for an alarm that is shown, until somebody goes on from it', async () => {
+    const upstream = await openUpstream(open)
+    await upstream.publish('pdf')
+    const { test } = await openMirror(open, {}, { outgoing })
+    const { api } = test.admin
+    await api.addMirror({ name: 'main', url: upstream.url })
+    await api.syncMirror({ upstream: 'main' })
+    await untilSynced(test, 'main')
+    await test.registry.database.writer.write(async (trx) => {
+      const alarm = JSON.stringify({ code: 'mass_removal', message: 'Much would go.', at: test.clock.now() })
+      await trx.updateTable('upstreams').set({ alarm }).execute()
+    })
+    const alarm = { code: 'mass_removal', message: 'Much would go.', at: '2026-01-02T12:00:00.000Z' }
+    expect(await api.getMirror({ upstream: 'main' })).toMatchObject({ state: 'stopped', alarm })
+    expect(await api.getOverview()).toMatchObject({ network: 'prefer-local', alarms: [{ upstream: 'main', ...alarm }] })
+    // Whoever asks hears of it where the run ends within 250 ms, and not on a busy machine.
+    const refused = async () => {
+      const { code, message } = await refusalOf(api.syncMirror({ upstream: 'main' }))
+      return [code, message]
+    }
+    await expect.poll(refused).toEqual(['conflict', expect.stringContaining('stands still')])
+    await api.syncMirror({ upstream: 'main', accept: 'mass_removal' })
+    await untilSynced(test, 'main')
+    const { entries } = await api.listAudit({ action: 'mirror.sync' })
+    expect(entries).toMatchObject([{ actor: 'root', subject: 'main', data: { accept: 'mass_removal' } }])
+  })
+
+  it('that nobody can reach are added with the reason, and say why a sync failed', async () => {
+    const { test } = await openMirror(open, {}, { outgoing })
+    const { api } = test.admin
+    const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
+    const problem = 'http://127.0.0.1:2 refuses the connection; is it running?'
+    expect(added).toMatchObject({ kind: 'node', problem })
+    // Also where nothing is left to find out.
+    const key = createNoteSigner('origin.example').vkey
+    const known = await api.addMirror({ name: 'known', url: 'http://127.0.0.1:2', kind: 'node', key })
+    expect(known).toMatchObject({ keys: [key], settings: { pinned: true }, problem })
+    const begun = await api.syncMirror({ upstream: 'gone' }).catch((error: { code: string }) => error.code)
+    expect(['upstream_failed', expect.objectContaining({ state: 'syncing' })]).toContainEqual(begun)
+    const failed = async () => (await api.getMirror({ upstream: 'gone' })).lastError?.code
+    await expect.poll(failed).toBe('upstream_failed')
+  })
+
+  it('are not asked in offline mode', async () => {
+    const { test } = await openMirror(open, { mode: 'offline' })
+    const { api } = test.admin
+    expect(await api.addMirror({ name: 'main', url: 'https://skills.example.com' })).toMatchObject({ problem: null })
+    expect(await codeOf(api.syncMirror({ upstream: 'main' }))).toBe('offline')
+    expect((await api.getOverview()).network).toBe('offline')
+  })
+
+  it('take what is written here, and administrators settle what they refuse', async () => {
+    const pair = await openPairOf(open)
+    const { test } = pair.mirrored
+    const { api } = test.admin
+    await pair.upstream.publish('tea', '1.0.0', { body: 'Other.' })
+    for (const [name, version] of [
+      ['tea', '1.0.0'],
+      ['tea', '1.1.0'],
+      ['cup', '1.0.0'],
+    ] as const)
+      await pair.write(name, version)
+    await pair.deliver()
+    const { writes, total } = await api.listMirrorWrites({ upstream: 'main' })
+    expect(writes.map(({ subject, version, state }) => [subject, version, state])).toEqual([
+      ['ann/tea', '1.0.0', 'conflict'],
+      ['ann/tea', '1.1.0', 'pending'],
+    ])
+    expect(total).toBe(2)
+    const conflict = { kind: 'publish', user: 'ann', subjectThere: 'alice/tea', problem: { code: 'version_exists' } }
+    expect(writes[0]).toMatchObject({ upstream: 'main', ...conflict })
+    expect(await api.getMirror({ upstream: 'main' })).toMatchObject({ writesWaiting: 1, writesInConflict: 1 })
+    expect((await api.listMirrorWrites({ upstream: 'main', state: 'delivered' })).total).toBe(1)
+    expect((await api.listMirrorWrites({ upstream: 'main', page: 2, limit: 1 })).writes).toEqual([writes[1]])
+    expect(await codeOf(api.removeMirror({ upstream: 'main' }))).toBe('conflict')
+
+    const { id } = writes[0]!
+    expect(await fieldsOf(api.settleMirrorWrite({ upstream: 'main', id, action: 'rename' }))).toEqual(['newName'])
+    expect(await codeOf(api.settleMirrorWrite({ upstream: 'main', id: nobody, action: 'drop' }))).toBe('not_found')
+    const renamed = await api.settleMirrorWrite({ upstream: 'main', id, action: 'rename', newName: 'green-tea' })
+    expect(renamed).toMatchObject({ id, subject: 'ann/tea', subjectThere: 'alice/green-tea' })
+    await pair.deliver()
+    expect((await api.listMirrorWrites({ upstream: 'main' })).total).toBe(0)
+    expect(await pair.upstream.test.api().getSkill({ name: 'alice/green-tea' })).toMatchObject({
+      latestVersion: '1.1.0',
+    })
+    expect(await codeOf(api.settleMirrorWrite({ upstream: 'main', id, action: 'drop' }))).toBe('conflict')
+    expect((await api.listAudit({ action: 'mirror.rename' })).entries).toMatchObject([{ subject: 'ann/tea' }])
+  })
+})

@@ -1,0 +1,150 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { OutboxJob } from '@skillstead/core'
+import { describeDatabases, type TestRegistry } from '../support/harness.ts'
+
+const topic = 'fair'
+
+interface Work {
+  readonly lane: string
+  readonly host?: string
+  readonly count: number
+}
+
+const enqueue = async ({ registry }: TestRegistry, ...work: Work[]) => {
+  const jobs = work.flatMap(({ lane, host, count }) =>
+    Array.from({ length: count }, (_, n): OutboxJob => ({ topic, lane, host, payload: { lane, host, n } })),
+  )
+  await registry.database.writer.write((trx) => registry.outbox.enqueue(trx, ...jobs))
+}
+
+const countBy = async ({ registry }: TestRegistry, state: 'pending' | 'done', lanes: readonly string[]) => {
+  const { count } = await registry.database.read
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('topic', '=', topic)
+    .where('state', '=', state)
+    .where('lane', 'in', lanes)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/**
+ * A handler whose work hangs in the lanes that it is told, until it is released, and takes a moment in the others; it
+ * counts what runs at a time.
+ */
+function createHandler(hangs: (lane: string) => boolean, takeMoment: () => Promise<unknown> = () => setTimeout(1)) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const running = new Map<string, number>()
+  const most = new Map<string, number>()
+  const seen = new Map<string, number>()
+  const count = (key: string, step: number) => {
+    running.set(key, (running.get(key) ?? 0) + step)
+    most.set(key, Math.max(most.get(key) ?? 0, running.get(key)!))
+  }
+  const countAll = (lane: string, host: unknown, step: number) => {
+    for (const key of ['all', `lane ${lane}`, `host ${String(host)}`]) count(key, step)
+  }
+  return {
+    most,
+    seen,
+    release,
+    handler: {
+      retryDelaysMs: [],
+      async handle(payload: Record<string, unknown>, _attempt: number, id: string) {
+        const { lane, host } = payload as { lane: string; host?: string }
+        seen.set(id, (seen.get(id) ?? 0) + 1)
+        countAll(lane, host, 1)
+        await (hangs(lane) ? released : takeMoment())
+        countAll(lane, host, -1)
+      },
+    },
+  }
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}-${n}`)
+
+/** No timer: one that a busy machine has late by a second makes a lane one of those that hang, for good. */
+const atOnce = async () => {}
+
+describeDatabases('the lanes of the outbox', (open) => {
+  it('with thousands of rows that hang keep no other lane from its turns', async () => {
+    const test = await open()
+    const { handler, most, release } = createHandler((lane) => lane === 'hangs')
+    const others = names('other', 20)
+    await enqueue(test, { lane: 'hangs', count: 3000 })
+    test.registry.outbox.handle(topic, handler)
+    await expect.poll(() => most.get('lane hangs')).toBe(8)
+    await enqueue(test, ...others.map((lane) => ({ lane, count: 20 })))
+    await expect.poll(() => countBy(test, 'done', others)).toBe(400)
+    expect(await countBy(test, 'done', ['hangs'])).toBe(0)
+    expect(most.get('lane hangs')).toBe(8)
+    // What comes now is begun at once, too: nobody polls for it.
+    await enqueue(test, { lane: 'late', count: 1 })
+    await expect.poll(() => countBy(test, 'done', ['late'])).toBe(1)
+    const stopped = test.registry.outbox.stop()
+    release()
+    await stopped
+  })
+
+  it('that hang, however many, leave places to the others', async () => {
+    const test = await open()
+    const hanging = names('hangs', 60)
+    const { handler, most, release } = createHandler((lane) => lane.startsWith('hangs'), atOnce)
+    test.registry.outbox.handle(topic, handler)
+    await enqueue(test, { lane: 'known', count: 40 })
+    await expect.poll(() => countBy(test, 'done', ['known'])).toBe(40)
+    await enqueue(test, ...hanging.map((lane) => ({ lane, count: 40 })))
+    await expect.poll(() => most.get('all')).toBeGreaterThanOrEqual(192)
+    await enqueue(test, { lane: 'known', count: 300 })
+    await expect.poll(() => countBy(test, 'done', ['known'])).toBe(340)
+    expect(await countBy(test, 'pending', hanging)).toBe(2400)
+    expect(most.get('all')).toBeLessThanOrEqual(256)
+    const stopped = test.registry.outbox.stop()
+    release()
+    await stopped
+  })
+
+  it('of one host together ask it no more than it may be asked', async () => {
+    const test = await open()
+    const lanes = names('of-one', 30)
+    const { handler, most, seen } = createHandler(() => false)
+    test.registry.outbox.handle(topic, handler)
+    await enqueue(test, ...lanes.map((lane) => ({ lane, host: 'one.test', count: 30 })), {
+      lane: 'elsewhere',
+      host: 'two.test',
+      count: 30,
+    })
+    await expect.poll(() => countBy(test, 'done', [...lanes, 'elsewhere'])).toBe(930)
+    expect(most.get('host one.test')).toBeLessThanOrEqual(64)
+    expect(
+      [...seen.values()].every((times) => times === 1),
+      'each row once',
+    ).toBe(true)
+  })
+
+  it('all come to their end, each row once, within the bounds, also where two nodes share the work', async () => {
+    const first = await open()
+    const second = await open({ at: first.location, clock: first.clock })
+    const handlers = [createHandler(() => false), createHandler(() => false)] as const
+    const lanes = names('lane', 150)
+    // From one row to many: lane after lane, and more than may be claimed at a time.
+    await enqueue(
+      first,
+      ...lanes.map((lane, n) => ({ lane, host: n % 3 ? `host-${n % 7}` : undefined, count: 1 + (n % 20) })),
+    )
+    await enqueue(second, { lane: 'lane-0', count: 1500 })
+    first.registry.outbox.handle(topic, handlers[0].handler)
+    second.registry.outbox.handle(topic, handlers[1].handler)
+    const total = lanes.reduce((sum, _lane, n) => sum + 1 + (n % 20), 1500)
+    await expect.poll(() => countBy(first, 'done', lanes)).toBe(total)
+    const seen = handlers.flatMap((each) => [...each.seen.entries()])
+    expect(new Set(seen.map(([id]) => id)).size).toBe(total)
+    expect(seen.filter(([, times]) => times !== 1)).toEqual([])
+    expect(seen).toHaveLength(total)
+    for (const { most } of handlers) {
+      expect(most.get('all')).toBeLessThanOrEqual(256)
+      for (const lane of lanes) expect(most.get(`lane ${lane}`) ?? 0).toBeLessThanOrEqual(32)
+    }
+  })
+})

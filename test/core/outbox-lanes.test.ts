@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ClaimedRow } from '../../packages/core/src/outbox/claims.ts'
+import { Lanes } from '../../packages/core/src/outbox/lanes.ts'
+
+const hangMs = 5000
+
+interface Shape {
+  lane: string
+  host?: string
+}
+
+let rowsMade = 0
+
+function makeRow({ lane, host = '' }: Shape): ClaimedRow {
+  const id = `row-${++rowsMade}`
+  return { id, topic: 'test', lane, host, payload: '{}', attempts: 0, attempt_log: '[]', due_at: 0, lease: 'mine' }
+}
+
+const makeRows = (count: number, shape: Shape) => Array.from({ length: count }, () => makeRow(shape))
+
+/** Lanes on a clock of their own, with what runs and how much of it at a time. */
+function createLanes() {
+  let now = 0
+  const lanes = new Lanes(() => now)
+  const running: ClaimedRow[] = []
+  const begin = () => {
+    const begun = lanes.begin()
+    running.push(...begun)
+    return begun
+  }
+  const end = (row: ClaimedRow) => {
+    running.splice(running.indexOf(row), 1)
+    lanes.end(row)
+  }
+  return { lanes, running, begin, end, pass: (ms: number) => void (now += ms) }
+}
+
+type Run = ReturnType<typeof createLanes>
+
+/** Has a lane end one row after another in no time, so that it is known to be quick. */
+function prove({ lanes, begin, end }: Run, shape: Shape): void {
+  lanes.add(makeRows(4, shape))
+  for (const row of begin()) end(row)
+}
+
+function countBy<T>(items: readonly T[], key: (item: T) => string): number {
+  return Math.max(0, ...[...Map.groupBy(items, key).values()].map((group) => group.length))
+}
+
+describe('lanes', () => {
+  it('never run more than the bounds, whatever comes and goes, and all of it ends', () => {
+    const step = fc.oneof(
+      fc.record({
+        add: fc.integer({ min: 1, max: 40 }),
+        lane: fc.integer({ min: 0, max: 50 }),
+        host: fc.integer({ min: 0, max: 6 }),
+      }),
+      fc.record({ end: fc.integer({ min: 1, max: 60 }), afterMs: fc.constantFrom(0, 10, 900, 1100, hangMs) }),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const run = createLanes()
+        const { lanes, running, begin, end, pass } = run
+        const seen = new Set<string>()
+        let added = 0
+        const endSome = (count: number) => {
+          for (const row of running.slice(0, count)) {
+            seen.add(row.id)
+            end(row)
+          }
+        }
+        const check = () => {
+          begin()
+          expect(lanes.running).toBe(running.length)
+          expect(running.length).toBeLessThanOrEqual(256)
+          expect(countBy(running, ({ lane }) => lane)).toBeLessThanOrEqual(32)
+          const ofHosts = running.filter(({ host }) => host !== '')
+          expect(countBy(ofHosts, ({ host }) => host)).toBeLessThanOrEqual(64)
+          expect(lanes.room).toBeGreaterThanOrEqual(0)
+        }
+        for (const each of steps) {
+          if ('add' in each) {
+            const host = each.host === 0 ? '' : `host-${each.host}`
+            const chosen = lanes.choose(makeRows(each.add, { lane: `lane-${each.lane}`, host }))
+            lanes.add(chosen)
+            added += chosen.length
+          } else {
+            pass(each.afterMs)
+            endSome(each.end)
+          }
+          check()
+        }
+        while (running.length > 0) {
+          endSome(running.length)
+          check()
+        }
+        expect({ ended: seen.size, room: lanes.room, full: lanes.full, left: lanes.clear() }).toEqual({
+          ended: added,
+          room: 1024,
+          full: [],
+          left: [],
+        })
+      }),
+    )
+  })
+
+  it('take turns: a lane with few rows has its turn beside one with many', () => {
+    const run = createLanes()
+    for (const lane of ['many', 'few', 'one']) prove(run, { lane })
+    run.lanes.add([...makeRows(200, { lane: 'many' }), ...makeRows(2, { lane: 'few' }), makeRow({ lane: 'one' })])
+    const begun = run.begin().map(({ lane }) => lane)
+    expect(begun.slice(0, 5)).toEqual(['many', 'few', 'one', 'many', 'few'])
+    expect(begun.length).toBe(35)
+    // Whoever had a turn just now comes last.
+    run.lanes.add([makeRow({ lane: 'late' })])
+    run.end(run.running.find(({ lane }) => lane === 'many')!)
+    expect(run.begin().map(({ lane }) => lane)).toEqual(['many', 'late'])
+  })
+
+  it('work on few rows at a time of a lane that is new, on many once it was quick, and on few again once it hangs', () => {
+    const run = createLanes()
+    const begunOf = () => run.running.length
+    run.lanes.add(makeRows(60, { lane: 'a' }))
+    run.begin()
+    expect(begunOf()).toBe(8)
+    run.end(run.running[0]!)
+    run.begin()
+    expect(begunOf()).toBe(32)
+    run.pass(hangMs)
+    // It hangs, which is seen before anything of it ends.
+    run.lanes.add(makeRows(1, { lane: 'b' }))
+    expect(run.begin().map(({ lane }) => lane)).toEqual(['b'])
+    while (run.running.filter(({ lane }) => lane === 'a').length > 8) run.end(run.running[0]!)
+    expect(run.begin(), 'no more than a hanging lane may have').toEqual([])
+    run.end(run.running.find(({ lane }) => lane === 'a')!)
+    expect(run.begin()).toHaveLength(1)
+  })
+
+  it('remember for a while who was slow, also when nothing of it waits', () => {
+    const run = createLanes()
+    run.lanes.add([makeRow({ lane: 'a' })])
+    const [row] = run.begin()
+    run.pass(hangMs)
+    run.end(row!)
+    expect(run.lanes.choose(makeRows(100, { lane: 'a' }))).toHaveLength(16)
+    expect(run.lanes.choose(makeRows(100, { lane: 'b' }))).toHaveLength(64)
+  })
+
+  it('leave places to the quick ones while any number of others hang, known for it or not', () => {
+    const run = createLanes()
+    prove(run, { lane: 'quick' })
+    for (const round of [1, 2, 3]) {
+      for (let n = 0; n < 200; n++) {
+        run.lanes.add(run.lanes.choose(makeRows(100, { lane: `hangs-${n}` })))
+      }
+      run.begin()
+      expect(run.running.length, `round ${round}`).toBeLessThanOrEqual(224)
+      expect(run.lanes.room, 'what hangs does not fill what may be claimed').toBeGreaterThanOrEqual(256)
+      const quick = run.lanes.choose(makeRows(32, { lane: 'quick' }))
+      expect(quick).toHaveLength(32)
+      run.lanes.add(quick)
+      expect(run.begin().filter(({ lane }) => lane === 'quick')).toHaveLength(32)
+      for (const row of run.running.filter(({ lane }) => lane === 'quick')) run.end(row)
+      run.pass(hangMs)
+      while (run.running.length > 0) run.end(run.running[0]!)
+    }
+  })
+
+  it('ask one host no more than it may be asked, over all its lanes, and fill not all places with it', () => {
+    const run = createLanes()
+    for (let n = 0; n < 20; n++) prove(run, { lane: `of-one-${n}`, host: 'one.test' })
+    for (let n = 0; n < 20; n++) {
+      run.lanes.add(run.lanes.choose(makeRows(200, { lane: `of-one-${n}`, host: 'one.test' })))
+    }
+    run.begin()
+    expect(run.running).toHaveLength(64)
+    expect(run.lanes.room).toBe(1024 - 256)
+    run.lanes.add(run.lanes.choose([makeRow({ lane: 'other', host: 'other.test' })]))
+    expect(run.begin().map(({ lane }) => lane)).toEqual(['other'])
+  })
+
+  it('give back what waits, and keep what runs', () => {
+    const run = createLanes()
+    run.lanes.add(makeRows(20, { lane: 'a', host: 'one.test' }))
+    run.begin()
+    const waiting = run.lanes.clear()
+    expect({ waiting: waiting.length, running: run.lanes.running }).toEqual({ waiting: 12, running: 8 })
+    expect(run.begin()).toEqual([])
+    while (run.running.length > 0) run.end(run.running[0]!)
+    expect(run.lanes.room).toBe(1024)
+  })
+})

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Attempt } from '../../packages/core/src/outbox/outbox.ts'
+import { describeDatabases, type TestRegistry } from '../support/harness.ts'
+import { enqueue, letLook } from '../support/outbox-acts.ts'
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+const farAwayMs = 60 * dayMs
+
+const retry = ({ registry }: TestRegistry, lane: string, id: string) =>
+  registry.database.writer.write((trx) => registry.outbox.retry(trx, lane, id))
+const newest = async ({ registry }: TestRegistry, lane: string) => (await registry.outbox.list(lane, 1))[0]!
+const stateOf = async (test: TestRegistry, lane: string) => (await newest(test, lane)).state
+const rowOf = ({ registry }: TestRegistry, id: string) =>
+  registry.database.read.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+describeDatabases('the rows of the outbox', (open) => {
+  describe('can be done again', () => {
+    let test: TestRegistry
+    let outcome: 'fails' | 'hangs' | 'ends' = 'fails'
+    let goOn: (() => void) | undefined
+    const begun: Attempt['number'][] = []
+    beforeAll(async () => {
+      test = await open()
+      test.registry.outbox.handle('again', {
+        retryDelaysMs: [minuteMs],
+        async handle(_payload, attempt) {
+          begun.push(attempt)
+          if (outcome === 'fails') throw new Error('No.')
+          if (outcome === 'hangs') await new Promise<void>((resolve) => (goOn = resolve))
+        },
+      })
+      await enqueue(test, { topic: 'again', lane: 'mine', payload: {} })
+    })
+
+    it('at once where they wait, and then wait no longer', async () => {
+      await expect.poll(async () => (await newest(test, 'mine')).attempts.length).toBe(1)
+      const { id, dueAt } = await newest(test, 'mine')
+      expect(dueAt).toBe(test.clock.now() + minuteMs)
+      expect(await retry(test, 'mine', id)).toMatchObject({ state: 'pending', dueAt: test.clock.now() })
+      await expect.poll(() => stateOf(test, 'mine')).toBe('failed')
+      expect(begun).toEqual([1, 2])
+      test.clock.advance(2 * minuteMs)
+      await letLook()
+      expect(begun, 'the attempt that was planned is not made as well').toEqual([1, 2])
+    })
+
+    it('but not by whom they do not belong to', async () => {
+      const { id } = await newest(test, 'mine')
+      expect(await retry(test, 'of-somebody-else', id)).toBeUndefined()
+      expect(await retry(test, 'mine', 'no-such-row')).toBeUndefined()
+      await letLook()
+      expect(begun).toEqual([1, 2])
+    })
+
+    it('once more where they failed; while that runs, asking again adds nothing', async () => {
+      outcome = 'hangs'
+      const { id } = await newest(test, 'mine')
+      expect(await retry(test, 'mine', id)).toMatchObject({ state: 'pending' })
+      await expect.poll(() => begun).toEqual([1, 2, 3])
+      const running = await rowOf(test, id)
+      expect(await retry(test, 'mine', id)).toMatchObject({ state: 'pending' })
+      expect(await rowOf(test, id)).toEqual(running)
+      outcome = 'ends'
+      goOn!()
+      await expect.poll(() => stateOf(test, 'mine')).toBe('done')
+      expect(begun).toEqual([1, 2, 3])
+      expect((await newest(test, 'mine')).attempts.map(({ number }) => number)).toEqual([1, 2, 3])
+    })
+
+    it('but not where they are done', async () => {
+      const { id } = await newest(test, 'mine')
+      const done = await rowOf(test, id)
+      expect(await retry(test, 'mine', id)).toMatchObject({ state: 'done' })
+      await letLook()
+      expect(await rowOf(test, id)).toEqual(done)
+      expect(begun).toEqual([1, 2, 3])
+    })
+  })
+
+  it('that wait go to another host, and those that ended keep theirs', async () => {
+    const test = await open()
+    test.registry.outbox.handle('sent', { retryDelaysMs: [], async handle() {} })
+    const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
+    await enqueue(test, job)
+    await expect.poll(() => stateOf(test, 'moves')).toBe('done')
+    const later = { dueAt: test.clock.now() + minuteMs }
+    await enqueue(test, { ...job, ...later }, { ...job, ...later, lane: 'stays' })
+    await test.registry.outbox.redirect('moves', 'new.test')
+    const rows = await test.registry.database.read
+      .selectFrom('outbox')
+      .select(['lane', 'state', 'host'])
+      .where('topic', '=', 'sent')
+      .orderBy('lane')
+      .orderBy('state')
+      .execute()
+    expect(rows).toEqual([
+      { lane: 'moves', state: 'done', host: 'old.test' },
+      { lane: 'moves', state: 'pending', host: 'new.test' },
+      { lane: 'stays', state: 'pending', host: 'old.test' },
+    ])
+  })
+
+  it('that wait in great numbers go to another host in strides, and not at all where they go there already', async () => {
+    const test = await open({ works: false })
+    const { outbox, database } = test.registry
+    const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
+    await enqueue(test, ...Array.from({ length: 2300 }, () => job))
+    const hostsOf = async () => {
+      const rows = await database.read.selectFrom('outbox').select('host').where('lane', '=', 'moves').execute()
+      return [...Map.groupBy(rows, ({ host }) => host)].map(([host, { length }]) => [host, length])
+    }
+    let commits = 0
+    database.writer.onCommit(() => void (commits += 1))
+    await outbox.redirect('moves', 'new.test')
+    expect(await hostsOf()).toEqual([['new.test', 2300]])
+    expect(commits).toBe(3)
+    await outbox.redirect('moves', 'new.test')
+    expect(commits).toBe(3)
+  })
+
+  it('are swept some time after they ended, in strides, and never while they wait', async () => {
+    const test = await open()
+    const { outbox, database } = test.registry
+    outbox.handle('ended', {
+      retryDelaysMs: [],
+      async handle({ fails }) {
+        if (fails) throw new Error('No.')
+      },
+    })
+    await enqueue(test, { topic: 'unknown', lane: 'waits', payload: {} })
+    const old = Array.from({ length: 2300 }, (_, n) => ({ topic: 'ended', lane: `lane-${n % 40}`, payload: {} }))
+    await enqueue(test, ...old, { topic: 'ended', lane: 'failed', payload: { fails: true } })
+    const count = async (state: 'done' | 'failed' | 'pending') =>
+      (await database.read.selectFrom('outbox').select('id').where('state', '=', state).execute()).length
+    await expect.poll(() => count('done')).toBe(2300)
+    const endedAt = test.clock.now()
+    await outbox.sweep({ done: endedAt, failed: endedAt })
+    expect([await count('done'), await count('failed')], 'not yet').toEqual([2300, 1])
+    let commits = 0
+    database.writer.onCommit(() => void (commits += 1))
+    await outbox.sweep({ done: endedAt + 1, failed: endedAt })
+    expect([await count('done'), await count('failed')]).toEqual([0, 1])
+    expect(commits).toBeGreaterThanOrEqual(3)
+    await outbox.sweep({ done: endedAt + 1, failed: endedAt + 1 })
+    expect([await count('failed'), await stateOf(test, 'waits')]).toEqual([0, 'pending'])
+  })
+
+  it('count from when they ended, however long they waited to be done', async () => {
+    const test = await open({ works: false })
+    await enqueue(test, { topic: 'waited', payload: {} })
+    test.clock.advance(farAwayMs)
+    test.registry.outbox.handle('waited', { retryDelaysMs: [], async handle() {} })
+    test.registry.outbox.start()
+    await expect.poll(() => stateOf(test, 'waited')).toBe('done')
+    const weekAgo = test.clock.now() - 7 * dayMs
+    await test.registry.outbox.sweep({ done: weekAgo, failed: weekAgo })
+    expect(await stateOf(test, 'waited')).toBe('done')
+  })
+
+  it('are figures to an operator: how many wait, how many failed, and for how long the oldest has waited', async () => {
+    const test = await open({ works: false })
+    const { outbox } = test.registry
+    expect(await outbox.figures()).toEqual({ pending: 0, failed: 0, oldestDueAt: null, attempts: 0, failures: 0 })
+    const now = test.clock.now()
+    await enqueue(test, { topic: 'a', payload: {}, dueAt: now + minuteMs }, { topic: 'a', payload: {}, dueAt: now - 5 })
+    expect(await outbox.figures()).toEqual({ pending: 2, failed: 0, oldestDueAt: now - 5, attempts: 0, failures: 0 })
+    outbox.handle('a', { retryDelaysMs: [], handle: () => Promise.reject(new Error('No.')) })
+    outbox.start()
+    await expect.poll(async () => (await outbox.figures()).failed).toBe(1)
+    expect(await outbox.figures()).toEqual({
+      pending: 1,
+      failed: 1,
+      oldestDueAt: now + minuteMs,
+      attempts: 1,
+      failures: 1,
+    })
+  })
+
+  it('are as old to an operator as they are, also while they run or nobody ends them', async () => {
+    const test = await open()
+    const { outbox } = test.registry
+    const dueAt = test.clock.now()
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    let begun = 0
+    outbox.handle('runs', {
+      retryDelaysMs: [],
+      async handle() {
+        begun += 1
+        await ended
+      },
+    })
+    await enqueue(test, { topic: 'runs', payload: {} })
+    await expect.poll(() => begun).toBe(1)
+    test.clock.advance(10 * minuteMs)
+    expect(await outbox.figures()).toMatchObject({ oldestDueAt: dueAt })
+    end()
+    await expect.poll(() => stateOf(test, 'runs')).toBe('done')
+  })
+})

@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Throttle } from '../../packages/core/src/outbox/throttle.ts'
+
+/** A throttle in a process whose time passes, whose loop is busy and that is called as a test says. */
+function createProcess() {
+  const process = { ms: 5000, activeMs: 1000, traffic: { calls: 7 } }
+  const throttle = new Throttle(process.traffic, { now: () => process.ms, activeMs: () => process.activeMs })
+
+  /** Begins what may begin, `wanted` at most; answers how many. */
+  function beginSome(wanted: number): number {
+    const count = Math.max(0, Math.min(wanted, throttle.room))
+    throttle.begin(count)
+    return count
+  }
+
+  /** Lets time pass in turns of the loop, each of which begins all that may; answers how many began. */
+  function pass(ms: number, { busy = 0, calls = 0, turnMs = 1, wanted = Infinity, most = 256 } = {}): number {
+    let begun = 0
+    for (let passed = 0; passed < ms; passed += turnMs) {
+      process.ms += turnMs
+      process.activeMs += turnMs * busy
+      process.traffic.calls += calls
+      begun += beginSome(Math.min(most, wanted - begun))
+    }
+    return begun
+  }
+  return { throttle, pass }
+}
+
+const hurried = { busy: 0.95, calls: 1 }
+
+describe('the throttle of the outbox', () => {
+  it('holds nothing back while nobody calls, however busy the process is', () => {
+    const { throttle, pass } = createProcess()
+    pass(1000, { busy: 1 })
+    expect(throttle.room).toBe(Infinity)
+  })
+
+  it('holds nothing back while the loop has time for those who call', () => {
+    const { throttle, pass } = createProcess()
+    pass(1000, { busy: 0.7, calls: 3 })
+    expect(throttle.room).toBe(Infinity)
+  })
+
+  it('begins less and less while somebody calls and the loop is busy, and six hundred a second still', () => {
+    const { pass } = createProcess()
+    const each = [1, 2, 3, 4, 5].map(() => pass(200, { ...hurried, most: 30 }))
+    expect(each.toSorted((a, b) => b - a)).toEqual(each)
+    const last = pass(1000, hurried)
+    expect(last).toBeGreaterThanOrEqual(590)
+    expect(last).toBeLessThanOrEqual(610)
+  })
+
+  it('goes on at once, whatever began before it held back', () => {
+    const { pass } = createProcess()
+    pass(5000, { most: 256 })
+    pass(60, hurried)
+    expect(pass(100, hurried)).toBeGreaterThanOrEqual(50)
+  })
+
+  it('begins no more at once than some ten milliseconds give, however long nothing was to be begun', () => {
+    const { throttle, pass } = createProcess()
+    pass(1000, hurried)
+    pass(10_000, { ...hurried, wanted: 0 })
+    expect(throttle.room).toBe(6)
+  })
+
+  it('holds back no longer once nobody calls, and ever less while the loop has time', () => {
+    const { throttle, pass } = createProcess()
+    pass(1000, hurried)
+    const each = [1, 2, 3, 4].map(() => pass(200, { busy: 0.5, calls: 1 }))
+    expect(each.toSorted((a, b) => a - b)).toEqual(each)
+    expect(each.at(-1)).toBeGreaterThan(2 * each[0]!)
+    pass(400)
+    expect(throttle.room).toBe(Infinity)
+  })
+
+  it('goes on holding back through a silence so short that the loop may just have had no turn for calls', () => {
+    const { throttle, pass } = createProcess()
+    pass(1000, hurried)
+    pass(150, { busy: 1 })
+    expect(throttle.isHolding).toBe(true)
+    expect(throttle.room).toBeLessThan(20)
+    pass(150, { busy: 1 })
+    expect(throttle.isHolding).toBe(false)
+  })
+
+  it('never stalls: after whatever has happened, something may begin within a few milliseconds', () => {
+    const step = fc.record({
+      ms: fc.integer({ min: 1, max: 2000 }),
+      turnMs: fc.integer({ min: 1, max: 80 }),
+      busy: fc.double({ min: 0, max: 1, noNaN: true }),
+      calls: fc.integer({ min: 0, max: 2 }),
+      most: fc.integer({ min: 0, max: 256 }),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const { throttle, pass } = createProcess()
+        for (const { ms, ...how } of steps) {
+          pass(ms, how)
+          expect(throttle.room).toBeGreaterThanOrEqual(0)
+          expect(pass(4, hurried)).toBeGreaterThan(0)
+        }
+      }),
+    )
+  })
+})

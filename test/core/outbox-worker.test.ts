@@ -1,0 +1,197 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { RegistryError } from '@skillstead/protocol'
+import { describeDatabases, type TestRegistry } from '../support/harness.ts'
+import { enqueue, letLook } from '../support/outbox-acts.ts'
+
+const minuteMs = 60_000
+const farAwayMs = 60 * 24 * 60 * minuteMs
+
+/** The statements about the outbox that are read from here on. */
+function watchReads({ registry }: TestRegistry): string[] {
+  const asked: string[] = []
+  const executor = registry.database.read.getExecutor()
+  const execute = executor.executeQuery.bind(executor)
+  vi.spyOn(executor, 'executeQuery').mockImplementation((query) => {
+    if (query.sql.includes('outbox')) asked.push(query.sql)
+    return execute(query)
+  })
+  return asked
+}
+
+/** Calls back before each statement about the outbox that is read, which waits for the answer. */
+function onOutboxRead({ registry }: TestRegistry, before: () => Promise<void> | void) {
+  const executor = registry.database.read.getExecutor()
+  const execute = executor.executeQuery.bind(executor)
+  return vi.spyOn(executor, 'executeQuery').mockImplementation(async (query) => {
+    if (query.sql.includes('outbox')) await before()
+    return execute(query)
+  })
+}
+
+const poll = () => vi.advanceTimersByTime(1000)
+
+afterEach(() => vi.useRealTimers())
+
+describeDatabases('the worker of the outbox', (open) => {
+  it('wakes when a row is due, and not a millisecond before, without a commit and without a poll', async () => {
+    // Nothing but its timers can wake it.
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const test = await open()
+    const begun: number[] = []
+    test.registry.outbox.handle('timed', {
+      retryDelaysMs: [minuteMs],
+      async handle({ n }) {
+        begun.push(n as number)
+        if (begun.length === 1) throw new Error('Once more.')
+      },
+    })
+    const now = test.clock.now()
+    await enqueue(
+      test,
+      { topic: 'timed', payload: { n: 2 }, dueAt: now + farAwayMs },
+      { topic: 'timed', payload: { n: 1 }, dueAt: now + 5 * minuteMs },
+    )
+    await letLook()
+    for (const [dueAt, expected] of [
+      [now + 5 * minuteMs, [1]],
+      [now + 6 * minuteMs, [1, 1]],
+      [now + farAwayMs, [1, 1, 2]],
+    ] as const) {
+      test.clock.set(dueAt - 1)
+      await letLook()
+      expect(begun).toEqual(expected.slice(0, -1))
+      test.clock.set(dueAt)
+      await expect.poll(() => begun).toEqual(expected)
+      await letLook()
+    }
+  })
+
+  it('sees what another process wrote, for now and for later', async () => {
+    const works = await open()
+    const writes = await open({ at: works.location, clock: works.clock, works: false })
+    const begun: number[] = []
+    works.registry.outbox.handle('shared', { retryDelaysMs: [], handle: async ({ n }) => void begun.push(n as number) })
+    await letLook()
+    await enqueue(
+      writes,
+      { topic: 'shared', payload: { n: 1 } },
+      { topic: 'shared', payload: { n: 2 }, dueAt: works.clock.now() + minuteMs },
+    )
+    await expect.poll(() => begun).toEqual([1])
+    works.clock.advance(minuteMs)
+    await expect.poll(() => begun).toEqual([1, 2])
+  })
+
+  /** Two processes on one database: rows of the second reach the handler of the first by a poll alone. */
+  async function openPair(options: { onError?: (error: unknown) => void } = {}) {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const works = await open(options)
+    const writes = await open({ at: works.location, clock: works.clock, works: false })
+    const begun: number[] = []
+    works.registry.outbox.handle('shared', {
+      retryDelaysMs: [],
+      handle: async ({ n }) => void begun.push(n as number),
+    })
+    await letLook()
+    return { works, writes, begun }
+  }
+
+  describe('with polls that a test triggers', () => {
+    it('polls again after a poll that found another query for due rows running', async () => {
+      const { works, writes, begun } = await openPair()
+      const gate = Promise.withResolvers<void>()
+      const reached = Promise.withResolvers<void>()
+      onOutboxRead(works, () => {
+        reached.resolve()
+        return gate.promise
+      })
+      await enqueue(works, { topic: 'shared', payload: { n: 1 } })
+      await reached.promise
+      poll()
+      gate.resolve()
+      await expect.poll(() => begun).toEqual([1])
+      await letLook()
+      await enqueue(writes, { topic: 'shared', payload: { n: 2 } })
+      poll()
+      await expect.poll(() => begun).toEqual([1, 2])
+    })
+
+    it('polls again after polls that failed', async () => {
+      const errors: unknown[] = []
+      const { works, writes, begun } = await openPair({ onError: (error) => void errors.push(error) })
+      const fault = new Error('The database is unavailable.')
+      const failing = onOutboxRead(works, () => {
+        throw fault
+      })
+      for (const failed of [[fault], [fault, fault]]) {
+        poll()
+        await expect.poll(() => errors).toEqual(failed)
+      }
+      failing.mockRestore()
+      await enqueue(writes, { topic: 'shared', payload: { n: 1 } })
+      poll()
+      await expect.poll(() => begun).toEqual([1])
+    })
+
+    it('polls again after the clock leapt in either direction', async () => {
+      const { works, writes, begun } = await openPair()
+      for (const [n, leapMs] of [farAwayMs, -2 * farAwayMs, farAwayMs].entries()) {
+        works.clock.advance(leapMs)
+        await letLook()
+        await enqueue(writes, { topic: 'shared', payload: { n } })
+        // A poll passes while a query for due rows is running.
+        await expect.poll(() => (poll(), begun.at(-1))).toBe(n)
+      }
+    })
+  })
+
+  it('asks the database once a second and writes nothing while there is nothing to do', async () => {
+    const test = await open()
+    const { database } = test.registry
+    await enqueue(test, { topic: 'of-nobody-here', payload: {} })
+    await letLook()
+    const asked = watchReads(test)
+    let commits = 0
+    database.writer.onCommit(() => void (commits += 1))
+    await expect.poll(() => asked.length).toBe(2)
+    await setTimeout(500)
+    expect(asked.length).toBeLessThanOrEqual(3)
+    expect(new Set(asked).size).toBe(1)
+    expect(commits).toBe(0)
+  })
+
+  it('goes through no lanes while nothing is due, however often it is woken', async () => {
+    const test = await open()
+    test.registry.outbox.handle('later', { retryDelaysMs: [], async handle() {} })
+    await letLook()
+    const asked = watchReads(test)
+    const dueAt = test.clock.now() + minuteMs
+    for (let n = 0; n < 5; n++) {
+      await enqueue(test, { topic: 'later', lane: `lane-${n}`, payload: {}, dueAt })
+      await letLook()
+    }
+    expect(asked.length).toBeGreaterThanOrEqual(5)
+    expect(asked.filter((text) => text.includes('lanes'))).toEqual([])
+    test.clock.advance(minuteMs)
+    await expect.poll(async () => (await test.registry.outbox.list('lane-4', 1))[0]!.state).toBe('done')
+  })
+
+  it('holds what says that a node is shutting down against the work, where it is not this node that does', async () => {
+    const test = await open()
+    let begun = 0
+    test.registry.outbox.handle('elsewhere', {
+      retryDelaysMs: [minuteMs],
+      async handle() {
+        begun += 1
+        throw new RegistryError('shutting_down', 'The other node is shutting down.')
+      },
+    })
+    await enqueue(test, { topic: 'elsewhere', payload: {} })
+    await expect.poll(async () => (await test.registry.outbox.list('elsewhere', 1))[0]!.attempts.length).toBe(1)
+    await setTimeout(1200)
+    expect(begun, 'not before its time').toBe(1)
+    test.clock.advance(minuteMs)
+    await expect.poll(async () => (await test.registry.outbox.list('elsewhere', 1))[0]!.state).toBe('failed')
+  })
+})

@@ -1,0 +1,218 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+
+const make = (user: TestUser, visibility: 'private' | 'public') =>
+  user.api.createPack({ name: 'Covert', slug: 'covert', description: user.username, skills: [], visibility })
+
+describeApi('packs', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+    for (const name of ['one', 'two', 'three']) await alice.api.publishSkill({ skillMd: skillMd(name) })
+    await alice.api.publishSkill({ skillMd: skillMd('two', { body: 'Newer.' }) })
+  })
+
+  it('are made with 201, under a slug of their name, with their skills in the given order', async () => {
+    const input = {
+      name: 'My First Pack!',
+      description: 'Chosen.',
+      skills: ['two', { name: 'alice/one', version: '1.0.0', note: 'Start here.' }],
+    }
+    expect(await test.statusOf(bob, 'createPack', input)).toBe(201)
+    const pack = await test.api().getPack({ slug: 'my-first-pack' })
+    expect(pack).toMatchObject({
+      slug: 'my-first-pack',
+      name: 'My First Pack!',
+      description: 'Chosen.',
+      curator: { username: 'bob' },
+      visibility: 'public',
+      skillCount: 2,
+      createdAt: '2026-01-02T12:00:00.000Z',
+    })
+    expect(
+      pack.skills.map(({ fullName, pinnedVersion, note, latestVersion }) => ({
+        fullName,
+        pinnedVersion,
+        note,
+        latestVersion,
+      })),
+    ).toEqual([
+      { fullName: 'alice/two', pinnedVersion: null, note: '', latestVersion: '1.0.1' },
+      { fullName: 'alice/one', pinnedVersion: '1.0.0', note: 'Start here.', latestVersion: '1.0.0' },
+    ])
+    const listingCharacters = pack.skills.reduce(
+      (sum, { name, description }) => sum + name.length + description.length,
+      0,
+    )
+    expect(pack.budget).toEqual({ listingCharacters, fits: true })
+  })
+
+  it('may be empty, and say when their skills do not fit a listing', async () => {
+    const empty = await bob.api.createPack({ name: 'Empty', description: '', skills: [] })
+    expect(empty).toMatchObject({ skills: [], skillCount: 0, budget: { listingCharacters: 0, fits: true } })
+    for (const name of ['wide-a', 'wide-b']) {
+      await alice.api.publishSkill({ skillMd: skillMd(name, { description: 'w'.repeat(4000) }) })
+    }
+    const wide = await bob.api.createPack({ name: 'Wide', description: '', skills: ['wide-a', 'wide-b'] })
+    expect(wide.budget).toEqual({ listingCharacters: 8012, fits: false })
+  })
+
+  it('refuse skills that their curator may not know, each by name, and make nothing', async () => {
+    await alice.api.publishSkill({ skillMd: skillMd('kept'), visibility: 'private' })
+    const skills = [
+      'one',
+      'nowhere',
+      'alice/kept',
+      { name: 'two', version: '9.9.9' },
+      'alice/one',
+      { name: 'three', version: 'x' },
+    ]
+    const refusal = await refusalOf(bob.api.createPack({ name: 'Refused', description: '', skills }))
+    expect(refusal.code).toBe('invalid_request')
+    expect(refusal.errors.map(({ path }) => path)).toEqual(['skills.1', 'skills.2', 'skills.3', 'skills.4', 'skills.5'])
+    for (const name of ['nowhere', 'alice/kept', '9.9.9']) expect(refusal.message).toContain(name)
+    expect(await codeOf(test.api().getPack({ slug: 'refused' }))).toBe('not_found')
+  })
+
+  it('refuse a slug that is taken, also by a pack that is gone, and a name that gives none', async () => {
+    await bob.api.createPack({ name: 'Taken', description: '', skills: [] })
+    expect(await codeOf(alice.api.createPack({ name: 'taken', description: '', skills: [] }))).toBe('name_taken')
+    await bob.api.deletePack({ slug: 'taken' })
+    expect(await codeOf(alice.api.createPack({ name: 'Taken', description: '', skills: [] }))).toBe('name_taken')
+    expect(await fieldsOf(alice.api.createPack({ name: '中文', description: '', skills: [] }))).toEqual(['slug'])
+    expect(
+      await fieldsOf(alice.api.createPack({ name: 'x', slug: 'Not A Slug', description: '', skills: [] })),
+    ).toEqual(['slug'])
+  })
+
+  it('are changed by their curator alone', async () => {
+    await bob.api.createPack({ name: 'Changing', description: 'Before.', skills: ['one'] })
+    expect(await codeOf(test.api().updatePack({ slug: 'changing', name: 'x' }))).toBe('unauthorized')
+    expect(await codeOf(alice.api.updatePack({ slug: 'changing', name: 'x' }))).toBe('forbidden')
+    expect(await codeOf(alice.api.deletePack({ slug: 'changing' }))).toBe('forbidden')
+    expect(await codeOf(bob.api.updatePack({ slug: 'changing', skills: ['nowhere'] }))).toBe('invalid_request')
+    test.clock.advance(1000)
+    await bob.api.updatePack({ slug: 'changing', description: 'After.' })
+    const pack = await test.api().getPack({ slug: 'changing' })
+    expect(pack).toMatchObject({
+      name: 'Changing',
+      description: 'After.',
+      skillCount: 1,
+      updatedAt: '2026-01-02T12:00:01.000Z',
+    })
+    await bob.api.updatePack({ slug: 'changing', skills: [] })
+    expect((await test.api().getPack({ slug: 'changing' })).skills).toEqual([])
+    expect(await test.statusOf(bob, 'deletePack', { slug: 'changing' })).toBe(204)
+    expect(await codeOf(bob.api.getPack({ slug: 'changing' }))).toBe('not_found')
+  })
+
+  it('are listed newest first, a page at a time, by the words of a search', async () => {
+    for (const name of ['Garden one', 'Garden two', 'Garden three']) {
+      test.clock.advance(1000)
+      await bob.api.createPack({ name, description: 'For 100% of _gardeners_.', skills: [] })
+    }
+    const first = await test.api().listPacks({ q: 'garden', limit: 2 })
+    expect(first.packs.map(({ slug }) => slug)).toEqual(['garden-three', 'garden-two'])
+    expect(first).toMatchObject({ total: 3, page: 1, totalPages: 2 })
+    expect((await test.api().listPacks({ q: 'GARDEN two' })).packs.map(({ slug }) => slug)).toEqual(['garden-two'])
+    expect((await test.api().listPacks({ q: '100% _gardeners_' })).total).toBe(3)
+    expect(await test.api().listPacks({ q: '%garden%' })).toEqual({ packs: [], total: 0, page: 1, totalPages: 0 })
+    expect(await test.api().listPacks({ q: 'garden', page: 9 })).toMatchObject({ packs: [], total: 3 })
+    expect(await fieldsOf(test.api().listPacks({ limit: 101 }))).toEqual(['limit'])
+  })
+
+  it('that are private or internal are seen by those they are for', async () => {
+    await bob.api.createPack({ name: 'Mine only', description: '', skills: ['one'], visibility: 'private' })
+    await bob.api.createPack({ name: 'Ours only', description: '', skills: ['one'], visibility: 'internal' })
+    const seen = async (user?: TestUser) =>
+      (await (user?.api ?? test.api()).listPacks({ q: 'only' })).packs.map(({ slug }) => slug)
+    expect(await seen()).toEqual([])
+    expect(await seen(alice)).toEqual(['ours-only'])
+    expect(await seen(bob)).toEqual(['mine-only', 'ours-only'])
+    expect(await codeOf(alice.api.getPack({ slug: 'mine-only' }))).toBe('not_found')
+    expect(await codeOf(alice.api.updatePack({ slug: 'mine-only', name: 'x' }))).toBe('not_found')
+    expect(await codeOf(test.api().getPack({ slug: 'ours-only' }))).toBe('not_found')
+  })
+
+  it('that are private take their slug from nobody else, who cannot find out that they exist', async () => {
+    expect(await make(alice, 'private')).toMatchObject({ slug: 'covert' })
+    expect(await codeOf(make(alice, 'private'))).toBe('name_taken')
+    expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
+    expect(await codeOf(bob.api.updatePack({ slug: 'covert', name: 'X' }))).toBe('not_found')
+    expect(await codeOf(bob.api.deletePack({ slug: 'covert' }))).toBe('not_found')
+    expect(await make(bob, 'public')).toMatchObject({ slug: 'covert' })
+    expect((await test.api().getPack({ slug: 'covert' })).description).toBe('bob')
+    expect((await alice.api.getPack({ slug: 'covert' })).description).toBe('alice')
+    expect((await alice.api.listPacks({ q: 'covert' })).packs.map(({ slug }) => slug)).toEqual(['covert', 'covert'])
+    expect(await codeOf(alice.api.updatePack({ slug: 'covert', visibility: 'public' }))).toBe('name_taken')
+    // Once it was shown, everyone knows that it was there.
+    await bob.api.updatePack({ slug: 'covert', visibility: 'private' })
+    expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
+    expect(await codeOf(make(await test.makeUser(), 'public'))).toBe('name_taken')
+    await alice.api.createPack({ name: 'Later', description: '', skills: [], visibility: 'private' })
+    expect(await alice.api.updatePack({ slug: 'later', visibility: 'internal' })).toMatchObject({ slug: 'later' })
+    expect((await bob.api.getPack({ slug: 'later' })).visibility).toBe('internal')
+  })
+
+  it('are made by signed-in callers', async () => {
+    expect(await codeOf(test.api().createPack({ name: 'Guest', description: '', skills: [] }))).toBe('unauthorized')
+  })
+
+  it('follow a skill to its new owner, and lose one that is deleted', async () => {
+    for (const name of ['moving', 'going']) await alice.api.publishSkill({ skillMd: skillMd(name) })
+    await bob.api.createPack({ name: 'Followed', description: '', skills: ['moving', 'going'] })
+    await alice.api.transferSkill({ name: 'moving', newOwner: 'bob' })
+    await bob.api.acceptTransfer({ name: 'alice/moving' })
+    await alice.api.deleteSkill({ name: 'going' })
+    const pack = await test.api().getPack({ slug: 'followed' })
+    expect(pack.skills.map(({ fullName }) => fullName)).toEqual(['bob/moving'])
+    const updated = await bob.api.updatePack({ slug: 'followed', skills: ['alice/moving'] })
+    expect(updated.skills.map(({ fullName }) => fullName)).toEqual(['bob/moving'])
+  })
+
+  const since = async () => (await test.api().getFeed()).head
+
+  describe('in the feed', () => {
+    it('are one entry a change, with their public skills alone', async () => {
+      await alice.api.publishSkill({ skillMd: skillMd('unlisted'), visibility: 'private' })
+      const head = await since()
+      await alice.api.createPack({ name: 'Fed', description: 'D.', skills: ['one', 'alice/unlisted'] })
+      await alice.api.updatePack({ slug: 'fed', name: 'Fed up' })
+      await alice.api.deletePack({ slug: 'fed' })
+      const { entries } = await test.api().getFeed({ since: head })
+      expect(entries.map(({ type, subject }) => `${type} ${subject}`)).toEqual(['pack fed', 'pack fed', 'pack fed'])
+      expect(entries[0]!.data).toMatchObject({
+        withdrawn: false,
+        name: 'Fed',
+        description: 'D.',
+        curator: { username: 'alice' },
+        skills: [
+          {
+            fullName: 'alice/one',
+            pinnedVersion: null,
+            note: '',
+          },
+        ],
+      })
+      expect(entries[2]!.data).toMatchObject({ withdrawn: true })
+      expect(JSON.stringify(entries)).not.toContain('unlisted')
+    })
+
+    it('appear when they turn public and are withdrawn when they turn private', async () => {
+      const head = await since()
+      await alice.api.createPack({ name: 'Turning', description: '', skills: [], visibility: 'private' })
+      await alice.api.updatePack({ slug: 'turning', name: 'Turning still' })
+      expect(await since()).toBe(head)
+      await alice.api.updatePack({ slug: 'turning', visibility: 'public' })
+      await alice.api.updatePack({ slug: 'turning', visibility: 'internal' })
+      await alice.api.deletePack({ slug: 'turning' })
+      const { entries } = await test.api().getFeed({ since: head })
+      expect(entries.map(({ data }) => data.withdrawn)).toEqual([false, true])
+    })
+  })
+})

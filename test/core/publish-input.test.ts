@@ -1,0 +1,248 @@
+import { gzipSync } from 'node:zlib'
+import { limits, type PublishSkillInput } from '@skillstead/protocol'
+import { packTar } from 'modern-tar'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+import { bytesOf, codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
+
+type Json = Record<string, unknown>
+
+const zip = (files: { path: string; bytes: Uint8Array }[]) => new Uint8Array(writeZip(files))
+const entries = (name: string, folder = '') => [
+  { path: `${folder}SKILL.md`, bytes: Buffer.from(skillMd(name)) },
+  { path: `${folder}scripts/run.sh`, bytes: Buffer.from('echo run\n') },
+]
+
+describeApi('what a publish takes', (open, { transport }) => {
+  let test: TestRegistry
+  let alice: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+  })
+
+  const publish = (input: Json) => alice.api.publishSkill(input as unknown as PublishSkillInput)
+  const publishFiles = (files: { path: string; content: string; encoding?: 'base64' }[]) =>
+    alice.api.publishSkill({ skillMd: skillMd('files-of-all-kinds'), files })
+
+  describe('an upload', () => {
+    it.each(['', 'in-a-folder/'])('is a zip with SKILL.md at its root or in one folder (%j)', async (folder) => {
+      const name = `zipped${folder.length}`
+      const archive = { contentType: 'application/zip' as const, body: zip(entries(name, folder)) }
+      const { skill, created } = await alice.api.publishSkill({ archive, category: 'Zips', keywords: ['a', 'b'] })
+      expect({ created, name: skill.name, category: skill.category }).toEqual({ created: true, name, category: 'Zips' })
+      expect(skill.keywords.toSorted()).toEqual(['a', 'b'])
+      expect(skill.files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh'])
+    })
+
+    it('is a gzipped tar', async () => {
+      const headers = entries('tarred').map(({ path, bytes }) => ({
+        header: {
+          name: path,
+          size: bytes.length,
+        },
+        body: bytes,
+      }))
+      const archive = {
+        contentType: 'application/gzip' as const,
+        body: new Uint8Array(gzipSync(await packTar(headers))),
+      }
+      const { skill } = await alice.api.publishSkill({ archive, version: '4.0.0' })
+      expect(skill).toMatchObject({ name: 'tarred', latestVersion: '4.0.0' })
+    })
+
+    it('may hold .git beside SKILL.md, which is left out with a warning, and nowhere else', async () => {
+      const git = { path: 'cloned/.git/config', bytes: Buffer.from('[core]') }
+      const publishZip = (...more: (typeof git)[]) => {
+        const body = zip([...entries('cloned', 'cloned/'), ...more])
+        return alice.api.publishSkill({ archive: { contentType: 'application/zip', body } })
+      }
+      const { version, warnings } = await publishZip(git)
+      expect(version.files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh'])
+      expect(warnings.map(({ code }) => code)).toEqual(['git_folder_left_out'])
+      const refusal = await refusalOf(publishZip(git, { ...git, path: 'cloned/scripts/.git/config' }))
+      expect(refusal).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'scripts/.git' }] })
+    })
+
+    it('has the same digest as the same files in JSON', async () => {
+      const files = [{ path: 'scripts/run.sh', content: 'echo run\n' }]
+      const json = await alice.api.publishSkill({ skillMd: skillMd('alike'), files })
+      const archive = { contentType: 'application/zip' as const, body: zip(entries('alike')) }
+      const { created, version } = await alice.api.publishSkill({ archive })
+      expect({ created, digest: version.digest }).toEqual({ created: false, digest: json.version.digest })
+    })
+
+    it('that is broken, empty or not UTF-8 is refused, and nothing is stored', async () => {
+      const bodies = [
+        new Uint8Array([1, 2, 3]),
+        zip([{ path: 'README.md', bytes: Buffer.from('no skill') }]),
+        zip([{ path: 'SKILL.md', bytes: Buffer.from([0xff, 0xfe, 0xfd]) }]),
+      ]
+      for (const body of bodies) {
+        const archive = { contentType: 'application/zip' as const, body }
+        expect(await codeOf(alice.api.publishSkill({ archive, name: 'broken', description: 'x' }))).toBe(
+          'invalid_skill',
+        )
+      }
+      expect(await codeOf(alice.api.getSkill({ name: 'alice/broken' }))).toBe('not_found')
+    })
+  })
+
+  describe('paths of files', () => {
+    const hostile = [
+      '../up',
+      '/absolute',
+      'a/../b',
+      'a//b',
+      './a',
+      'back\\slash',
+      'C:drive',
+      'nul',
+      'aux.txt',
+      'a\0b',
+      'a\nb',
+      'trailing.',
+      'trailing ',
+      'SKILL.md',
+      'skill.MD',
+      '1/2/3/4/5/6/7/8/9',
+      'x'.repeat(256),
+      '',
+      '\ud800',
+      '.git/config',
+      'a/GIT~1/config',
+      'a/.g\u200cit/config',
+    ]
+
+    it.each(hostile)('may not be %j, and a refusal names it', async (path) => {
+      const refusal = await refusalOf(
+        publishFiles([
+          { path: 'good.txt', content: 'x' },
+          { path, content: 'y' },
+        ]),
+      )
+      expect(refusal.code).toBe('invalid_skill')
+      expect(refusal.errors.map((error) => error.path)).toEqual([path])
+    })
+
+    it('that are at fault are named each', async () => {
+      const refusal = await refusalOf(publishFiles(['../a', '/b', 'c'].map((path) => ({ path, content: '' }))))
+      expect(refusal.errors.map(({ path }) => path)).toEqual(['../a', '/b'])
+    })
+
+    it('may not make a folder that git takes for a bare repository', async () => {
+      const bare = ['x/HEAD', 'x/objects/a', 'x/refs/a', 'x/config'].map((path) => ({ path, content: 'x' }))
+      expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })
+    })
+
+    it('may not meet where case is ignored', async () => {
+      const twice = publishFiles(['Read.md', 'read.md'].map((path) => ({ path, content: '' })))
+      expect(await codeOf(twice)).toBe('invalid_skill')
+    })
+  })
+
+  describe('limits', () => {
+    it('of 512 files count SKILL.md, and over them is one clear refusal', async () => {
+      const files = Array.from({ length: limits.versionFilesMax }, (_, i) => ({ path: `f${i}`, content: '' }))
+      const most = await alice.api.publishSkill({ skillMd: skillMd('most-files'), files: files.slice(1) })
+      expect(most.version.files).toHaveLength(512)
+      for (const tooMany of [files, [...files, { path: 'one-more', content: '' }]]) {
+        const refusal = await refusalOf(alice.api.publishSkill({ skillMd: skillMd('many-files'), files: tooMany }))
+        expect(refusal.code).toBe('invalid_skill')
+        expect(refusal.errors.length).toBeLessThan(4)
+      }
+    })
+
+    it('of a file and of a version are in bytes, and name the offender', async () => {
+      const large = 'x'.repeat(limits.fileBytesMax + 1)
+      expect(await fieldsOf(publishFiles([{ path: 'large.bin', content: large }]))).toEqual(['large.bin'])
+      const refusal = await refusalOf(publish({ skillMd: skillMd('large-md', { body: large }) }))
+      expect(refusal.code).toBe('invalid_skill')
+      expect(refusal.errors.map(({ path }) => path)).toEqual(['SKILL.md'])
+      const half = large.slice(0, limits.versionBytesMax / 2)
+      const both = publishFiles(['a', 'b'].map((path) => ({ path, content: half })))
+      expect(await codeOf(both)).toBe('invalid_skill')
+    })
+  })
+
+  describe('fields', () => {
+    it('that are unknown are refused by name', async () => {
+      expect(await fieldsOf(publish({ skillMd: skillMd('unknown'), colour: 'red', __proto_: 1 }))).toEqual(
+        expect.arrayContaining(['colour']),
+      )
+    })
+
+    const wrong: [string, Json][] = [
+      ['skillMd', { skillMd: 7 }],
+      ['name', { name: ['x'] }],
+      ['version', { version: '1.0' }],
+      ['version', { version: 1 }],
+      ['visibility', { visibility: 'secret' }],
+      ['deprecated', { deprecated: 'perhaps' }],
+      ['files', { files: 'x' }],
+      ['files.0.path', { files: [{ content: '' }] }],
+      ['files.0.encoding', { files: [{ path: 'a', content: '', encoding: 'hex' }] }],
+      ['files.0.content', { files: [{ path: 'a', content: '!!!', encoding: 'base64' }] }],
+      ['files.0.mode', { files: [{ path: 'a', content: '', mode: 7 }] }],
+      ['repository', { repository: 'javascript:alert(1)' }],
+      ['changelog', { changelog: 'x'.repeat(limits.changelogCharactersMax + 1) }],
+      ['keywords', { keywords: Array(limits.keywordsMax + 1).fill('k') }],
+      ['description', { description: 'x'.repeat(limits.descriptionCharactersMax + 1) }],
+    ]
+    it.each(wrong)('of a wrong type or length are refused by name: %s', async (path, fields) => {
+      const refusal = await refusalOf(publish({ skillMd: '# x', name: 'wrong', description: 'x', ...fields }))
+      expect(refusal.code).toBe('invalid_request')
+      expect(refusal.errors.map((error) => error.path)).toEqual([path])
+    })
+
+    it.each(['description', 'category', 'license', 'changelog', 'displayName', 'deprecationMessage', 'keywords'])(
+      'hold no NUL and no half characters: %s',
+      async (field) => {
+        for (const text of ['a\0b', 'a\uD800b', '\uDC00']) {
+          const value = field === 'keywords' ? ['fine', text] : text
+          const input = { skillMd: '# x', name: 'unicode', description: 'x', [field]: value }
+          const refusal = await refusalOf(publish(input))
+          expect(refusal.code).toBe('invalid_request')
+          expect(refusal.errors[0]!.path.split('.')[0]).toBe(field)
+        }
+        expect(await codeOf(alice.api.getSkill({ name: 'alice/unicode' }))).toBe('not_found')
+      },
+    )
+
+    it('of a SKILL.md hold no half characters', async () => {
+      expect(await fieldsOf(publish({ skillMd: `${skillMd('halved')}\uD800` }))).toEqual(['skillMd'])
+    })
+
+    it('carry binary files as base64', async () => {
+      const bytes = Buffer.from([0, 255, 128, 10, 13, 0])
+      await publishFiles([{ path: 'data.bin', content: bytes.toString('base64'), encoding: 'base64' }])
+      const file = await alice.api.getFile({ name: 'alice/files-of-all-kinds', path: 'data.bin' })
+      expect(await bytesOf(file)).toEqual(bytes)
+    })
+  })
+
+  const put = (body: BodyInit, contentType = 'application/json') =>
+    test.request('/api/v1/skills', {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${alice.key}`, 'content-type': contentType },
+      body,
+    })
+
+  describe.runIf(transport === 'HTTP')('bodies', () => {
+    it.each([
+      ['{"skillMd":', 400],
+      ['[]', 400],
+      ['null', 400],
+      ['"text"', 400],
+      [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400],
+    ])('that are no JSON objects are refused: %j', async (body, status) => {
+      expect((await put(body as BodyInit)).status).toBe(status)
+    })
+
+    it('of other types are 415, and over the limit 413', async () => {
+      expect((await put('name: x', 'application/yaml')).status).toBe(415)
+      expect((await put(new Uint8Array(limits.bodyBytesMax + 1))).status).toBe(413)
+    })
+  })
+})

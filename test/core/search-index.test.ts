@@ -1,0 +1,632 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { inflectionsOf } from '../../packages/core/src/search/inflections.ts'
+import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
+import type { SearchDocument, SearchQuery } from '../../packages/core/src/search/search-index.ts'
+import {
+  parseQuery,
+  queryTermsMax,
+  termLengthMax,
+  toIndexText,
+  tokenize,
+} from '../../packages/core/src/search/tokenize.ts'
+import { topSlots } from '../../packages/core/src/search/top-slots.ts'
+import { TypoDictionary, editDistance } from '../../packages/core/src/search/typo-dictionary.ts'
+
+function skill(id: number, name: string, more: Partial<SearchDocument> = {}): SearchDocument {
+  const owner = more.owner ?? 'ada'
+  return {
+    id,
+    name,
+    owner,
+    fullName: `${owner}/${name}`,
+    displayName: name,
+    keywords: [],
+    description: '',
+    headings: [],
+    summary: '',
+    category: '',
+    license: '',
+    visibility: 'public',
+    readers: [],
+    stub: false,
+    verified: false,
+    deprecated: false,
+    securityScore: null,
+    downloads: 0,
+    stars: 0,
+    publishedAt: 0,
+    ...more,
+  }
+}
+
+function indexOf(...documents: SearchDocument[]) {
+  const index = createSearchIndex()
+  for (const document of documents) index.put(document)
+  return index
+}
+
+function query(q: string, more: Partial<SearchQuery> = {}): SearchQuery {
+  return { q, offset: 0, limit: 20, viewer: null, filters: { includeStubs: false }, ...more }
+}
+
+const nothing = { ids: [], total: 0 }
+
+describe('finding', () => {
+  const index = indexOf(
+    skill(1, 'pdf-forms', { description: 'Fill in PDF forms. Merge and split documents.' }),
+    skill(2, 'invoices', { description: 'Read invoices from PDF files.', headings: ['Merge totals'] }),
+    skill(3, 'kubernetes-rollout', { description: 'Deploy containers.', keywords: ['k8s'], summary: 'Watches pods.' }),
+    skill(4, 'nano-banana', { displayName: 'Nano Banana 图像生成', description: '图像生成时使用此技能。' }),
+    skill(5, 'cpp-review', { description: 'Reviews C++ and C# code in a café.' }),
+  )
+  const find = (q: string) => index.search(query(q)).ids
+
+  test('every field is searched', () => {
+    for (const q of ['rollout', 'ada rollout', 'k8s', 'containers', 'pods']) expect(find(q)[0]).toBe(3)
+    expect(find('totals')).toEqual([2])
+  })
+
+  test('skills with all terms are found, and skills that share one word with the query are not', () => {
+    expect(index.search(query('merge invoices pdf'))).toEqual({ ids: [2], total: 1 })
+    expect(index.search(query('deploy pdf'))).toEqual({ ids: [3], total: 1 })
+  })
+
+  test('skills with most of a long query are found where none has all of it', () => {
+    expect(find('merge or split forms of several banks')).toEqual([1])
+  })
+
+  test('a filter takes matches away and never adds any', () => {
+    const filtered = indexOf(
+      skill(1, 'pdf-tools', { category: 'documents' }),
+      skill(2, 'pdf-viewer', { category: 'reading' }),
+      skill(3, 'power-tools', { category: 'reading' }),
+    )
+    expect(filtered.search(query('pdf tools')).ids).toEqual([1])
+    expect(filtered.search(query('pdf tools', { filters: { includeStubs: false, category: 'reading' } })).ids).toEqual(
+      [],
+    )
+  })
+
+  test('the name of a category is found', () => {
+    const sorted = indexOf(skill(1, 'invoices', { category: 'Tax & Law' }), skill(2, 'forms', { category: 'office' }))
+    expect(sorted.search(query('tax')).ids).toEqual([1])
+    expect(sorted.search(query('law invoices', { explain: true })).matches).toMatchObject([
+      { fields: ['name', 'category'], terms: ['invoices', 'law'] },
+    ])
+  })
+
+  test('what nobody wrote is not found', () => {
+    expect(index.search(query('zeppelin'))).toEqual(nothing)
+    expect(index.search(query('?!'))).toEqual(nothing)
+  })
+
+  test('no query finds everything', () => {
+    expect(index.search(query(''))).toEqual({ ids: [5, 2, 3, 4, 1], total: 5 })
+    expect(index.search(query('  ')).total).toBe(5)
+  })
+
+  test('a misspelt word finds what was meant', () => {
+    for (const q of ['kubernets', 'kubernnetes', 'kubrenetes', 'kubernetas', 'kubernet']) expect(find(q)).toEqual([3])
+    expect(find('fill pdf fomrs')[0]).toBe(1)
+  })
+
+  test('a word that exists is not taken for a misspelling of a rare one', () => {
+    expect(find('pods')).toEqual([3])
+    expect(index.search(query('forms')).total).toBe(1)
+  })
+
+  test('the last word may be unfinished, others may not', () => {
+    expect(find('deploy contai')).toEqual([3])
+    expect(find('contai ')).toEqual([])
+  })
+
+  test('words that were written together are taken apart', () => {
+    const apart = indexOf(...[1, 2, 3].map((id) => skill(id, `web-${id}`, { description: 'scraping pages' })))
+    expect(apart.search(query('webscraping')).total).toBe(3)
+  })
+
+  test('other forms of a word are found after the word itself', () => {
+    expect(find('deploying container')).toEqual([3])
+    const forms = indexOf(
+      skill(1, 'a', { description: 'creates slides' }),
+      skill(2, 'b', { description: 'create slide' }),
+    )
+    expect(forms.search(query('create slide')).ids).toEqual([2, 1])
+  })
+
+  test('Chinese is found by any part of it, by one character, and with one left out', () => {
+    for (const q of ['图像', '像生成', '图像生成时使用此', '图像生成使用此', '此', '技']) expect(find(q)).toEqual([4])
+    for (const q of ['像成', '图生']) expect(find(q)).toEqual([4])
+    expect(find('图此')).toEqual([])
+    expect(find('天气')).toEqual([])
+  })
+
+  test('accents, case and possessives make no difference, and C++ is not C#', () => {
+    for (const q of ['CAFE', 'café', 'cafe’s', 'C++', 'c#']) expect(find(q)).toEqual([5])
+    expect(find('c# c++')).toEqual([5])
+  })
+
+  test('stop words are ignored unless there is nothing else', () => {
+    expect(index.search(query('how to use the pods')).total).toBe(1)
+    expect(find('from')).toEqual([2])
+  })
+
+  test('explains which words of which fields answered', () => {
+    const [invoices] = index.search(query('merging invoices', { explain: true })).matches!
+    expect(invoices).toEqual({
+      score: expect.any(Number),
+      fields: ['name', 'description', 'headings'],
+      terms: ['invoices', 'merge'],
+    })
+    const { ids, matches } = index.search(query('pdf', { explain: true }))
+    expect(ids).toEqual([1, 2])
+    expect(matches).toMatchObject([
+      { fields: ['name', 'description'], terms: ['pdf'] },
+      { fields: ['description'], terms: ['pdf'] },
+    ])
+    expect(matches![0]!.score).toBeGreaterThan(matches![1]!.score)
+  })
+})
+
+describe('order', () => {
+  test('the skill that is called what was typed comes first', () => {
+    const index = indexOf(
+      skill(1, 'pdf-tools', { description: 'pdf pdf pdf', keywords: ['pdf'], headings: ['pdf'] }),
+      skill(2, 'pdf', { description: 'Documents.' }),
+      skill(3, 'malicious-pdf-analysis', { description: 'pdf', downloads: 5_000_000 }),
+    )
+    expect(index.search(query('pdf')).ids[0]).toBe(2)
+  })
+
+  test('terms in one sentence come before the same terms apart', () => {
+    const index = indexOf(
+      skill(1, 'one', { description: 'Rotate secrets. Check the vault. Review keys.' }),
+      skill(2, 'two', { description: 'Check and review. Then rotate vault keys. Keep secrets.' }),
+    )
+    expect(index.search(query('rotate vault keys')).ids).toEqual([2, 1])
+    expect(index.search(query('keys vault rotate')).ids).toEqual([2, 1])
+  })
+
+  test('popularity decides between equals, and nothing else', () => {
+    const index = indexOf(
+      skill(1, 'a', { description: 'lint css' }),
+      skill(2, 'b', { description: 'lint css', downloads: 900 }),
+      skill(3, 'c', { description: 'lint html', downloads: 5_000_000, stars: 9000 }),
+      skill(4, 'd', { description: 'lint css', deprecated: true, downloads: 900 }),
+    )
+    expect(index.search(query('lint css')).ids).toEqual([2, 1, 4])
+  })
+
+  test('without a query downloads decide, and sorts are descending', () => {
+    const index = indexOf(
+      skill(1, 'b', { downloads: 5, stars: 1, publishedAt: 30 }),
+      skill(2, 'a', { downloads: 5, stars: 3, publishedAt: 10 }),
+      skill(3, 'c', { downloads: 9, stars: 2, publishedAt: 20 }),
+    )
+    expect(index.search(query('')).ids).toEqual([3, 2, 1])
+    expect(index.search(query('', { sort: 'stars' })).ids).toEqual([2, 3, 1])
+    expect(index.search(query('', { sort: 'recent' })).ids).toEqual([1, 3, 2])
+    index.putCounters(1, { downloads: 10, stars: 10 })
+    expect(index.search(query('')).ids).toEqual([1, 3, 2])
+    expect(index.search(query('', { sort: 'stars' })).ids).toEqual([1, 2, 3])
+  })
+
+  test('a sort with a query changes the order and finds the same', () => {
+    const index = indexOf(
+      skill(1, 'a', { description: 'deploy kubernetes', downloads: 1 }),
+      skill(2, 'b', { description: 'deploy kubernetes', downloads: 2 }),
+      skill(3, 'c', { description: 'deploy websites', downloads: 1000 }),
+    )
+    expect(index.search(query('deploy kubernetes', { sort: 'downloads' }))).toEqual({ ids: [2, 1], total: 2 })
+    expect(index.search(query('deploy kubernetes'))).toEqual({ ids: [2, 1], total: 2 })
+    expect(index.search(query('deploy zeppelin', { sort: 'downloads' }))).toEqual({ ids: [3, 2, 1], total: 3 })
+  })
+
+  test('equals are ordered by the code units of their full names', () => {
+    const index = indexOf(
+      skill(1, 'z', { owner: 'b' }),
+      skill(2, 'x', { owner: 'b-c' }),
+      skill(3, 'x', { owner: 'b' }),
+      skill(4, '9', { owner: 'b' }),
+    )
+    expect(index.search(query('')).ids).toEqual([2, 4, 3, 1])
+  })
+})
+
+const words = ['deploy', 'test', 'pdf', 'merge', '图像', 'lint']
+const anySkill = fc.record({
+  description: fc.array(fc.constantFrom(...words), { maxLength: 4 }).map((chosen) => chosen.join(' ')),
+  downloads: fc.nat(3),
+  stars: fc.nat(2),
+  publishedAt: fc.nat(3),
+  stub: fc.boolean(),
+  visibility: fc.constantFrom('public' as const, 'internal' as const, 'private' as const),
+  readers: fc.subarray(['ada', 'bob']),
+})
+const anyQuery = fc.array(fc.constantFrom(...words, 'depoly'), { maxLength: 3 }).map((chosen) => chosen.join(' '))
+const anyViewer = fc.constantFrom('ada', 'bob', 'eve', null)
+
+describe('pages and visibility, for any skills and any query', () => {
+  test('pages of every order join to the same whole: nothing twice, nothing left out', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anySkill, { maxLength: 40 }),
+        anyQuery,
+        fc.constantFrom(undefined, 'downloads' as const, 'recent' as const, 'stars' as const),
+        fc.integer({ min: 1, max: 9 }),
+        (skills, q, sort, limit) => {
+          const index = indexOf(...skills.map((more, id) => skill(id, `s${id}`, more)))
+          const whole = index.search(query(q, { sort, limit: 100 }))
+          expect(whole.total).toBe(whole.ids.length)
+          const joined: number[] = []
+          for (let offset = 0; offset < whole.total + limit; offset += limit) {
+            const page = index.search(query(q, { sort, offset, limit }))
+            expect(page.total).toBe(whole.total)
+            joined.push(...page.ids)
+          }
+          expect(joined).toEqual(whole.ids)
+        },
+      ),
+    )
+  })
+
+  test('a viewer finds what he may see and nothing else', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anySkill, { maxLength: 30 }),
+        anyQuery,
+        anyViewer,
+        fc.boolean(),
+        (skills, q, viewer, includeStubs) => {
+          const documents = skills.map((more, id) => skill(id, `secret${id}`, more))
+          const index = indexOf(...documents)
+          const maySee = ({ visibility, readers, stub }: SearchDocument) =>
+            (includeStubs || !stub) &&
+            (visibility === 'public' || (viewer !== null && (visibility === 'internal' || readers.includes(viewer))))
+          const seen = documents.filter(maySee)
+          const found = index.search(query('', { viewer, filters: { includeStubs }, limit: 100 }))
+          expect(found.ids.toSorted()).toEqual(seen.map(({ id }) => id).toSorted())
+          const hits = index.search(query(q, { viewer, filters: { includeStubs }, limit: 100 }))
+          expect(seen.map(({ id }) => id)).toEqual(expect.arrayContaining(hits.ids))
+          const names = seen.filter(({ stub }) => !stub).map(({ name }) => name)
+          expect(names).toEqual(expect.arrayContaining(index.suggest('secret', 100, viewer)))
+        },
+      ),
+    )
+  })
+
+  test('putting skills in another order, twice, or after removing others changes no answer', () => {
+    fc.assert(
+      fc.property(fc.array(anySkill, { minLength: 1, maxLength: 20 }), anyQuery, (skills, q) => {
+        const documents = skills.map((more, id) => skill(id, `s${id}`, more))
+        const index = indexOf(...documents)
+        const other = indexOf(
+          ...documents.map(({ id }) => skill(id, `old${id}`, { description: 'deploy test pdf' })),
+          skill(99, 'gone', { description: words.join(' ') }),
+          ...documents.toReversed(),
+        )
+        other.remove(99)
+        for (const sort of [undefined, 'recent' as const]) {
+          const asked = query(q, { sort, viewer: 'ada' })
+          expect(other.search(asked)).toEqual(index.search(asked))
+        }
+      }),
+    )
+  })
+})
+
+describe('what a viewer may not see', () => {
+  const data = skill(1, 'zebrafish', { description: 'zebrafish data' })
+
+  test('a word of a private skill does not stop the repair of what a guest mistyped, nor its owner from finding it', () => {
+    const index = indexOf(data)
+    const guest = query('zebrafisk ', { explain: true })
+    const before = index.search(guest)
+    expect(before.total).toBe(1)
+    const hidden = skill(2, 'hidden', {
+      owner: 'bob',
+      description: 'zebrafisk',
+      visibility: 'private',
+      readers: ['bob'],
+    })
+    index.put(hidden)
+    for (const viewer of [null, 'eve']) expect(index.search({ ...guest, viewer })).toEqual(before)
+    expect(index.search({ ...guest, viewer: 'bob' }).ids).toEqual([2])
+    expect(index.suggest('zebrafisk', 9, null)).toEqual(['zebrafish'])
+    index.put({ ...hidden, visibility: 'internal' })
+    expect(index.search(guest)).toEqual(before)
+    expect(index.search({ ...guest, viewer: 'eve' }).ids).toEqual([2])
+    index.put({ ...hidden, visibility: 'public' })
+    expect(index.search(guest).ids).toEqual([2])
+    index.put(hidden)
+    expect(index.search(guest)).toEqual(before)
+  })
+
+  const letters = [
+    'deploy',
+    'deploys',
+    'deplay',
+    'depl',
+    'web',
+    'scraping',
+    'webscraping',
+    '提示',
+    '何提',
+    '何示',
+    'data',
+    'date',
+  ]
+  const anyWord = fc.oneof(
+    fc.constantFrom(...letters),
+    fc.string({ unit: fc.constantFrom('d', 'a', 't'), minLength: 1, maxLength: 6 }),
+  )
+  const text = (maxLength: number) => fc.array(anyWord, { maxLength }).map((chosen) => chosen.join(' '))
+  const written = fc.record({
+    displayName: text(2),
+    description: text(8),
+    keywords: fc.array(anyWord, { maxLength: 2 }),
+    summary: text(4),
+    downloads: fc.nat(3),
+    stub: fc.boolean(),
+  })
+
+  test('changes nothing that he is told: totals, order, scores, words, completions', () => {
+    fc.assert(
+      fc.property(
+        fc.array(written, { maxLength: 20 }),
+        fc.array(written, { maxLength: 20 }),
+        fc.array(text(3), { minLength: 1, maxLength: 6 }),
+        fc.constantFrom(undefined, 'downloads' as const),
+        (open, secret, queries, sort) => {
+          const shown = open.map((more, i) =>
+            skill(i, `open${i}`, { ...more, visibility: i % 4 === 3 ? 'internal' : 'public' }),
+          )
+          const hidden = secret.map((more, i) =>
+            skill(100 + i, `hid${i}`, { ...more, owner: 'bob', visibility: 'private', readers: ['bob'] }),
+          )
+          const alone = indexOf(...shown)
+          // Hidden ones first, between and after: what was there earlier must not decide between equals.
+          const together = indexOf(...hidden.slice(0, 5), ...shown, ...hidden)
+          const answersOf = (index: ReturnType<typeof indexOf>) =>
+            [null, 'eve'].map((viewer) =>
+              queries.map((q) => [
+                index.search(query(q, { sort, viewer, explain: true, limit: 100 })),
+                index.search(query(`${q} `, { sort, viewer, explain: true, limit: 100 })),
+                index.suggest(q, 20, viewer),
+              ]),
+            )
+          const expected = answersOf(alone)
+          expect(answersOf(together)).toEqual(expected)
+          for (const document of hidden) together.put({ ...document, visibility: 'public' })
+          for (const document of hidden) together.put(document)
+          expect(answersOf(together)).toEqual(expected)
+          for (const { id } of hidden) together.remove(id)
+          expect(answersOf(together)).toEqual(expected)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('filters', () => {
+  const index = indexOf(
+    skill(1, 'a', { category: 'Data', license: 'MIT', keywords: ['CSV'], verified: true, securityScore: 90 }),
+    skill(2, 'b', { owner: 'bob', category: 'data', license: 'Apache-2.0', deprecated: true, securityScore: 40 }),
+    skill(3, 'c', { category: 'data-science', keywords: ['csv-files'], stub: true }),
+  )
+  const find = (filters: Partial<SearchQuery['filters']>) =>
+    index.search(query('', { filters: { includeStubs: true, ...filters } })).ids
+
+  test('texts are compared whole and without case', () => {
+    expect(find({ category: 'DATA' })).toEqual([1, 2])
+    expect(find({ license: 'mit' })).toEqual([1])
+    expect(find({ owner: 'Bob' })).toEqual([2])
+    expect(find({ keyword: 'csv' })).toEqual([1])
+    expect(find({ keyword: 'cs' })).toEqual([])
+  })
+
+  test('flags and scores narrow further, and stubs come only when asked for', () => {
+    expect(find({ verified: true })).toEqual([1])
+    expect(find({ verified: false })).toEqual([3, 2])
+    expect(find({ deprecated: false })).toEqual([1, 3])
+    expect(find({ minSecurityScore: 0 })).toEqual([1, 2])
+    expect(find({ minSecurityScore: 41, category: 'data' })).toEqual([1])
+    expect(index.search(query('')).ids).toEqual([1, 2])
+  })
+
+  test('they apply to searches with words, totals included', () => {
+    expect(index.search(query('csv', { filters: { includeStubs: true, verified: true } }))).toEqual({
+      ids: [1],
+      total: 1,
+    })
+    expect(index.search(query('csv', { filters: { includeStubs: false } })).total).toBe(1)
+  })
+})
+
+describe('changes', () => {
+  test('a replaced skill is found by its new words and not by its old ones', () => {
+    const index = indexOf(skill(1, 'old-name', { description: 'zeppelin flights', keywords: ['airship'] }))
+    index.put(skill(1, 'new-name', { description: 'submarine dives' }))
+    expect(index.size).toBe(1)
+    for (const q of ['zeppelin', 'zepelin', 'airship', 'old', 'flig']) expect(index.search(query(q))).toEqual(nothing)
+    expect(index.search(query('submarine'))).toEqual({ ids: [1], total: 1 })
+    expect(index.suggest('zep', 10, null)).toEqual([])
+    expect(index.suggest('old', 10, null)).toEqual([])
+  })
+
+  test('a removed skill leaves nothing behind', () => {
+    const index = indexOf(skill(1, 'zeppelin', { description: 'zeppelin' }), skill(2, 'boats'))
+    index.remove(1)
+    index.remove(1)
+    index.remove(77)
+    index.putCounters(1, { downloads: 9, stars: 9 })
+    expect(index.size).toBe(1)
+    for (const q of ['zeppelin', 'zepelin', 'zepp']) expect(index.search(query(q))).toEqual(nothing)
+    expect(index.suggest('zep', 10, null)).toEqual([])
+    expect(index.search(query('')).ids).toEqual([2])
+    index.put(skill(3, 'trains'))
+    expect(index.search(query('', { filters: { includeStubs: false, owner: 'ada' } })).ids).toEqual([2, 3])
+  })
+
+  test('a skill that turns private is gone for others at once, and its words from their suggestions', () => {
+    const open = skill(1, 'zeppelin', { description: 'secretword secretword', readers: ['ada'] })
+    const index = indexOf(open, skill(2, 'also', { ...open, id: 2, name: 'also', fullName: 'ada/also' }))
+    index.put({ ...open, visibility: 'private' })
+    index.put({ ...open, id: 2, name: 'also', fullName: 'ada/also', visibility: 'private' })
+    for (const viewer of [null, 'eve']) {
+      expect(index.search(query('secretword', { viewer }))).toEqual(nothing)
+      expect(index.suggest('secr', 10, viewer)).toEqual([])
+      expect(index.suggest('zep', 10, viewer)).toEqual([])
+    }
+    expect(index.search(query('secretword', { viewer: 'ada' })).total).toBe(2)
+    expect(index.suggest('secr', 10, 'ada')).toEqual(['secretword'])
+  })
+})
+
+describe('suggestions', () => {
+  const index = indexOf(
+    skill(1, 'pdf-forms', { description: 'Extract tables.', downloads: 10 }),
+    skill(2, 'pdf-merge', { description: 'Extract pages.', downloads: 500 }),
+    skill(3, 'view-pdf', { description: 'Extract text from pdfs with performance.', downloads: 9000 }),
+    skill(4, 'stubby-pdf', { stub: true }),
+  )
+
+  test('names that go on as typed come first, the popular before the others', () => {
+    expect(index.suggest('pd', 10, null)).toEqual(['pdf-merge', 'pdf-forms', 'pdf', 'view-pdf'])
+    expect(index.suggest('pdf-f', 10, null)).toEqual(['pdf-forms'])
+    expect(index.suggest('PDF fo', 10, null)).toEqual(['pdf-forms'])
+  })
+
+  test('words that are frequent are completed, after the words before them', () => {
+    expect(index.suggest('ext', 10, null)).toEqual(['extract'])
+    expect(index.suggest('pdf ext', 10, null)).toEqual(['pdf extract'])
+    expect(index.suggest('zeppelin ext', 10, null)).toEqual([])
+  })
+
+  test('a misspelling is completed to what was meant', () => {
+    expect(index.suggest('extarct', 10, null)).toEqual(['extract'])
+  })
+
+  test('there are never more than asked for, and none for nothing', () => {
+    expect(index.suggest('pd', 2, null)).toEqual(['pdf-merge', 'pdf'])
+    expect(index.suggest('pd', 0, null)).toEqual([])
+    for (const q of ['', ' ', '?', '_']) expect(index.suggest(q, 10, null)).toEqual([])
+  })
+})
+
+describe('hostile input', () => {
+  const odd = [
+    '!'.repeat(10_000),
+    'a'.repeat(10_000),
+    Array.from({ length: 5000 }, (_, i) => `word${i}`).join(' '),
+    '__proto__ constructor hasOwnProperty toString',
+    '\ud800 \udfff \0 \u202e \uffff',
+    '*:() AND OR NOT "unclosed',
+    '图'.repeat(10_000),
+  ]
+
+  test('queries and documents of any kind are taken', () => {
+    for (const text of odd) {
+      const document = skill(1, 'odd', { description: text, headings: [text], keywords: [text], summary: text })
+      const index = indexOf(document)
+      for (const q of odd) {
+        index.search(query(q, { explain: true }))
+        index.suggest(q, 10, null)
+      }
+      index.remove(1)
+      expect(index.search(query(text))).toEqual(nothing)
+    }
+  })
+
+  test('names of object members are words like others', () => {
+    const index = indexOf(skill(1, 'constructor', { description: '__proto__' }), skill(2, 'plain'))
+    expect(index.search(query('constructor')).ids).toEqual([1])
+    expect(index.search(query('__proto__')).ids).toEqual([1])
+    expect(index.search(query('hasOwnProperty'))).toEqual(nothing)
+    expect(index.search(query('', { filters: { includeStubs: false, category: '__proto__' } }))).toEqual(nothing)
+  })
+
+  test('any string is a query', () => {
+    const index = indexOf(skill(1, 'some-skill', { description: 'Some words. 图像生成' }))
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (q) => {
+        const { ids, total } = index.search(query(q))
+        expect(ids.length).toBe(total)
+        index.suggest(q, 5, null)
+      }),
+    )
+  })
+})
+
+describe('tokens', () => {
+  test('a query is bounded in terms and in the length of each', () => {
+    const { terms } = parseQuery(Array.from({ length: 200 }, (_, i) => `w${i}`).join(' '))
+    expect(terms.length).toBe(queryTermsMax)
+    expect(parseQuery('x'.repeat(400)).terms).toEqual(['x'.repeat(termLengthMax)])
+  })
+
+  test('whatever a query consists of, a text that contains it has its tokens', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const inText = new Set(tokenize(`before ${text} after`))
+        for (const term of parseQuery(text).terms) expect(inText).toContain(term)
+      }),
+    )
+  })
+
+  test('the text for an index elsewhere is made of the same tokens', () => {
+    const document = skill(1, 'pdf-forms', {
+      displayName: 'PDF Forms',
+      description: 'C++ 图像生成',
+      headings: ['A b', 'C'],
+    })
+    expect(toIndexText(document)).toEqual({
+      name: 'pdf forms pdf forms',
+      owner: 'ada',
+      keywords: '',
+      description: 'cpp 图像 像生 生成 成',
+      headings: 'a b c',
+      summary: '',
+      category: '',
+    })
+  })
+
+  test('words have other forms', () => {
+    expect(inflectionsOf('deploys')).toEqual(expect.arrayContaining(['deploy', 'deployed', 'deploying']))
+    expect(inflectionsOf('planning')).toEqual(expect.arrayContaining(['plan', 'plans', 'planned']))
+    expect(inflectionsOf('queries')).toContain('query')
+    expect(inflectionsOf('class')).not.toContain('clas')
+    expect(inflectionsOf('k8s')).toEqual([])
+  })
+})
+
+describe('the parts', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
+
+  test('every word at one edit is found, as long as it is filed', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(word, { maxLength: 30 }), word, (filed, misspelling) => {
+        const dictionary = new TypoDictionary((id) => filed[id - 1]!)
+        for (const [i, added] of filed.entries()) dictionary.add(i + 1, added)
+        for (const [i, removed] of filed.entries()) if (i % 2 === 0) dictionary.remove(i + 1, removed)
+        const near = filed.filter((other, i) => i % 2 === 1 && editDistance(other, misspelling) === 1)
+        const found = dictionary.findRepairs(misspelling, () => true).map(({ id }) => filed[id - 1]!)
+        expect(found.toSorted()).toEqual(near.toSorted())
+      }),
+    )
+  })
+
+  test('a page of the top slots is that page of all of them in order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5), { maxLength: 200 }), fc.nat(60), fc.nat(30), (values, offset, limit) => {
+        const keys = Float64Array.from(values)
+        const ranks = Int32Array.from(values, (_, i) => i)
+        const all = [...ranks].toSorted((a, b) => keys[b]! - keys[a]! || a - b)
+        const page = topSlots(ranks.toReversed(), keys, ranks, offset, limit)
+        expect(page).toEqual(all.slice(offset, offset + limit))
+      }),
+    )
+  })
+})

@@ -1,0 +1,188 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findPassages, placeWords } from '../../packages/core/src/catalogue/copy-passages.ts'
+import { toShingles, toWords } from '../../packages/core/src/catalogue/shingles.ts'
+import { comparerWith, measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
+import { sketchWords, toSketch } from '../../packages/core/src/catalogue/sketch.ts'
+import { comparedCharactersMax, foldText, splitWords } from '../../packages/core/src/catalogue/copy-words.ts'
+import { skillMd } from '../support/answers.ts'
+
+const word = fc.stringMatching(/^[a-z]{1,8}$/)
+const text = (min: number, max: number) =>
+  fc.array(word, { minLength: min, maxLength: max }).map((words) => words.join(' '))
+const numbered = (from: number, words: number) => Array.from({ length: words }, (_, i) => `w${from + i}`).join(' ')
+const bytes = (body: string) => Buffer.from(skillMd('x', { body }))
+
+describe('words of a body', () => {
+  it.each([
+    ['Read the file.', ['read', 'the', 'file']],
+    ["don't stop", ['don', 't', 'stop']],
+    ['API_KEY=1', ['api', 'key', '1']],
+    ['图像 file处理', ['图', '像', 'file', '处', '理']],
+    ['สวัสดี', ['ส', 'วั', 'ส', 'ดี']],
+    ['ＡＢＣ naïve ﬁne', ['abc', 'naïve', 'fine']],
+    ['𠮷野 𝒜', ['𠮷', '野', 'a']],
+    ['— ** 🎉', []],
+    ['', []],
+  ])('of %j are %j', (body, words) => {
+    const folded = foldText(body)
+    const { starts, ends, hashes } = splitWords(folded)
+    expect([...starts].map((start, i) => folded.slice(start, ends[i]))).toEqual(words)
+    expect(hashes).toHaveLength(words.length)
+  })
+
+  it('are the same numbers in every version of the program, for they are stored', () => {
+    const words = toWords('Read the file, then sum it up.')
+    expect([...words]).toEqual([-824204347, -1274105316, -1427482813, -450696842, -582075736, 1194886160, 1128467232])
+    expect([...toShingles(words)]).toEqual([22332902144337, 85220717407949, 109605064098975])
+  })
+})
+
+it('folds a text to no more than is compared, though a character may become 18', () => {
+  expect(foldText('\ufdfa'.repeat(comparedCharactersMax))).toHaveLength(comparedCharactersMax)
+})
+
+describe('boilerplate', () => {
+  const common = [
+    'This project is licensed under the MIT License',
+    'Clarify goals, constraints, and required inputs. Apply relevant best practices and validate outcomes. Provide actionable steps and verification.',
+  ].join('. ')
+  const own = (from: number) => `${common}\n${numbered(from, 12)}\nWhen to use this skill\n${numbered(from + 20, 12)}`
+
+  it('does not count: two texts that share nothing else are no copies', () => {
+    expect(measureSimilarity(own(0), own(100))).toBeLessThan(0.4)
+    expect(measureSimilarity(own(0), own(0).replaceAll(/[.:]/g, ' '))).toBe(1)
+    const [a, b] = [0, 100].map((from) =>
+      placeWords(skillMd('x', { body: `When to use this skill\n${numbered(from, 9)}` })),
+    )
+    expect(findPassages(a!, b!)).toEqual([])
+  })
+
+  it('takes nothing from what is a copy beside it', () => {
+    expect(measureSimilarity(`${common}\n${numbered(0, 40)}`, numbered(0, 40))).toBe(1)
+  })
+})
+
+describe('kinds of likeness', () => {
+  it.each([
+    ['the same but for case and marks', numbered(0, 60), `# ${numbered(0, 60).toUpperCase()}!`, 'exact', 1],
+    ['one word changed', numbered(0, 100), numbered(0, 100).replace('w50', 'other'), 'near', 0.9479],
+    ['a part of a long one', numbered(0, 30), numbered(0, 300), 'partial', 1],
+    [
+      'half of it',
+      `${numbered(0, 52)} ${numbered(500, 52)}`,
+      `${numbered(0, 52)} ${numbered(700, 52)}`,
+      'partial',
+      0.48,
+    ],
+    ['nothing', numbered(0, 50), numbered(50, 50), 'partial', 0],
+  ] as const)('%s', (_, a, b, kind, similarity) => {
+    const comparison = comparerWith(toWords(a))(toWords(b))
+    expect(comparison.kind).toBe(kind)
+    expect(comparison.similarity).toBeCloseTo(similarity, 2)
+    expect(comparerWith(toWords(b))(toWords(a))).toEqual(comparison)
+  })
+})
+
+describe('sketches', () => {
+  it('keep a part of what they look up, a few for short bodies and never many', () => {
+    fc.assert(
+      fc.property(text(0, 3000), (body) => {
+        const { shingleCount, kept, lookedUp } = toSketch(bytes(body))
+        expect(lookedUp).toEqual(expect.arrayContaining([...kept]))
+        expect(lookedUp.length).toBeLessThanOrEqual(Math.min(1100, shingleCount))
+        expect(kept.length).toBeLessThanOrEqual(40 + 3 * Math.sqrt(shingleCount))
+        expect(lookedUp.every((shingle) => Number.isSafeInteger(shingle) && shingle >= 0)).toBe(true)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it.each([40, 84, 113, 300])('of %i words keep enough to find it again where some are changed', (words) => {
+    const kept = Array.from({ length: 200 }, (_, i) => toSketch(bytes(numbered(1000 * i, words))).kept.length)
+    expect(Math.min(...kept)).toBeGreaterThan(12)
+  })
+
+  it('of a whole look up what is kept of a part of it, but for what is too rare in the whole', () => {
+    const whole = toSketch(bytes(numbered(0, 4000)))
+    const part = toSketch(bytes(numbered(1000, 400)))
+    expect(part.kept.filter((shingle) => whole.lookedUp.includes(shingle)).length).toBeGreaterThan(5)
+    expect(whole.kept.filter((shingle) => part.lookedUp.includes(shingle)).length).toBeGreaterThan(2)
+  })
+
+  it('do not see order of passages, case, white space or frontmatter', () => {
+    fc.assert(
+      fc.property(text(12, 80), text(12, 80), (a, b) => {
+        const dressed = skillMd('other', { body: `${a.toUpperCase()}\n\n-\t${b}`, description: 'Another.' })
+        expect(toSketch(Buffer.from(dressed))).toEqual(toSketch(bytes(`${a} ${b}`)))
+      }),
+    )
+  })
+
+  it('of a body with hardly a word are empty', () => {
+    for (const body of ['', '🎉', 'Steps to follow.', numbered(0, 11)])
+      expect(toSketch(bytes(body))).toEqual({ shingleCount: 0, kept: [], lookedUp: [] })
+    expect(toSketch(bytes(numbered(0, 12))).kept.length).toBeGreaterThan(0)
+  })
+
+  it('of ten megabytes are no larger than others, and made of their beginning', () => {
+    const long = toSketch(bytes('中文字'.repeat(1_000_000) + numbered(0, 1000)))
+    expect(long.lookedUp.length).toBeLessThanOrEqual(3)
+    const wide = toSketch(bytes(numbered(0, 1_200_000)))
+    expect(wide.lookedUp.length).toBeLessThan(1100)
+    expect(wide.shingleCount).toBeLessThan(60_000)
+  })
+
+  it('hold what few words there are in a long list of the same', () => {
+    expect(sketchWords(toWords('the same row again '.repeat(5000))).lookedUp.length).toBeLessThanOrEqual(4)
+  })
+})
+
+describe('passages', () => {
+  const one = skillMd('one', {
+    body: `# Mine\n\n${numbered(0, 20)}\n\nOwn words here.\n\nThen: ${numbered(50, 40)}.\n`,
+  })
+  const other = skillMd('other', { body: `Foreword.\n${numbered(50, 40).toUpperCase()}\n\n${numbered(0, 20)}\n` })
+
+  it('are the longest runs, longest first, as the first has them, with the lines of both', () => {
+    expect(findPassages(placeWords(one), placeWords(other))).toEqual([
+      { text: numbered(50, 40), line: lineOf(one, 'Then:'), otherLine: lineOf(other, 'W50') },
+      { text: numbered(0, 20), line: lineOf(one, 'w0 '), otherLine: lineOf(other, 'w0 ') },
+    ])
+  })
+
+  it('are at most five, of at most 500 characters each', () => {
+    const runs = Array.from({ length: 8 }, (_, i) => numbered(i * 1000, 200 + i))
+    const apart = (mark: string) => skillMd('x', { body: runs.map((run, i) => `${mark}${i} ${run}`).join('\n') })
+    const passages = findPassages(placeWords(apart('a')), placeWords(apart('b')))
+    expect(passages).toHaveLength(5)
+    for (const { text: shown } of passages) expect(shown.length).toBeLessThanOrEqual(500)
+    expect(passages[0]!.text.startsWith('w7000 ')).toBe(true)
+  })
+
+  it('lie in both documents at the lines that they name', () => {
+    fc.assert(
+      fc.property(fc.array(text(3, 12), { minLength: 1, maxLength: 8 }), text(8, 20), (lines, shared) => {
+        const [a, b] = [
+          [...lines, shared],
+          [shared, ...lines.toReversed()],
+        ].map((all) => skillMd('x', { body: all.join('\n') })) as [string, string]
+        for (const passage of findPassages(placeWords(a), placeWords(b))) {
+          const [first] = passage.text.split(/\s/)
+          expect(a).toContain(passage.text)
+          expect(a.split('\n')[passage.line - 1]).toContain(first)
+          expect(b.split('\n')[passage.otherLine - 1]).toContain(first)
+        }
+      }),
+    )
+  })
+
+  it('of characters that change their length when folded are whole lines', () => {
+    const [a, b] = ['a', 'b'].map((name) => skillMd(name, { body: `ﬁve words and some more: ${numbered(0, 10)}` }))
+    expect(findPassages(placeWords(a!), placeWords(b!))[0]!.text).toContain('ﬁve words and')
+  })
+})
+
+function lineOf(document: string, start: string): number {
+  return document.split('\n').findIndex((line) => line.startsWith(start)) + 1
+}

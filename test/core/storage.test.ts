@@ -1,0 +1,287 @@
+import { sql } from 'kysely'
+import SqliteDatabase from 'better-sqlite3'
+import { statSync } from 'node:fs'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { openRegistry } from '@skillstead/core'
+import { describe, expect, it } from 'vitest'
+import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
+import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
+import { describeDatabases, type TestRegistry } from '../support/harness.ts'
+import { makeEmptyPlace, makePlace } from '../support/places.ts'
+
+const names = async ({ registry }: TestRegistry) =>
+  (await registry.database.read.selectFrom('meta').select('key').execute()).map(({ key }) => key)
+const put = ({ registry }: TestRegistry, key: string, { fails = false, bulk = false } = {}) =>
+  registry.database.writer.write(
+    async (trx) => {
+      await trx.insertInto('meta').values({ key, value: '' }).execute()
+      if (fails) throw new Error(`${key} fails.`)
+      return key
+    },
+    { bulk },
+  )
+
+describeDatabases('storage', (open, dialect) => {
+  it('that a newer program made is refused in a sentence', async () => {
+    const test = await open()
+    await test.registry.database.writer.write(async (trx) => {
+      await sql`insert into migrations (name, position) values ('9999-from-the-future', 9999)`.execute(trx)
+    })
+    await expect(openRegistry(test.location)).rejects.toThrow(
+      'The database was made by a newer Skillstead (it has 9999-from-the-future). Update this program to open it.',
+    )
+  })
+
+  it('is opened again with all that was in it, under the same name', async () => {
+    const test = await open({ works: false })
+    const alice = await test.makeUser('alice')
+    await alice.api.publishSkill({ skillMd: skillMd('lasting', { description: 'Lasting tapir.' }) })
+    const again = await open({ at: test.location })
+    expect(again.registry.origin).toBe(test.registry.origin)
+    expect((await again.api().getSkill({ name: 'alice/lasting' })).latestVersion).toBe('1.0.0')
+    expect((await again.api().searchSkills({ q: 'tapir' })).total).toBe(1)
+  })
+
+  it('opened twice at the same moment is made once', async () => {
+    const place = await makePlace(dialect)
+    const both = await Promise.all([openRegistry(place.location), openRegistry(place.location)])
+    expect(new Set(both.map(({ origin }) => origin)).size).toBe(1)
+    for (const registry of both) await registry.close()
+    await place.remove()
+  })
+
+  it('commits what waits together, and one that fails takes nothing with it', async () => {
+    const test = await open()
+    const outcomes = await Promise.allSettled([
+      put(test, 'a'),
+      put(test, 'b', { fails: true }),
+      put(test, 'c'),
+      put(test, 'a'),
+      put(test, 'd'),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(await names(test)).toEqual(expect.arrayContaining(['a', 'c', 'd']))
+    expect(await names(test)).not.toContain('b')
+  })
+
+  it('commits more of what comes in bulk together, unless somebody waits behind it', async () => {
+    const test = await open({ works: false })
+    let commits = 0
+    test.registry.database.writer.onCommit(() => void commits++)
+    const putMany = (name: string) =>
+      Array.from({ length: 100 }, (_, i) => put(test, `${name}-${i}`, { bulk: true, fails: i === 60 }))
+    const alone = await Promise.allSettled(putMany('alone'))
+    const commitsAlone = commits
+    const together = await Promise.allSettled([...putMany('before'), put(test, 'urgent')])
+    const commitsTogether = commits - commitsAlone
+    expect(commitsAlone).toBeLessThan(commitsTogether)
+    // Nobody's group is longer than 48.
+    expect(commitsTogether).toBeGreaterThanOrEqual(3)
+    expect(alone.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    expect(together.at(-1)).toEqual({ status: 'fulfilled', value: 'urgent' })
+    expect(await names(test)).toEqual(expect.arrayContaining(['alone-0', 'alone-99', 'before-99', 'urgent']))
+    expect(await names(test)).not.toContain('alone-60')
+  })
+
+  it('answers a write only after its commit: everyone else reads it then', async () => {
+    const test = await open()
+    const other = await open({ at: test.location })
+    for (let i = 0; i < 20; i++) {
+      await put(test, `committed-${i}`)
+      expect(await names(other)).toContain(`committed-${i}`)
+    }
+  })
+
+  it('tells of a write whatever else is being read of changes at that moment', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    const { changes, search } = test.registry
+    let busy = true
+    const nag = async () => {
+      while (busy) {
+        await changes.catchUp()
+        // Databases in the process answer without a turn of the event loop; nobody else would have one.
+        await setImmediate()
+      }
+    }
+    const nagging = Promise.all([nag(), nag(), nag()])
+    for (let i = 0; i < 40; i++) {
+      await alice.api.publishSkill({ skillMd: skillMd(`nagged-${i}`) })
+      expect(search.size).toBe(i + 1)
+    }
+    busy = false
+    await nagging
+  })
+
+  it('follows the changes of another process within a poll', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    const other = await open({ at: test.location })
+    await alice.api.publishSkill({ skillMd: skillMd('followed', { description: 'Before wombat.' }) })
+    await expect.poll(async () => (await other.api().searchSkills({ q: 'wombat' })).total).toBe(1)
+    expect((await other.api().getSkill({ name: 'followed' })).description).toBe('Before wombat.')
+    await alice.api.publishSkill({ name: 'followed', description: 'After quokka.' })
+    await expect.poll(async () => (await other.api().getSkill({ name: 'followed' })).description).toBe('After quokka.')
+    await alice.api.publishSkill({ name: 'followed', visibility: 'private' })
+    expect(
+      await codeOf(other.api().getSkillMd({ name: 'followed' })),
+      'what is private is private everywhere at once',
+    ).toBe('not_found')
+    await expect.poll(async () => (await other.api().searchSkills({ q: 'quokka' })).total).toBe(0)
+    await expect
+      .poll(async () => codeOf(other.api().getSkill({ name: 'followed' })).catch(() => 'seen'))
+      .toBe('not_found')
+  })
+
+  it('numbers the writes of two processes without a gap or a double', async () => {
+    const test = await open()
+    const users = [await test.makeUser('alice'), await test.makeUser('bob')]
+    const other = await open({ at: test.location })
+    const apis = [test.apiWithKey(users[0]!.key), other.apiWithKey(users[1]!.key)]
+    const work = apis.flatMap((api) =>
+      Array.from({ length: 12 }, (_, i) => api.publishSkill({ skillMd: skillMd(`both-${i}`) })),
+    )
+    await Promise.all(work)
+    const { entries, head } = await other.api().getFeed({ limit: 1000 })
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: head }, (_, i) => i + 1))
+    expect(entries.filter(({ type }) => type === 'version')).toHaveLength(24)
+    const holders = entries.filter(({ data }) => data.holder).map(({ subject }) => subject.replace(/^\w+\/|@.*/g, ''))
+    expect(new Set(holders).size, 'each short name has one holder').toBe(holders.length)
+  })
+
+  it('published to at the same moment by two processes makes one version', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    const other = await open({ at: test.location })
+    const apis = [alice.api, other.apiWithKey(alice.key)]
+    const outcomes = await Promise.allSettled(
+      apis.map((api, i) => api.publishSkill({ skillMd: skillMd('raced', { body: `${i}` }), version: '1.0.0' })),
+    )
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected')!
+    expect(refused.reason.code).toBe('version_exists')
+  })
+
+  it.runIf(dialect === 'PostgreSQL')('that drops its connections is there again for the next call', async () => {
+    const test = await open({ works: false, onError: () => {} })
+    await test.registry.database.read.selectFrom('meta').select('key').execute()
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
+      test.registry.database.read,
+    )
+    const outcome = await test
+      .api()
+      .getSkill({ name: 'nobody/nothing' })
+      .then(
+        () => 'found',
+        (error: { code: string }) => error.code,
+      )
+    expect(['overloaded', 'not_found']).toContain(outcome)
+    expect(await codeOf(test.api().getSkill({ name: 'nobody/nothing' })), 'and is there again').toBe('not_found')
+  })
+})
+
+describe('storage in an SQLite file', () => {
+  it('that another process keeps locked answers overloaded, reads go on, and it is written once it is free', async () => {
+    const place = await makePlace('SQLite')
+    const registry = await openRegistry(place.location)
+    const { localApi, systemCaller } = await import('@skillstead/core')
+    const api = localApi(registry, systemCaller)
+    const other = new SqliteDatabase(place.location.path!)
+    other.exec('begin immediate')
+    const refusal = await refusalOf(api.createUser({ username: 'waiting' }))
+    expect({ code: refusal.code, retry: refusal.retryAfterSeconds }).toEqual({ code: 'overloaded', retry: 2 })
+    expect(refusal.message).not.toMatch(/sqlite|busy|lock/i)
+    expect((await api.searchSkills()).total).toBe(0)
+    const patient = api.createUser({ username: 'patient' })
+    await setTimeout(200)
+    other.exec('rollback')
+    other.close()
+    expect((await patient).username).toBe('patient')
+    await registry.close()
+    await place.remove()
+  })
+
+  it('is followed at whatever moment a change falls, up to the last turn of a reading', async () => {
+    const place = await makePlace('SQLite')
+    // Nothing but what is asked for looks: to the timer numbers beyond the head are a sign that the database went back.
+    const registry = await openRegistry({ ...place.location, works: false, pollMs: 3_600_000 })
+    const other = new SqliteDatabase(place.location.path!)
+    const insert = other.prepare(`insert into changes (seq, kind, subject, at) values (?, 'pack', 'x', 0)`)
+    for (let turns = 0; turns < 80; turns++) {
+      const seq = registry.changes.position + 1
+      const reading = registry.changes.catchUp()
+      // One turn of the queue of promises after another.
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      insert.run(seq)
+      await registry.changes.catchUp()
+      expect(registry.changes.position, `after ${turns} turns`).toBe(seq)
+      await reading
+    }
+    other.close()
+    await registry.close()
+    await place.remove()
+  })
+
+  it('survives power cuts, refuses orphans and keeps types', async () => {
+    const place = await makePlace('SQLite')
+    const registry = await openRegistry(place.location)
+    const { main, close } = openSqlite(place.location.path!)
+    const pragma = async (name: string) =>
+      Object.values((await sql`pragma ${sql.raw(name)}`.execute(main)).rows[0] as object)[0] as unknown
+    expect([await pragma('journal_mode'), await pragma('synchronous'), await pragma('foreign_keys')]).toEqual([
+      'wal',
+      2,
+      1,
+    ])
+    const { rows } = await sql<{
+      sql: string
+    }>`select sql from sqlite_schema where type = 'table' and name not like 'skill_text%' and name <> 'migrations' and name not like 'sqlite%'`.execute(
+      main,
+    )
+    expect(rows.length).toBeGreaterThan(15)
+    for (const row of rows) expect(row.sql).toMatch(/strict(, without rowid)?$/i)
+    await close()
+    await registry.close()
+    await place.remove()
+  })
+
+  it('prepares a statement once, however often it is run', async () => {
+    const place = await makePlace('SQLite')
+    const registry = await openRegistry(place.location)
+    const prepare = SqliteDatabase.prototype.prepare
+    const texts: string[] = []
+    SqliteDatabase.prototype.prepare = function counted(this: SqliteDatabase.Database, text: string) {
+      texts.push(text)
+      return prepare.call(this, text)
+    } as typeof prepare
+    try {
+      for (let i = 0; i < 5; i++)
+        await registry.database.read.selectFrom('meta').select('key').where('value', '=', `${i}`).execute()
+    } finally {
+      SqliteDatabase.prototype.prepare = prepare
+    }
+    expect(texts.filter((text) => text.includes('"meta"'))).toHaveLength(1)
+    await registry.close()
+    await place.remove()
+  })
+
+  it('is readable by its owner alone, its journal too', async () => {
+    const place = await makeEmptyPlace('SQLite')
+    const registry = await openRegistry(place.location)
+    const modes = ['', '-wal', '-shm'].map((end) => statSync(place.location.path! + end).mode & 0o777)
+    await registry.close()
+    await place.remove()
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+  })
+
+  it('needs one place to be opened on', async () => {
+    await expect(openRegistry({})).rejects.toThrow(TypeError)
+    await expect(openRegistry({ path: ':memory:', databaseUrl: 'postgres://x' })).rejects.toThrow(TypeError)
+  })
+})

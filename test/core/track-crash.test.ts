@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { createClient } from '@skillstead/client'
+import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { expect, it } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { makeFolder, startServerProcess } from '../support/cli-harness.ts'
+
+it('an install that was answered survives a kill -9 of the node, and is counted and told of once by the next', async () => {
+  const data = await makeFolder()
+  const path = join(data, 'skillstead.db')
+  const registry = await openRegistry({ path })
+  await localApi(registry, systemCaller).createUser({ username: 'alice', plan: 'pro' })
+  const alice = localApi(registry, await registry.getCaller('alice'))
+  await alice.publishSkill({ skillMd: skillMd('kept') })
+  // Nobody is there to answer, so that all of the deliveries stay.
+  const { id } = await alice.createWebhook({ url: 'https://nobody.invalid/', events: ['skill.downloaded'] })
+  await registry.close()
+
+  const node = await startServerProcess(['serve', '--data', data, '--port', '0', '--rate-limits', 'off'])
+  const api = createClient({ baseUrl: node.url })
+  let answered = 0
+  let sent = 0
+  const callers = Array.from({ length: 16 }, async () => {
+    for (;;) {
+      sent += 1
+      await api.track({ skillName: 'kept' })
+      answered += 1
+      if (answered === 500) void node.stop('SIGKILL')
+    }
+  })
+  await Promise.allSettled(callers)
+  await node.stop('SIGKILL')
+  expect(answered).toBeGreaterThanOrEqual(500)
+
+  const again = await openRegistry({ path })
+  await again.telemetry.flush()
+  const { downloads } = await localApi(again).getSkill({ name: 'kept' })
+  const [trend] = (await localApi(again).getTrending()).entries
+  const told = await readDownloads(again, id)
+  await again.close()
+  // What was under way may have been committed without its answer coming through; nothing is counted twice.
+  expect(downloads).toBeGreaterThanOrEqual(answered)
+  expect(downloads).toBeLessThanOrEqual(sent)
+  expect(trend!.installs).toBe(downloads)
+  expect(told.toSorted((a, b) => a - b)).toEqual(Array.from({ length: downloads }, (_, i) => i + 1))
+})
+
+/** The count that each delivery of a webhook tells. */
+async function readDownloads({ database }: Registry, webhookId: string): Promise<number[]> {
+  const rows = await database.read.selectFrom('outbox').select('payload').where('lane', '=', webhookId).execute()
+  return rows.map(({ payload }) => {
+    const { body } = JSON.parse(payload) as { body: string }
+    return (JSON.parse(body) as { data: { downloadCount: number } }).data.downloadCount
+  })
+}

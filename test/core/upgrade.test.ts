@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { localApi, openRegistry, type Registry } from '@skillstead/core'
+import { checkRegistry } from '@skillstead/maintenance'
+import { expect, it, onTestFinished } from 'vitest'
+import { countUnscanned } from '../../packages/core/src/governance/rescan.ts'
+import { openDatabase } from '../../packages/core/src/storage/database.ts'
+import { migrationNames } from '../../packages/core/src/storage/migrations.ts'
+import { openPostgres } from '../../packages/core/src/storage/postgres.ts'
+import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
+import { skillMd } from '../support/answers.ts'
+import { listSchemaFiles, loadSchema, readSchemaFile } from '../fixtures/schemas/schema-file.ts'
+import { describeDatabases } from '../support/harness.ts'
+import { makeEmptyPlace, type DialectName, type Location } from '../support/places.ts'
+
+it('of every schema but the newest there is a database, as a program of its time made it', () => {
+  expect(
+    listSchemaFiles(),
+    'Before a step is added, `node --conditions=source test/fixtures/schemas/make.ts` keeps a database of the schema so far.',
+  ).toEqual(migrationNames.slice(0, -1))
+})
+
+describeDatabases('a database of an earlier program', (_open, dialect) => {
+  it.each(listSchemaFiles())('%s is brought up to date with everything that is in it', async (schema) => {
+    const { location, file } = await load(schema, dialect)
+    const registry = await open(location)
+    const guest = localApi(registry)
+    for (const { fullName, latestVersion, digest } of file.expected.skills) {
+      expect(await guest.getSkill({ name: fullName })).toMatchObject({ latestVersion, digest })
+      expect((await guest.getSkillMd({ name: fullName })).body).toBeDefined()
+    }
+    expect((await guest.searchSkills({ q: 'tool' })).total).toBeGreaterThanOrEqual(3)
+    for (const [username, key] of Object.entries(file.expected.keys)) {
+      expect(await registry.authenticate(key)).toMatchObject({ username })
+    }
+    const ratings = (await guest.listAgentReviews({ name: 'alice/tool' })).reviews.map(({ rating }) => rating)
+    expect(ratings).toEqual(
+      (file.tables['agent_reviews'] ?? []).map((row) => Number(row['rating'] ?? Number(row['half_stars']) / 2)),
+    )
+    const entries = await registry.database.read.selectFrom('log').select(['seq', 'entry']).orderBy('seq').execute()
+    expect(entries.slice(0, file.expected.entries)).toEqual(toEntries(file.tables['log']!))
+    await publishMore(registry, file.expected.keys['alice']!)
+    // What programs of that time did not compute is computed by a node while it runs.
+    await expect.poll(() => isCaughtUp(registry)).toBe(true)
+    const wrong = (await checkRegistry(registry, { deep: true })).filter(({ ok }) => !ok)
+    expect(wrong).toEqual([])
+  })
+
+  const oldest = listSchemaFiles()[0]!
+
+  it('that two programs open at once is brought up to date once', async () => {
+    const { location, file } = await load(oldest, dialect)
+    const both = await Promise.all([openDatabase(location), openDatabase(location)])
+    const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(both[0].read)
+    for (const database of both) await database.close()
+    expect(rows.map(({ name }) => name)).toEqual(migrationNames)
+    const registry = await open(location)
+    expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
+  })
+
+  it('lists what a rescan of that program quarantined', async () => {
+    const { location } = await load('0016-agent-ratings', dialect)
+    await run(
+      location,
+      `insert into audit (id, at, actor_id, actor, action, subject, data)
+        values ('q', 7, null, null, 'version.quarantine', 'alice/tool@1.0.0', '{}')`,
+    )
+    const { database } = await open(location)
+    const rows = await database.read
+      .selectFrom('quarantined_versions')
+      .innerJoin('versions', 'versions.id', 'version_id')
+      .select(['version', 'quarantined_at'])
+      .execute()
+    expect(rows).toEqual([{ version: '1.0.0', quarantined_at: 7 }])
+  })
+
+  it('is left as it was by a step that fails, and goes on from there', async () => {
+    const { location } = await load('0008-access', dialect)
+    // The step that makes a tree of the log cannot: a table of its name is in the way of it.
+    await run(location, 'create table signing_keys (stranger text)')
+    const before = await describeSchema(location, dialect)
+    await expect(openDatabase(location)).rejects.toThrow(/already exists/)
+    expect(await describeSchema(location, dialect)).toEqual(before)
+    await run(location, 'drop table signing_keys')
+    const registry = await open(location)
+    expect((await localApi(registry).getCheckpoint()).body).toBeDefined()
+  })
+
+  it('is brought up to date by the next program where one is killed on the way', async () => {
+    const { location, file } = await load(oldest, dialect)
+    await killHalfWay(location)
+    const registry = await open(location)
+    expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
+    await expect.poll(() => isCaughtUp(registry)).toBe(true)
+    expect((await checkRegistry(registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
+  })
+
+  it('that is newer than the program is refused, and nothing in it is touched', async () => {
+    const { location } = await load('0012-dashboard', dialect)
+    await run(location, "insert into migrations (name, position) values ('9999-from-the-future', 9999)")
+    const hash = () => (dialect === 'SQLite' ? hashFile(location.path!) : describeSchema(location, dialect))
+    const before = await hash()
+    await expect(openRegistry(location)).rejects.toThrow('made by a newer Skillstead (it has 9999-from-the-future)')
+    expect(await hash()).toEqual(before)
+  })
+})
+
+async function load(schema: string, dialect: DialectName) {
+  const place = await makeEmptyPlace(dialect)
+  onTestFinished(place.remove)
+  const file = readSchemaFile(schema)
+  await loadSchema(file, dialect, place.location)
+  return { location: place.location, file }
+}
+
+async function open(location: Location): Promise<Registry> {
+  const registry = await openRegistry({ ...location, outgoing: { offline: true } })
+  onTestFinished(() => registry.close())
+  return registry
+}
+
+function toEntries(rows: readonly Readonly<Record<string, unknown>>[]) {
+  return rows.map(({ seq, entry }) => ({ seq, entry })).toSorted((a, b) => Number(a.seq) - Number(b.seq))
+}
+
+async function publishMore(registry: Registry, key: string): Promise<void> {
+  const alice = localApi(registry, await registry.authenticate(key))
+  const { created } = await alice.publishSkill({ skillMd: skillMd('tool', { body: 'Another day.' }), version: '9.0.0' })
+  expect(created).toBe(true)
+  expect((await localApi(registry).getSkill({ name: 'alice/tool' })).latestVersion).toBe('9.0.0')
+}
+
+async function isCaughtUp(registry: Registry): Promise<boolean> {
+  const { read } = registry.database
+  const waiting = await read.selectFrom('meta').select('key').where('key', '=', 'copies.sketched').execute()
+  const judging = await read
+    .selectFrom('outbox')
+    .select('id')
+    .where('state', '=', 'pending')
+    .where('topic', 'in', ['copies.sketch', 'security.rescan', 'verification.skills'])
+    .execute()
+  return waiting.length + judging.length + (await countUnscanned(registry)) === 0
+}
+
+async function run({ path, databaseUrl }: Location, statement: string): Promise<void> {
+  const connections = path === undefined ? openPostgres(databaseUrl!) : openSqlite(path)
+  try {
+    await sql.raw(statement).execute(connections.main)
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Every table with its columns, and how many rows of the log there are. */
+async function describeSchema({ path, databaseUrl }: Location, dialect: DialectName): Promise<unknown> {
+  const connections = path === undefined ? openPostgres(databaseUrl!) : openSqlite(path)
+  try {
+    const columns =
+      dialect === 'SQLite'
+        ? sql`select name, sql from sqlite_schema order by name`
+        : sql`select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2`
+    const { rows } = await columns.execute(connections.main)
+    const log = await sql`select * from log order by seq`.execute(connections.main)
+    return { rows, log: log.rows }
+  } finally {
+    await connections.close()
+  }
+}
+
+function hashFile(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}
+
+/** A program that brings a database up to date as far as a step, and dies within the next one. */
+async function killHalfWay({ path, databaseUrl }: Location): Promise<void> {
+  const child = fileURLToPath(new URL('../fixtures/schemas/half-way-child.ts', import.meta.url))
+  const args = ['--conditions=source', child, path ?? databaseUrl!]
+  const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise((resolve) => started.once('exit', (_code, signal) => resolve(signal)))
+  expect(await ended).toBe('SIGKILL')
+}

@@ -1,0 +1,278 @@
+import { localApi } from '@skillstead/core'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { findBarriers } from '../support/axe-barriers.ts'
+import { describeBrowser, goWithin, takePicture, visit, type Visit } from '../support/browser-harness.ts'
+import { sample } from '../support/long.ts'
+import { json } from '../support/server-harness.ts'
+
+/** What gets no answer at all has no status. */
+const away = { expectedStatuses: [Number.NaN] }
+
+describeBrowser('a node that is away', () => {
+  const paths = (
+    '/ /skills/alice/pdf /skills/alice/pdf/versions /packs /packs/office /trending /agents /users /users/alice ' +
+    '/requests /external /account /account/keys /account/webhooks /admin /admin/mirrors /admin/outbox /admin/storage'
+  ).split(' ')
+
+  test('is said to be so by every page, which goes on once it is back', async () => {
+    const { openSignedIn, api, node } = await visit()
+    await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
+    const page = await openSignedIn('/', away)
+    for (const path of sample(paths, 6)) {
+      await page.route('**/api/**', (route) => route.abort())
+      await page.goto(node.url + path)
+      await page.getByRole('alert').getByText('The node does not answer').first().waitFor()
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+      expect([path, await findBarriers(page)]).toEqual([path, []])
+      await page.unroute('**/api/**')
+      await retryAll(page)
+      await page.getByRole('link', { name: 'Account' }).waitFor()
+      await expect.poll(async () => [path, await page.getByText('Loading…').count()]).toEqual([path, 0])
+    }
+  })
+
+  test('is told apart from a machine without a network, since it may run on this one', async () => {
+    const { open } = await visit()
+    const page = await open('/', away)
+    // A browser that knows of no network asks all the same; here it is then told that nobody answers.
+    await page.getByRole('link', { name: 'Trending' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Trending' }).waitFor()
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: 'Month' }).click()
+    await page.getByRole('alert').getByText('The node does not answer').first().waitFor()
+    await page.context().setOffline(false)
+    await retryAll(page)
+    expect(new URL(page.url()).search).toBe('?period=month')
+  })
+
+  test('may be away when a page is first fetched, or have been replaced by another version', async () => {
+    const { open } = await visit()
+    const page = await open('/', { expectedStatuses: [Number.NaN, 404] })
+    await page.route('**/assets/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Packs' }).click()
+    await page.getByRole('heading', { level: 1, name: 'This page did not arrive' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.unroute('**/assets/**')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Packs' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/packs')
+  })
+})
+
+describeBrowser('a session', () => {
+  const places = [
+    '//evil.invalid/x',
+    'https://evil.invalid',
+    '/\\evil.invalid',
+    '/\t/evil.invalid',
+    '\\\\evil.invalid',
+    '/.//evil.invalid',
+    'javascript:alert(1)',
+    'evil',
+    '/account/sign-in?next=/packs',
+    '',
+  ]
+
+  test('that ended is noticed, and the page one was at comes back with the next', async () => {
+    const { openSignedIn, api, createUser } = await visit()
+    const key = await createUser('bob')
+    const page = await openSignedIn('/account/skills', { key, expectedStatuses: [401] })
+    // What is still being asked for would notice it first, and take the navigation away.
+    await page.getByText('You have published nothing').waitFor()
+    await api.updateUser({ username: 'bob', disabled: true })
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in first' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
+    await api.updateUser({ username: 'bob', disabled: false })
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await signIn(page, key)
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/account/keys')
+  })
+
+  test('that ends while a form is filled in costs none of what was written', async () => {
+    const { openSignedIn, api, createUser } = await visit()
+    const key = await createUser('bob')
+    const page = await openSignedIn('/skills/alice/pdf/reviews', { key, expectedStatuses: [401] })
+    await page.getByLabel('Title').fill('Reads them well')
+    await api.updateUser({ username: 'bob', disabled: true })
+    await page.getByRole('button', { name: 'Publish the review' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('Sign in first').waitFor()
+    await api.updateUser({ username: 'bob', disabled: false })
+    const [other] = await Promise.all([
+      page.context().waitForEvent('page'),
+      alert.getByRole('link', { name: 'Sign in in a new window' }).click(),
+    ])
+    await signIn(other, key)
+    await other.getByRole('heading', { level: 1, name: 'alice/pdf' }).waitFor()
+    expect(await page.getByLabel('Title').inputValue()).toBe('Reads them well')
+    await page.getByRole('button', { name: 'Publish the review' }).click()
+    await page.getByRole('heading', { name: 'Reads them well' }).waitFor()
+  })
+
+  test('is asked for by a private node before anything else, and leads to what was asked for', async () => {
+    const { open, key } = await visit({ requireKey: true })
+    const page = await open('/packs?q=office', { expectedStatuses: [401] })
+    await page.getByRole('heading', { level: 1, name: 'This node is private' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'private-node')
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await signIn(page, key)
+    await page.getByText('No pack matches').waitFor()
+    expect(new URL(page.url()).search).toBe('?q=office')
+  })
+
+  test('leads to no place elsewhere, whatever the address asks for', async () => {
+    const { open, key, node } = await visit()
+    const page = await open('/account/sign-in')
+    for (const next of places) {
+      await page.goto(`${node.url}/account/sign-in?next=${encodeURIComponent(next)}`)
+      await signIn(page, key)
+      await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor()
+      expect([next, page.url()]).toEqual([next, `${node.url}/account`])
+      await page.context().clearCookies()
+    }
+  })
+})
+
+describeBrowser('addresses', () => {
+  test('that lead nowhere or cannot be read say so, and lead back', async () => {
+    const { open, node } = await visit()
+    const page = await open('/', { expectedStatuses: [400, 404] })
+    const paths = [
+      '/account/nowhere',
+      '/skills/alice/pdf/nowhere',
+      '/users/%E0%A4%A',
+      '/skills/%ff/%fe',
+      '/packs/%',
+      '/%',
+    ]
+    for (const path of paths) {
+      await goWithin(page, path)
+      await page.getByText(/There is no (?:page at this address|such part of a skill)/).waitFor()
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+      await goWithin(page, '/')
+      await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
+    }
+    for (const path of ['/users/%E0%A4%A', '/account/%ff']) {
+      await page.goto(node.url + path)
+      await page.getByText('There is no page at this address').waitFor()
+    }
+    for (const path of ['/skills/alice%2Fpdf/x', '/skills/no%20body/%F0%9F%8D%B5', '/packs/no%2Fpack', '/agents/%00']) {
+      await page.goto(node.url + path)
+      await page.getByRole('alert').first().waitFor()
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+    }
+  })
+})
+
+describeBrowser('a catalogue of one', () => {
+  test('shows texts in every script and direction, each for itself, within the width of a phone', async () => {
+    const visited = await visit()
+    const { skill, bobsKey } = await fillWithScripts(visited)
+    const parts = '?view=rendered ?view=raw /versions /versions?from=1.0.0&to=1.0.1 /reviews /issues /files'.split(' ')
+    const others = '/ /?q=%D8%B9%D8%B1%D8%A8%D9%8A /packs /packs/scripts /requests /users/bob /users /agents /account'
+    const paths = [...parts.map((part) => `/skills/${skill}${part}`), ...others.split(' '), '/account/skills']
+    const trouble: string[] = []
+    const page = await visited.openSignedIn('/', { key: bobsKey, viewport: { width: 360, height: 740 } })
+    for (const path of paths) {
+      await goWithin(page, path)
+      expect([path, await page.getByRole('alert').count()]).toEqual([path, 0])
+      trouble.push(...(await page.evaluate(findMixed)).map((html) => `${path} mixes directions: ${html}`))
+      if ((await page.evaluate(findOverflow)) > 0) trouble.push(`${path} is too wide`)
+    }
+    expect(trouble).toEqual([])
+  })
+})
+
+describeBrowser('a node with nothing on it', () => {
+  test('says on each page that there is nothing, and what would be there', async () => {
+    const { api, open, openSignedIn, createUser } = await visit()
+    await api.deleteSkill({ name: 'alice/pdf' })
+    const guest = await open('/')
+    for (const path of ['/', '/packs', '/trending', '/agents', '/users', '/requests', '/external']) {
+      await goWithin(guest, path)
+      await guest.locator('.empty').waitFor()
+      expect([path, await guest.locator('.empty').textContent()]).toEqual([path, expect.stringMatching(/\w.*\./)])
+      expect([path, await guest.getByRole('alert').count()]).toEqual([path, 0])
+    }
+    const page = await openSignedIn('/account', { key: await createUser('bob') })
+    for (const path of ['/account/skills', '/account/stars', '/users/bob']) {
+      await goWithin(page, path)
+      await page.locator('.empty').waitFor()
+      expect([path, await page.getByRole('alert').count()]).toEqual([path, 0])
+    }
+  })
+})
+
+const texts = {
+  arabic: 'يقرأ الملفات ويحولها إلى نص عربي (1.0)!',
+  hebrew: 'קורא קבצים ומתרגם אותם (2.0)?',
+  chinese: '把扫描的文件变成可以搜索的文本。',
+  combining: `Z${'\u0351\u036e\u0321\u0334'.repeat(20)}algo`,
+  override: 'safe \u202egnp.exe\u202c \u2067turned\u2069 \u202eand never closed',
+  emoji: '👩🏽‍💻🏳️‍🌈🫠👨‍👩‍👧‍👦'.repeat(3),
+  thai: 'แปลงไฟล์เป็นข้อความ'.repeat(4),
+  long: 'Donaudampfschifffahrtsgesellschaft'.repeat(6),
+}
+const all = Object.values(texts).join(' ')
+
+/** A skill that people of many languages wrote about; its address. */
+async function fillWithScripts({ registry, api, createUser, get }: Visit): Promise<{ skill: string; bobsKey: string }> {
+  const bobsKey = await createUser('bob')
+  const bob = localApi(registry, await registry.getCaller('bob'))
+  const name = 'n'.repeat(64)
+  const toMd = (body: string) => `---\nname: ${name}\ndescription: ${texts.arabic}\n---\n# ${texts.hebrew}\n\n${body}\n`
+  const files = [{ path: `${'f'.repeat(60)}/ملف-文件-קובץ.md`, content: all }]
+  await bob.publishSkill({ skillMd: toMd(all), version: '1.0.0', files, changelog: all })
+  await bob.publishSkill({ skillMd: toMd(texts.override), version: '1.0.1', files, changelog: texts.override })
+  await bob.publishSkill({
+    name: `bob/${name}`,
+    displayName: texts.arabic,
+    description: all,
+    keywords: ['文件', 'ملف'],
+  })
+  await bob.updateMe({ displayName: `${texts.hebrew} ${texts.override}` })
+  await api.createReview({ name: `bob/${name}`, rating: 4, title: texts.override, body: all })
+  await api.createIssue({ name: `bob/${name}`, type: 'bug', title: texts.long.slice(0, 190), body: all })
+  const skills = [{ name: `bob/${name}`, note: texts.override }]
+  await bob.createPack({ slug: 'scripts', name: texts.override, description: all, skills })
+  await bob.createRequest({ title: texts.arabic, description: all })
+  await get('/agents', json({ agentKey: 'cli:one', displayName: texts.override, platformId: 'cli' }))
+  return { skill: `bob/${name}`, bobsKey }
+}
+
+/** In the page: texts of another direction that stand beside other texts and could turn those around. */
+function findMixed(): string[] {
+  const mixed: string[] = []
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = node.textContent!.trim()
+    if (!/[\u0590-\u08ff\u202a-\u202e\u2066-\u2069]/.test(text)) continue
+    const parent = node.parentElement!
+    if (!parent.closest('bdi, [dir=auto], pre, option')) mixed.push(parent.outerHTML.slice(0, 200))
+  }
+  return mixed
+}
+
+/** In the page: by how much it is wider than the window. */
+function findOverflow(): number {
+  return document.documentElement.scrollWidth - document.documentElement.clientWidth
+}
+
+async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function retryAll(page: Page): Promise<void> {
+  const button = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+  while ((await button.count()) > 0) {
+    const before = await button.count()
+    await button.first().click()
+    await expect.poll(() => button.count()).toBeLessThan(before)
+  }
+}

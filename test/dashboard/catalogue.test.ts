@@ -1,0 +1,238 @@
+import { systemClock } from '@skillstead/core'
+import { expect, test } from 'vitest'
+import { findBarriers } from '../support/axe-barriers.ts'
+import { describeBrowser, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
+import { createPace } from '../../packages/dashboard/src/pages/catalogue/search-pace.ts'
+import { json } from '../support/server-harness.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const phone = { width: 360, height: 740 }
+
+describeBrowser('the catalogue', () => {
+  test('searches as one types, keeps it in the address, and asks little', async () => {
+    const { node, open } = await visitCatalogue()
+    const page = await open('/', { isOwn: true })
+    // The heading may be there before anything was asked for.
+    await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url().slice(node.url.length)))
+    const box = page.getByRole('combobox', { name: 'Search skills' })
+    await box.pressSequentially('spreadsh')
+    await expect.poll(() => page.url()).toContain('?q=spreadsh')
+    await page.getByRole('status').getByText('1 skill matches').waitFor()
+    expect(await page.locator('.skills mark').allTextContents()).toContain('spreadsheets')
+    await box.fill('')
+    await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
+    const searches = asked.filter((path) => path.startsWith('/api/v1/skills'))
+    // One a pause: what stood there before is kept, so that taking it all back costs nothing.
+    expect(new Set(searches).size).toBe(searches.length)
+    expect(searches).not.toContain('/api/v1/skills?q=&page=1&explain=false')
+    await page.goBack()
+    expect(page.url()).toBe('about:blank')
+  })
+
+  test('leaves most of sixty requests a minute to others, even of who types a key every quarter of a second', () => {
+    const pace = createPace()
+    const searchedAtMs: number[] = []
+    for (let nowMs = 0; nowMs < 60_000; nowMs += 250) {
+      if (pace.pauseAt(nowMs) >= 250) continue
+      pace.spend(nowMs)
+      searchedAtMs.push(nowMs)
+    }
+    expect(searchedAtMs.filter((ms) => ms < 3000)).toHaveLength(12)
+    expect(searchedAtMs.length).toBeLessThanOrEqual(24)
+  })
+
+  test('marks matches in scripts without spaces, and of other forms of a word', async () => {
+    const { open } = await visitCatalogue()
+    const page = await open('/?q=%E5%A4%84%E7%90%86')
+    const marks = page.locator('.skills mark')
+    await marks.first().waitFor()
+    expect(await marks.allTextContents()).toEqual(['处理'])
+    await page.getByLabel('Search skills').fill('planning')
+    await page.getByRole('link', { name: 'alice/sprints' }).waitFor()
+    expect(await marks.allTextContents()).toEqual(['Plans'])
+    // Cleared after a search that found nothing: the whole catalogue, not the page of an empty one.
+    await page.getByLabel('Search skills').fill('qqqq')
+    await page.getByRole('heading', { name: 'Nothing matches “qqqq”' }).waitFor()
+    await page.getByRole('button', { name: 'Clear search' }).click()
+    await page.getByRole('link', { name: 'alice/sprints' }).waitFor()
+    expect(await page.getByLabel('Search skills').inputValue()).toBe('')
+  })
+
+  test('completes what one types, by keys alone', async () => {
+    const { open } = await visitCatalogue()
+    const page = await open('/')
+    const box = page.getByRole('combobox', { name: 'Search skills' })
+    await box.pressSequentially('sp')
+    const options = page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
+    await options.first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    expect(await options.first().getAttribute('aria-selected')).toBe('true')
+    expect(await box.getAttribute('aria-activedescendant')).toBe(await options.first().getAttribute('id'))
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'catalogue-suggestions')
+    await page.keyboard.press('Escape')
+    await options.first().waitFor({ state: 'hidden' })
+    expect(await box.inputValue()).toBe('sp')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    const chosen = await options.first().textContent()
+    await page.keyboard.press('Enter')
+    expect(await box.inputValue()).toBe(chosen)
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe(chosen)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => new URL(page.url()).search).toBe('')
+  })
+
+  test('narrows down by what the address says, and shows each filter with a way out', async () => {
+    const { open } = await visitCatalogue()
+    const page = await open('/')
+    await page.getByLabel('Category').selectOption({ label: 'documents (2)' })
+    await page.getByRole('status').getByText('2 skills').waitFor()
+    await page.getByLabel('Licence').fill('MIT')
+    await page.getByLabel('Licence').press('Enter')
+    await page.getByLabel('Sort by').selectOption('recent')
+    await expect.poll(() => new URL(page.url()).search).toBe('?category=documents&license=MIT&sort=recent')
+    await page.getByRole('status').getByText('1 skill', { exact: true }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePictures(page, 'catalogue-filters')
+    await page.getByRole('link', { name: 'Remove filter Category: documents' }).click()
+    await page.getByRole('link', { name: 'Remove filter Licence: MIT' }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?sort=recent')
+    expect(await page.getByLabel('Licence', { exact: true }).inputValue()).toBe('')
+    await page.goBack()
+    await page.getByRole('link', { name: 'Remove filter Licence: MIT' }).waitFor()
+    expect(await page.getByLabel('Licence', { exact: true }).inputValue()).toBe('MIT')
+  })
+
+  test('takes an address that nobody wrote by hand well', async () => {
+    const { open } = await visitCatalogue()
+    const page = await open('/?sort=worst&minSecurityScore=lots&verified=perhaps&page=0&q=%F0%9F')
+    await page.getByRole('heading', { name: /Nothing matches/ }).waitFor()
+    await page.goto(`${new URL(page.url()).origin}/?sort=worst&minSecurityScore=lots&page=99`)
+    await page.getByRole('link', { name: 'Go to the first page' }).click()
+    await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
+    expect(new URL(page.url()).searchParams.has('page')).toBe(false)
+  })
+
+  test('helps where nothing is found: fewer filters, or a request with these words', async () => {
+    const { open } = await visitCatalogue()
+    const page = await open('/?q=pdf&category=markup')
+    await page.getByText('to see 1 skill').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'catalogue-nothing')
+    await page.getByRole('link', { name: 'Remove all filters' }).click()
+    await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
+    await page.getByLabel('Search skills').fill('translate whale song')
+    await page.getByRole('link', { name: 'Ask for this skill' }).click()
+    expect(await page.getByLabel('Title').inputValue()).toBe('translate whale song')
+  })
+
+  test('says how to publish the first skill where there is none', async () => {
+    const { api, open, node } = await visit()
+    await api.deleteSkill({ name: 'alice/pdf' })
+    const page = await open('/')
+    await page.getByRole('heading', { name: 'No skills here yet' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Publish the first one here' }).getAttribute('href')).toBe(
+      '/account/publish',
+    )
+    expect(await page.locator('pre').textContent()).toContain(`skillstead publish my-skill --url ${node.url}`)
+    expect(await findBarriers(page)).toEqual([])
+    await takePictures(page, 'catalogue-empty')
+  })
+
+  test('fits a phone, whatever skills are called', async () => {
+    const { open } = await visitCatalogue()
+    const page = await open('/', { viewport: phone })
+    await page.getByRole('link', { name: `alice/${'a'.repeat(64)}` }).waitFor()
+    expect(await isWithin(page)).toBe(true)
+    await page.getByText('Filters').click()
+    await page.getByLabel('Owner').waitFor()
+    expect(await isWithin(page)).toBe(true)
+    await takePicture(page, 'catalogue-phone')
+  })
+
+  test('says when it goes on after too many requests, and does so; and what to do when the node is away', async () => {
+    const { open } = await visitCatalogue()
+    // What gets no answer at all has no status.
+    const page = await open('/', { expectedStatuses: [429, Number.NaN], isOwn: true })
+    await page.clock.install()
+    let isLimited = true
+    await page.route('**/api/v1/skills?**', (route) => {
+      if (!isLimited) return route.abort()
+      isLimited = false
+      const problem = { code: 'rate_limited', detail: 'Too many requests; try again in 10 s.' }
+      return route.fulfill({ status: 429, headers: { 'retry-after': '10' }, body: JSON.stringify(problem) })
+    })
+    const alert = page.getByRole('alert')
+    await page.getByLabel('Sort by').selectOption('recent')
+    await alert.getByText('try again in 10 s. This goes on by itself then.').waitFor()
+    await page.clock.fastForward(10_000)
+    await alert.getByText('The node does not answer').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.unroute('**/api/v1/skills?**')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('link', { name: 'alice/pdf', exact: true }).waitFor()
+  })
+})
+
+describeBrowser('what trends', () => {
+  test('is ranked by installs, for the period of the address, with downloads by day', async () => {
+    let nowMs = Date.now() - 8 * dayMs
+    const { open, get, registry } = await visitCatalogue({ clock: { ...systemClock, now: () => nowMs } })
+    const install = async (...skillNames: string[]) => {
+      for (const skillName of skillNames) await get('/track', json({ skillName }))
+      await registry.telemetry.flush()
+    }
+    await install('alice/csv', 'alice/pdf', 'alice/pdf', 'alice/pdf')
+    nowMs += 8 * dayMs
+    await install('alice/csv', 'alice/csv', 'alice/pdf', 'alice/sprints')
+    const page = await open('/trending')
+    const first = page.getByRole('main').getByRole('listitem').first()
+    await first.getByRole('link', { name: 'alice/csv' }).waitFor()
+    await first.getByText('2 installs').waitFor()
+    await first.getByText('Downloads by day').click()
+    await first.getByText('3 downloads in 30 days').waitFor()
+    await first.locator('canvas').waitFor()
+    const growths = page.getByText(/^▲|^▼/)
+    expect((await growths.allTextContents()).toSorted()).toEqual(['▲ 100 % more', '▲ new', '▼ 67 % less'])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.reload()
+    await first.getByText('Downloads by day').click()
+    await first.locator('canvas').waitFor()
+    await takePicture(page, 'trending-days-dark')
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'Month' }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?period=month')
+    await page.getByLabel('Category').selectOption('markup')
+    await page.getByRole('heading', { name: 'Nothing was installed in the last 30 days' }).waitFor()
+    await page.getByLabel('Category').selectOption('')
+    await page.getByRole('main').getByRole('link', { name: 'alice/csv' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await takePictures(page, 'trending')
+    await page.setViewportSize(phone)
+    expect(await isWithin(page)).toBe(true)
+    await takePicture(page, 'trending-phone')
+  })
+})
+
+function isWithin(page: Awaited<ReturnType<Visit['open']>>): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
+}
+
+/** A node with some skills: of two categories, one of a long name, one in other scripts. */
+async function visitCatalogue(opening: Parameters<typeof visit>[2] = {}): Promise<Visit> {
+  const fixture = await visit({}, undefined, opening)
+  const skills = [
+    { name: 'csv', description: 'Turns spreadsheets into tables', category: 'documents', license: 'MIT' },
+    { name: 'sprints', description: 'Plans a sprint', category: 'documents', license: 'Apache-2.0' },
+    { name: 'xml', description: 'يقرأ ملفات XML ويحولها 数据处理', category: 'markup', license: 'MIT' },
+    { name: 'a'.repeat(64), description: 'w'.repeat(300), category: '', license: '' },
+  ]
+  for (const { name, ...metadata } of skills) {
+    const skillMd = `---\nname: ${name}\ndescription: ${metadata.description}\n---\n# ${name}\n`
+    await fixture.api.publishSkill({ skillMd, ...metadata })
+  }
+  return fixture
+}

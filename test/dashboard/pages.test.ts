@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { findBarriers } from '../support/axe-barriers.ts'
+import { describeBrowser, goWithin, takePicture, visit } from '../support/browser-harness.ts'
+
+describeBrowser('the dashboard', () => {
+  test('shows the catalogue, and who is signed in', async () => {
+    const { open, openSignedIn } = await visit()
+    const page = await open('/')
+    await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
+    await takePicture(page, 'catalogue')
+    const mine = await openSignedIn('/')
+    // The heading does not wait for who is signed in.
+    await expect.poll(() => mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
+  })
+
+  test('has a title, one heading and no barrier in either scheme at every address that a visitor can open', async () => {
+    const { open, api } = await visit()
+    await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
+    const agentKey = 'claude-code:1'
+    await api.registerAgent({ agentKey, displayName: 'Claude', platformId: 'claude-code' })
+    const request = await api.createRequest({ title: 'Read scans', description: 'Of letters' })
+    const paths =
+      `/ /?q=pdf /?q=nothing-like-it /skills/alice/pdf /skills/alice/pdf/nothing /packs /packs/office /trending
+      /agents /agents/${agentKey} /users /users/alice /requests /requests?id=${request.id} /external /takedowns /account
+      /account/sign-in /account/setup /admin /nowhere`.split(/\s+/)
+    const page = await open('/', { expectedStatuses: [404] })
+    const titles = new Set<string>()
+    for (const path of paths) {
+      await goWithin(page, path)
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+      expect([path, await findBarriers(page)]).toEqual([path, []])
+      titles.add(await page.title())
+    }
+    // The catalogue keeps its title whatever is searched for, and where one may not be says so alike.
+    expect(titles.size).toBeGreaterThan(paths.length - 6)
+  })
+})

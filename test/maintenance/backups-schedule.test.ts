@@ -1,0 +1,240 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { localApi, openRegistry, systemCaller, type BackupPlan, type Registry } from '@skillstead/core'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { skillstead } from '../support/cli-harness.ts'
+import { createClock, startMs, type TestClock } from '../support/harness.ts'
+import { letLook } from '../support/outbox-acts.ts'
+import { makePlace } from '../support/places.ts'
+
+const isMissing = inject('postgresUrl') === null
+const skipped = isMissing ? ': skipped, for PostgreSQL could not be started' : ''
+const hourMs = 60 * 60 * 1000
+const minuteMs = 60_000
+const plan: BackupPlan = { everyMs: 6 * hourMs, kept: 3 }
+
+let root: string
+let made = 0
+beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), 'scheduled-'))))
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+/** A folder for a registry, with what is in the folder of its backups. */
+async function makeData() {
+  const data = join(root, `${(made += 1)}`)
+  await mkdir(data)
+  const folder = join(data, 'backups')
+  return { path: join(data, 'skillstead.db'), folder, names: () => readdir(folder).catch(() => [] as string[]) }
+}
+
+async function open(path: string, clock: TestClock, backups: BackupPlan | undefined = plan) {
+  const errors: string[] = []
+  const registry = await openRegistry({ path, clock, backups, onError: (error) => void errors.push(String(error)) })
+  onTestFinished(() => registry.close())
+  return { registry, errors }
+}
+
+const toName = (ms: number) => `${new Date(ms).toISOString().replaceAll(/[:.]/g, '-')}.scheduled.db`
+const readList = (registry: Registry) => localApi(registry, systemCaller).listBackups()
+/** Once the one that is under way has ended, and the next is a row again. */
+const untilNext = (registry: Registry, nextMs: number) =>
+  expect.poll(async () => (await readList(registry)).schedule!.nextAt).toBe(new Date(nextMs).toISOString())
+
+describe('scheduled backups', () => {
+  it('are made when they are due, of which the newest are kept', async () => {
+    const { path, folder, names } = await makeData()
+    const clock = createClock()
+    const { registry, errors } = await open(path, clock)
+    const times: number[] = []
+    for (let i = 0; i < 5; i += 1) {
+      times.push(clock.now())
+      await untilNext(registry, clock.now() + plan.everyMs)
+      expect(await names()).toEqual(times.slice(-plan.kept).map(toName))
+      clock.advance(plan.everyMs - 1)
+      await letLook()
+      expect(await names(), 'not before it is due').toHaveLength(Math.min(plan.kept, times.length))
+      clock.advance(1)
+    }
+    const copy = await openRegistry({ path: join(folder, toName(times.at(-1)!)), works: false })
+    expect(copy.origin).toBe(registry.origin)
+    await copy.close()
+    const { entries } = await localApi(registry, systemCaller).listAudit({ action: 'backup.create' })
+    expect(entries[0]).toMatchObject({ actor: 'system' })
+    expect(errors).toEqual([])
+  })
+
+  it('delete nothing that they did not make', async () => {
+    const { path, folder, names } = await makeData()
+    const clock = createClock()
+    await mkdir(folder)
+    const others = [
+      '2020-01-01T00-00-00-000Z.db',
+      'mine.scheduled.db',
+      '2020-01-01T00-00-00-000Z.scheduled.db.gz',
+      'x2020-01-01T00-00-00-000Z.scheduled.db',
+      'notes.txt',
+    ]
+    for (const name of others) await writeFile(join(folder, name), 'mine')
+    await mkdir(join(folder, '2020-01-02T00-00-00-000Z.scheduled.db'))
+    await symlink(path, join(folder, '2020-01-03T00-00-00-000Z.scheduled.db'))
+    const { registry } = await open(path, clock, { everyMs: hourMs, kept: 1 })
+    await untilNext(registry, startMs + hourMs)
+    const byHand = (await localApi(registry, systemCaller).createBackup({})).name
+    for (let i = 1; i < 4; i += 1) {
+      clock.advance(hourMs)
+      await untilNext(registry, startMs + (i + 1) * hourMs)
+    }
+    const expected = [
+      ...others,
+      '2020-01-02T00-00-00-000Z.scheduled.db',
+      '2020-01-03T00-00-00-000Z.scheduled.db',
+      byHand,
+    ]
+    expect((await names()).toSorted()).toEqual([...expected, toName(startMs + 3 * hourMs)].toSorted())
+  })
+
+  it('are caught up with once after the node was off, and keep their time over a restart', async () => {
+    const { path, names } = await makeData()
+    const clock = createClock()
+    const first = await open(path, clock)
+    await untilNext(first.registry, startMs + plan.everyMs)
+    await first.registry.close()
+    clock.advance(hourMs)
+    const second = await open(path, clock)
+    await untilNext(second.registry, startMs + plan.everyMs)
+    await letLook()
+    expect(await names(), 'nothing is due').toHaveLength(1)
+    await second.registry.close()
+    clock.advance(10 * plan.everyMs)
+    const third = await open(path, clock)
+    await untilNext(third.registry, clock.now() + plan.everyMs)
+    expect(await names(), 'one for all that were missed').toEqual([toName(startMs), toName(clock.now())])
+    await third.registry.close()
+    const sooner = await open(path, clock, { everyMs: hourMs, kept: 3 })
+    await untilNext(sooner.registry, clock.now() + hourMs)
+    const rows = await sooner.registry.database.read
+      .selectFrom('outbox')
+      .select('state')
+      .where('topic', '=', 'backup')
+      .where('state', '=', 'pending')
+      .execute()
+    expect(rows, 'they do not pile up').toHaveLength(1)
+  })
+
+  it('are made once where two processes have the registry open', async () => {
+    const { path, names } = await makeData()
+    const clock = createClock()
+    const [one, other] = [await open(path, clock), await open(path, clock)]
+    await untilNext(one.registry, startMs + plan.everyMs)
+    for (let i = 1; i < 4; i += 1) {
+      clock.advance(plan.everyMs)
+      await untilNext(other.registry, clock.now() + plan.everyMs)
+    }
+    const { entries } = await localApi(one.registry, systemCaller).listAudit({ action: 'backup.create' })
+    expect(entries).toHaveLength(4)
+    expect(await names()).toHaveLength(3)
+    expect([...one.errors, ...other.errors]).toEqual([])
+  })
+
+  it('that fail keep the old ones, are tried again, and can be seen to fail', async () => {
+    const { path, folder, names } = await makeData()
+    const clock = createClock()
+    const { registry, errors } = await open(path, clock)
+    await untilNext(registry, startMs + plan.everyMs)
+    const metrics = async () =>
+      Object.fromEntries(
+        (await registry.metrics()).map(({ name, value }) => [name.replace('skillstead_backup_', ''), value]),
+      )
+    expect(await metrics()).toMatchObject({ last_success_seconds: startMs / 1000, failing: 0 })
+    const aside = `${folder}-aside`
+    await rename(folder, aside)
+    await writeFile(folder, 'Something that is no folder is in the way.')
+    clock.advance(plan.everyMs)
+    await untilNext(registry, clock.now() + 5 * minuteMs)
+    expect(errors).toEqual([expect.stringMatching(/^Error: A scheduled backup failed: /)])
+    await rm(folder)
+    await rename(aside, folder)
+    expect((await readList(registry)).schedule).toEqual({
+      everySeconds: 21_600,
+      kept: 3,
+      lastAt: new Date(startMs).toISOString(),
+      lastError: expect.stringContaining('there is a file of this name'),
+      nextAt: new Date(clock.now() + 5 * minuteMs).toISOString(),
+    })
+    expect(await metrics()).toMatchObject({ last_success_seconds: startMs / 1000, failing: 1 })
+    expect(await names(), 'the old one is kept').toEqual([toName(startMs)])
+    clock.advance(5 * minuteMs)
+    await untilNext(registry, clock.now() + plan.everyMs)
+    expect((await readList(registry)).schedule).toMatchObject({
+      lastError: null,
+      lastAt: new Date(clock.now()).toISOString(),
+    })
+    expect(await metrics()).toMatchObject({ last_success_seconds: clock.now() / 1000, failing: 0 })
+  })
+
+  it('after the clock went back never delete the one just made', async () => {
+    const { path, names } = await makeData()
+    const clock = createClock()
+    const { registry } = await open(path, clock, { everyMs: hourMs, kept: 1 })
+    await untilNext(registry, startMs + hourMs)
+    await registry.close()
+    clock.set(startMs - 100 * hourMs)
+    const again = await open(path, clock, { everyMs: hourMs, kept: 1 })
+    await untilNext(again.registry, clock.now() + hourMs)
+    clock.advance(hourMs)
+    await untilNext(again.registry, clock.now() + hourMs)
+    expect(await names()).toEqual([toName(clock.now())])
+  })
+
+  it('are none unless they are asked for, also after they were', async () => {
+    const { path, names } = await makeData()
+    const clock = createClock()
+    const { registry } = await open(path, clock)
+    await untilNext(registry, startMs + plan.everyMs)
+    await registry.close()
+    const without = await openRegistry({ path, clock })
+    onTestFinished(() => without.close())
+    clock.advance(3 * plan.everyMs)
+    await letLook()
+    expect(await readList(without)).toMatchObject({ total: 1, schedule: null })
+    expect(await names()).toHaveLength(1)
+    expect((await without.metrics()).map(({ name }) => name)).not.toContain('skillstead_backup_failing')
+    const waiting = await without.database.read
+      .selectFrom('outbox')
+      .select('topic')
+      .where('state', '=', 'pending')
+      .execute()
+    expect(waiting.map(({ topic }) => topic)).not.toContain('backup')
+  })
+
+  it('are refused where there is no file to copy, and for what is no plan', async () => {
+    await expect(openRegistry({ path: ':memory:', backups: plan })).rejects.toMatchObject({ code: 'not_implemented' })
+    for (const wrong of [{ kept: 0 }, { everyMs: 59_000 }, { everyMs: Number.NaN }]) {
+      await expect(openRegistry({ path: join(root, 'no.db'), backups: { ...plan, ...wrong } })).rejects.toThrow(
+        TypeError,
+      )
+    }
+    expect(existsSync(join(root, 'no.db'))).toBe(false)
+  })
+
+  it.skipIf(isMissing)(`are refused on PostgreSQL${skipped}`, async () => {
+    const { location, remove } = await makePlace('PostgreSQL')
+    await expect(openRegistry({ ...location, backups: plan })).rejects.toThrow('pg_dump')
+    await remove()
+  })
+
+  it('are refused by serve where the options cannot be read', async () => {
+    const refusals = [
+      [['--backup-every', '5'], "'5' is no time between backups: write it as 30m, 6h, 1d or 1w."],
+      [['--backup-every', '1d', '--backups-kept', '0'], "'0' is no number of backups: 1 or more is needed."],
+      [['--backups-kept', '3'], 'give that too'],
+    ] as const
+    const data = join(root, 'refused')
+    for (const [options, sentence] of refusals) {
+      const { code, stderr } = await skillstead(['serve', '--data', data, '--port', '0', ...options])
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(sentence) })
+    }
+    expect(existsSync(join(data, 'skillstead.db'))).toBe(false)
+  })
+})

@@ -1,0 +1,304 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { sql } from 'kysely'
+import { localApi, type Registry, type WriteTransaction } from '@skillstead/core'
+import { checkRegistry, mendRegistry, type Finding } from '@skillstead/maintenance'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { describeDatabases, type TestRegistry } from '../support/harness.ts'
+import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import type { DialectName } from '../support/places.ts'
+import { fillRegistry } from '../support/rich-registry.ts'
+import { sampleOf } from '../support/security-samples.ts'
+
+type Damage = (trx: WriteTransaction, dialect: DialectName) => Promise<void>
+
+const names = [
+  ...(['database', 'disk', 'blobs', 'contents', 'versions', 'log', 'entries', 'names', 'documents', 'text'] as const),
+  ...(['sketches', 'counters', 'scans', 'reputation', 'outbox', 'mirrors', 'backups'] as const),
+]
+
+describeDatabases('doctor --deep', (open, dialect) => {
+  let test: TestRegistry
+  let sound: Finding[]
+  beforeAll(async () => {
+    test = await open({ works: false, empty: true, scanPolicy: { dangerous: 'hold' } })
+    const { as } = await fillRegistry(test.registry)
+    await (await as('bob')).publishSkill({ skillMd: sampleOf('dangerous', 'waiting') })
+    sound = await checkRegistry(test.registry, { deep: true })
+  })
+
+  const look = async (registry = test.registry) => {
+    const findings = await checkRegistry(registry, { deep: true })
+    return findings.filter(({ ok }) => !ok)
+  }
+
+  it('finds nothing wrong with a registry that has everything in it', () => {
+    expect(sound.filter(({ ok }) => !ok)).toEqual([])
+    expect(sound.map(({ name }) => name)).toEqual(names)
+  })
+
+  describe('says what was damaged:', () => {
+    const damages: [what: string, told: RegExp, damage: Damage][] = [
+      ['a byte of a content', /content sha256:\w+ (has other bytes|cannot be)/, flipBlob],
+      ['the size of a content', /bytes, and its row says 1\./, run(sql`update blobs set size = 1`)],
+      ['a content that is gone', /files of versions are missing/, run(sql`delete from blobs where size > 1000`)],
+      ['a file of a version that waits', /of the waiting version of bob\/waiting has other/, changeHeld],
+      ['the size of a version', /and its row says 1\./, run(sql`update versions set size = 1`)],
+      ['the digest of a version', /other files than its digest/, run(sql`update versions set digest = 'sha256:00'`)],
+      [
+        'a file that was taken out of a version',
+        /other files than its digest/,
+        run(sql`delete from version_files where path = 'logo.png'`),
+      ],
+      ['the changelog of a version', /another changelog than entry/, run(sql`update versions set changelog = 'x'`)],
+      ['the time of a version', /another publishedAt than entry/, run(sql`update versions set published_at = 1`)],
+      ['a yank taken back', /yanked, and entry \d+ of the log/, run(sql`update versions set yanked = 0`)],
+      ['an entry of the log', /entry 7 does not match its hash/, run(sql`update log set entry = '{}' where seq = 7`)],
+      ['a leaf that is gone', /entry 7 is missing/, run(sql`delete from log where seq = 7`)],
+      ['the last leaf', /entry \d+ is missing/, run(sql`delete from log where seq = (select max(seq) from log)`)],
+      ['a tile of the tree', /tile 0\/0 is missing/, run(sql`delete from tree_tiles`)],
+      [
+        'the head of the tree',
+        /head does not match/,
+        run(sql`update heads set frontier = (select hash from log limit 1)`),
+      ],
+      ['the key of the log', /no key that signs/, run(sql`update signing_keys set retires_at = 1`)],
+      [
+        'a full name',
+        /not its owner's and its own/,
+        run(sql`update skills set full_name = 'eve/tool' where name = 'hooked'`),
+      ],
+      ['a holder of a short name', /nobody holds its short name/, run(sql`delete from holders where name = 'tool'`)],
+      [
+        'whether a skill holds its short name',
+        /alice\/tool in answers contradicts who holds/,
+        run(sql`update skills set holds_name = 0 where full_name = 'alice/tool'`),
+      ],
+      ['the public form of a skill', /public form of alice\/tool is not/, changeDocument],
+      ['a public form that is gone', /public form of .* is missing/, run(sql`delete from skill_documents`)],
+      ['a row of the text index', /not in the full-text index/, dropText],
+      ['a word in the text index', /other words of alice\/tool/, changeText],
+      [
+        'the description of a skill',
+        /other words of bob\/tool/,
+        run(sql`update skills set description = 'Okapi' where full_name = 'bob/tool'`),
+      ],
+      [
+        'the stars of a skill',
+        /alice\/tool is said to have 77 stars, and has 2/,
+        run(sql`update skills set stars = 77 where full_name = 'alice/tool'`),
+      ],
+      ['the votes of a request', /Wanted is said to have 9 votes/, run(sql`update requests set votes = 9`)],
+      ['the trust of an agent', /codex:one has the trust 99/, run(sql`update agents set trust_score = 99`)],
+      ['a sketch', /copy check does not know/, dropSketch],
+      ['the text of a sketch', /copy check knows another text/, run(sql`update version_sketches set shingles = 12`)],
+      ['a reputation', /reputations/, run(sql`update standings set stars = 500`)],
+      ['a row of the outbox', /outbox is no JSON/, run(sql`update outbox set payload = '{'`)],
+      ['the state of an upstream', /Upstream main: .* cannot be/, run(sql`update upstreams set applied = 3`)],
+      ['the last change', /changes beyond/, run(sql`update heads set change_seq = 1`)],
+    ]
+
+    it.each(damages)('%s', async (_, told, damage) => {
+      const found = await withDamage(test, damage, look)
+      expect(found.map(({ detail }) => detail).join('\n')).toMatch(told)
+      for (const { detail } of found)
+        expect(detail).toMatch(/\. (Restore a backup|Run doctor|Find out|Remove)[^.]*\.$|Run doctor --mend\.$/)
+    })
+
+    it('a row that refers to nothing', async () => {
+      const insert = sql`insert into stars (skill_id, user_id, created_at) values ('nowhere', 'nobody', 1)`
+      const found = await withDamage(test, run(insert), look)
+      expect(found.map(({ name }) => name)).toContain('database')
+      expect(found[0]!.detail).toMatch(/stars refers? to .*(skills|users)/)
+      expect(await look(), 'once it is put back').toEqual([])
+    })
+  })
+
+  it('is not misled by what a node stores meanwhile', async () => {
+    const other = await open({ at: test.location, works: false })
+    const bob = localApi(other.registry, await other.registry.getCaller('bob'))
+    let isDone = false
+    const publish = async () => {
+      for (let i = 0; i < 30; i += 1) {
+        await bob.publishSkill({
+          skillMd: skillMd(`meanwhile-${i % 10}`, { body: `Version ${i}.` }),
+          version: `1.0.${i}`,
+        })
+        await bob.starSkill({ name: `bob/meanwhile-${i % 10}` })
+      }
+      isDone = true
+    }
+    const publishing = publish()
+    while (!isDone) expect(await look()).toEqual([])
+    await publishing
+  })
+
+  it('puts right what can be computed anew, and leaves the rest to a backup', async () => {
+    const damages = [dropText, changeText, changeDocument, dropSketch, run(sql`update skills set stars = 77`)]
+    await test.registry.database.writer.write(async (trx) => {
+      for (const damage of damages) await damage(trx, dialect)
+    })
+    const found = await checkRegistry(test.registry, { deep: true })
+    const wrong = found.filter(({ ok }) => !ok)
+    expect(wrong.map(({ name, mendable }) => [name, mendable])).toEqual([
+      ['documents', true],
+      ['text', true],
+      ['sketches', true],
+      ['counters', true],
+    ])
+    await mendRegistry(test.registry, found)
+    expect((await checkRegistry(test.registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
+    const notes = await test.registry.database.read
+      .selectFrom('audit')
+      .select('subject')
+      .where('action', '=', 'doctor.mend')
+      .execute()
+    expect(notes.map(({ subject }) => subject)).toEqual(['documents', 'text', 'sketches', 'counters'])
+  })
+
+  it('puts right what a node changes meanwhile as the node left it', async () => {
+    const bob = localApi(test.registry, await test.registry.getCaller('bob'))
+    await bob.publishSkill({ skillMd: skillMd('changing') })
+    const { writer } = test.registry.database
+    let changes = 0
+    const write: typeof writer.write = async (work, options) => {
+      // Once, and just before the index is filled: any later change would put it right by itself.
+      if (options?.bulk && (changes += 1) === 1) await bob.publishSkill({ name: 'changing', keywords: ['later'] })
+      return writer.write(work, options)
+    }
+    const beside = { ...test.registry, database: { ...test.registry.database, writer: { ...writer, write } } }
+    await mendRegistry(beside, [{ name: 'text', ok: false, detail: '', mendable: true }])
+    expect(changes).toBeGreaterThan(1)
+    expect(await look()).toEqual([])
+  })
+
+  it.runIf(dialect === 'SQLite')('names backups that were interrupted, which are no fault', async () => {
+    const folder = join(dirname(test.location.path!), 'backups')
+    await mkdir(folder)
+    const file = join(folder, '.00000000-0000-0000-0000-000000000000.partial')
+    await writeFile(file, 'x'.repeat(3000))
+    await utimes(file, 1, 1)
+    const findings = await checkRegistry(test.registry, { deep: true })
+    expect(findings.at(-1)).toMatchObject({
+      ok: true,
+      detail: '1 interrupted backups take 1 MiB: skillstead gc removes them.',
+    })
+  })
+})
+
+describeDatabases('doctor --deep of a mirror', (open) => {
+  afterAll(endMirrors)
+
+  it('finds what is here of an upstream’s log as it was vouched for, and says where it is not', async () => {
+    const upstream = await openUpstream(open, { works: false })
+    const { mirror, test } = await openMirror(open, {}, { works: false })
+    await upstream.publish('pdf', '1.0.0')
+    await upstream.publish('pdf', '1.1.0')
+    for (let i = 0; i < 128; i += 1) {
+      await upstream.alice.api.yankVersion({ name: 'alice/pdf', version: '1.0.0' })
+      await upstream.alice.api.unyankVersion({ name: 'alice/pdf', version: '1.0.0' })
+    }
+    await mirror.add('main', upstream.url)
+    await mirror.sync('main')
+    const look = async (registry = test.registry) => {
+      const findings = await checkRegistry(registry, { deep: true })
+      return findings.filter(({ ok }) => !ok)
+    }
+    expect(await look()).toEqual([])
+    const damages: [RegExp, Damage][] = [
+      [/entry 2 does not match its hash/, run(sql`update upstream_log set entry = '{}' where seq = 2`)],
+      [/entry 9 is missing/, run(sql`delete from upstream_log where seq = 9`)],
+      [/tile 0\/0 is missing/, run(sql`delete from upstream_tiles`)],
+      [/head does not match/, run(sql`update upstreams set frontier = (select hash from upstream_log limit 1)`)],
+      [/by no checkpoint/, run(sql`update upstreams set checkpoint = null`)],
+      [/not those that its checkpoint/, changeCheckpoint],
+      [/alice\/pdf@1\.0\.0 has other files/, run(sql`update versions set digest = 'sha256:1' where version = '1.0.0'`)],
+    ]
+    for (const [told, damage] of damages) {
+      const found = await withDamage(test, damage, look)
+      expect(found.map(({ detail }) => detail).join('\n')).toMatch(told)
+    }
+    expect(await look()).toEqual([])
+  })
+})
+
+async function changeCheckpoint(trx: WriteTransaction): Promise<void> {
+  const { checkpoint } = await trx.selectFrom('upstreams').select('checkpoint').executeTakeFirstOrThrow()
+  const lines = checkpoint!.split('\n')
+  const changed = lines.with(2, Buffer.alloc(32).toString('base64')).join('\n')
+  await trx.updateTable('upstreams').set({ checkpoint: changed }).execute()
+}
+
+class Undone extends Error {}
+
+/** Damages the database in a transaction that is taken back, and looks from inside it. */
+async function withDamage<T>(
+  { registry, dialect }: TestRegistry,
+  damage: Damage,
+  look: (inside: Registry) => Promise<T>,
+): Promise<T> {
+  const looked: T[] = []
+  const undone = registry.database.writer.write(async (trx) => {
+    await dropForeignKeys(trx, dialect)
+    await damage(trx, dialect)
+    const writer = { ...registry.database.writer, write: <R>(work: (inner: typeof trx) => Promise<R>) => work(trx) }
+    looked.push(await look({ ...registry, database: { ...registry.database, read: trx, writer } }))
+    throw new Undone()
+  })
+  await expect(undone).rejects.toThrow(Undone)
+  return looked[0]!
+}
+
+function run(statement: ReturnType<typeof sql>): Damage {
+  return async (trx) => void (await statement.execute(trx))
+}
+
+async function flipBlob(trx: WriteTransaction): Promise<void> {
+  const blob = await trx.selectFrom('blobs').selectAll().orderBy('size', 'desc').executeTakeFirstOrThrow()
+  const bytes = Buffer.from(blob.bytes)
+  bytes[20]! ^= 1
+  await trx.updateTable('blobs').set({ bytes }).where('digest', '=', blob.digest).execute()
+}
+
+async function changeHeld(trx: WriteTransaction): Promise<void> {
+  const changed = { bytes: Buffer.from('x'), encoding: 'identity' } as const
+  await trx.updateTable('held_files').set(changed).execute()
+}
+
+async function changeDocument(trx: WriteTransaction): Promise<void> {
+  const { id } = await trx
+    .selectFrom('skills')
+    .select('id')
+    .where('full_name', '=', 'alice/tool')
+    .executeTakeFirstOrThrow()
+  const document = sql<string>`replace(document, 'told at some length', 'told at no length')`
+  await trx.updateTable('skill_documents').set({ document }).where('skill_id', '=', id).execute()
+}
+
+async function dropText(trx: WriteTransaction, dialect: DialectName): Promise<void> {
+  const key = sql.ref(dialect === 'SQLite' ? 'rowid' : 'num')
+  await sql`delete from skill_text where ${key} = (select num from skills where full_name = 'bob/tool')`.execute(trx)
+}
+
+async function changeText(trx: WriteTransaction, dialect: DialectName): Promise<void> {
+  const num = sql`(select num from skills where full_name = 'alice/tool')`
+  if (dialect === 'PostgreSQL') {
+    await sql`update skill_text set vector = to_tsvector('simple', 'okapi') where num = ${num}`.execute(trx)
+    return
+  }
+  await sql`delete from skill_text where rowid = ${num}`.execute(trx)
+  await sql`insert into skill_text (rowid, name) values (${num}, 'okapi')`.execute(trx)
+}
+
+async function dropSketch(trx: WriteTransaction): Promise<void> {
+  const { id } = await trx.selectFrom('versions').select('id').orderBy('id').executeTakeFirstOrThrow()
+  await trx.deleteFrom('version_sketches').where('version_id', '=', id).execute()
+}
+
+/** As a program with a fault of its own would, or one that is not ours. */
+async function dropForeignKeys(trx: WriteTransaction, dialect: DialectName): Promise<void> {
+  // Deferred, they are looked at by a commit that never comes.
+  if (dialect === 'SQLite') await sql`pragma defer_foreign_keys = on`.execute(trx)
+  else await sql`alter table stars disable trigger all`.execute(trx)
+}

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findUpstream } from '@skillstead/mirror'
+import { describe, expect, it } from 'vitest'
+import { makeFolder } from '../support/cli-harness.ts'
+import { startNode } from '../support/server-harness.ts'
+import { openSpecRegistry } from '../support/spec-registry.ts'
+import { openStandIn } from '../support/stand-in.ts'
+
+/** Answers paths with texts, and everything else with 404. */
+async function openPages(pages: Record<string, { type: string; text: string; status?: number }>) {
+  return openStandIn((request, response) => {
+    const page = pages[request.url!.split('?')[0]!]
+    response.writeHead(page ? (page.status ?? 200) : 404, { 'content-type': page?.type ?? 'text/plain' })
+    response.end(page?.text ?? '')
+  })
+}
+
+describe('what stands at an address', () => {
+  it('is a node where a log is signed, by its origin or with /api/v1, and its key is read', async () => {
+    const { node, registry } = await startNode()
+    for (const address of [node.url, `${node.url}/`, `${node.url}/api/v1`]) {
+      const found = await findUpstream(address)
+      expect(found).toMatchObject({ kind: 'node', keys: [expect.stringContaining(`${registry.origin}+`)] })
+      expect(found.problem).toBeUndefined()
+    }
+  })
+
+  it('is a node that shows nothing without a key, given one', async () => {
+    const { node, key } = await startNode({ requireKey: true })
+    await expect(findUpstream(node.url)).rejects.toThrow('It wants a key: --api-key KEY.')
+    expect(await findUpstream(node.url, { apiKey: key })).toMatchObject({ kind: 'node' })
+  })
+
+  it('is a registry where only skills are listed', async () => {
+    const registry = await openSpecRegistry(Date.now)
+    registry.put('anna', 'tea')
+    expect(await findUpstream(registry.url)).toEqual({ kind: 'registry', keys: [] })
+  })
+
+  it('is a discovery index in either of its places', async () => {
+    for (const folder of ['agent-skills', 'skills']) {
+      const text = '{"skills":[]}'
+      const { url } = await openPages({ [`/.well-known/${folder}/index.json`]: { type: 'application/json', text } })
+      expect(await findUpstream(url)).toEqual({ kind: 'discovery', keys: [] })
+    }
+  })
+
+  it('is a git repository where one can be cloned', async () => {
+    const type = 'application/x-git-upload-pack-advertisement'
+    const { url } = await openPages({ '/team/skills/info/refs': { type, text: '001e# service=git-upload-pack\n0000' } })
+    expect(await findUpstream(`${url}/team/skills`)).toEqual({ kind: 'git', keys: [] })
+  })
+
+  it('is nothing where pages of something else are, and that is said', async () => {
+    const page = { type: 'text/html', text: '<html>Sign in to this network</html>' }
+    const paths = ['/api/v1/checkpoint', '/api/v1/skills', '/.well-known/skills/index.json', '/info/refs']
+    const { url } = await openPages(Object.fromEntries(paths.map((path) => [path, page])))
+    await expect(findUpstream(url)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^Nothing at http.* is known here: .* --kind says what it is\.$/),
+    })
+  })
+
+  it('is taken for a node where nobody answers, or not now', async () => {
+    const { url } = await openPages({ '/api/v1/checkpoint': { type: 'text/plain', text: '', status: 503 } })
+    expect(await findUpstream(url)).toMatchObject({ kind: 'node', keys: [], problem: `${url} answers 503.` })
+    const away = await openPages({})
+    await away.close()
+    expect(await findUpstream(away.url)).toMatchObject({
+      kind: 'node',
+      keys: [],
+      problem: expect.stringContaining('refuses the connection'),
+    })
+  })
+
+  it('is not asked where it shows by itself: paths, and addresses that are not of the web', async () => {
+    const folder = await makeFolder()
+    const fetch = (() => expect.unreachable('Nobody was to be asked')) as unknown as typeof globalThis.fetch
+    await mkdir(join(folder, 'plain'))
+    await promisify(execFile)('git', ['init', '--quiet', join(folder, 'repository')])
+    expect(await findUpstream(join(folder, 'plain'), { fetch })).toEqual({ kind: 'folder', keys: [] })
+    expect(await findUpstream(join(folder, 'repository'), { fetch })).toEqual({ kind: 'git', keys: [] })
+    expect(await findUpstream('git@example.com:team/skills', { fetch })).toEqual({ kind: 'git', keys: [] })
+  })
+
+  it('is asked whether it is reachable where its kind shows, or is given', async () => {
+    const asked: string[] = []
+    const fetch = (async (input: URL) => {
+      asked.push(input.href)
+      return new Response('Not found', { status: 404 })
+    }) as typeof globalThis.fetch
+    const refused = (async () => {
+      throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } })
+    }) as typeof globalThis.fetch
+    const problem = 'https://example.com refuses the connection; is it running?'
+    for (const [location, kind] of [
+      ['https://ann:secret@example.com/team/skills.git', 'git'],
+      ['https://example.com/skills', 'registry'],
+      ['https://example.com/.well-known/skills/index.json', 'discovery'],
+    ] as const) {
+      expect(await findUpstream(location, { fetch, kind })).toEqual({ kind, keys: [] })
+      expect(await findUpstream(location, { fetch: refused, kind })).toEqual({ kind, keys: [], problem })
+    }
+    expect(asked).toEqual([
+      'https://example.com/team/skills.git/info/refs?service=git-upload-pack',
+      'https://example.com/skills',
+      'https://example.com/.well-known/skills/index.json',
+    ])
+  })
+})

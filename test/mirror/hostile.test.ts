@@ -1,0 +1,269 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { refusalOf } from '../support/answers.ts'
+import { openFalseNode, type FalseEntry, type FalseNode, type FalsePage } from '../support/false-node.ts'
+import { describePairs, openPair as openInMemory, three } from '../support/false-pair.ts'
+import { startMs } from '../support/harness.ts'
+import { createNoteSigner } from '../support/note-signer.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+
+describe('an upstream that answers with something else than a feed', () => {
+  const page = { origin: 'upstream.example', epoch: 7, entries: [], next: 0, head: 0, checkpoint: '' }
+
+  it.each<[string, (node: FalseNode) => void]>([
+    ['a page for people', (node) => answerWith(node, '<html><h1>Sign in to our Wi-Fi</h1></html>', 'text/html')],
+    ['half of a page', (node) => answerWith(node, JSON.stringify(page).slice(0, 40))],
+    ['nothing', (node) => answerWith(node, '')],
+    ['a list', (node) => answerWith(node, '[]')],
+    ['JSON of a depth that no parser bears', (node) => answerWith(node, '['.repeat(5_000_000))],
+    ['a page without a checkpoint', (node) => void (node.page = (one) => ({ ...one, checkpoint: null }))],
+    ['a checkpoint that is none', (node) => void (node.page = (one) => ({ ...one, checkpoint: 'trust me' }))],
+    ['numbers that are none', (node) => void (node.page = (one) => ({ ...one, head: -1, next: '7', epoch: 1e300 }))],
+    ['entries without a number', (node) => change(node, (entries) => entries.map(({ seq: _seq, ...rest }) => rest))],
+    ['entries out of order', (node) => change(node, (entries) => entries.toReversed())],
+    ['a gap', (node) => change(node, (entries) => entries.slice(1))],
+    ['an entry twice', (node) => change(node, ([first, ...rest]) => [first, first, ...rest])],
+    ['no entries, and says that there are more', (node) => change(node, () => [])],
+    ['more entries than a page may have', (node) => change(node, () => manyEntries(1500))],
+    [
+      'an entry longer than any',
+      (node) => change(node, ([first]) => [{ ...first, data: { text: 'x'.repeat(70_000) } }]),
+    ],
+    ['half of a character', (node) => change(node, ([first]) => [{ ...first, subject: '\ud800' }])],
+    ['a redirect to another host', (node) => redirect(node, 'http://127.0.0.2:1/')],
+    ['a redirect to itself', (node) => redirect(node, '/api/v1/feed')],
+  ])('%s: it is told in a sentence, nothing comes in, and the good state serves', async (_, spoil) => {
+    const { node, mirror, served, alarm } = await openInMemory()
+    node.publish('mallory/new')
+    node.publish('mallory/other')
+    spoil(node)
+    const before = node.requests.length
+    const error = await refusalOf(mirror.sync('main'))
+    expect(['upstream_failed', 'conflict']).toContain(error.code)
+    expect(error.message, error.message).toMatch(/^[^\n]+[.?]$/)
+    expect(await served()).toEqual(three)
+    expect(node.requests.length - before, 'it does not ask for ever').toBeLessThan(12)
+    const standing = await alarm()
+    node.page = (one) => one
+    node.instead = undefined
+    if (standing) await mirror.sync('main', { accept: standing as 'altered' })
+    else await mirror.sync('main')
+    expect(await served()).toEqual([...three, 'mallory/new', 'mallory/other'])
+  })
+
+  it('a bomb of packed zeros: it is broken off, and memory is not filled with it', async () => {
+    const { node, mirror, served } = await openInMemory()
+    const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024))
+    node.instead = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb)
+      return true
+    }
+    const error = await refusalOf(mirror.sync('main'))
+    expect(error).toMatchObject({
+      code: 'upstream_failed',
+      message: expect.stringContaining('sends more than') as string,
+    })
+    expect(await served()).toEqual(three)
+  })
+
+  it('a flood without an end: it is broken off', async () => {
+    const { node, mirror } = await openInMemory()
+    node.instead = (_, response) => {
+      const chunk = Buffer.alloc(1024 * 1024, ' ')
+      const pour = () => {
+        while (!response.destroyed && response.write(chunk));
+      }
+      response.on('drain', pour)
+      pour()
+      return true
+    }
+    expect((await refusalOf(mirror.sync('main'))).message).toContain('sends more than')
+  })
+})
+
+describePairs('an upstream whose log is not what it signed before', (openPair) => {
+  it('and has fewer entries: rollback', async () => {
+    const { node, mirror, alarm, served, alarms } = await openPair()
+    node.entries = node.entries.slice(0, 2)
+    expect((await refusalOf(mirror.sync('main'))).message).toContain('went back in time')
+    expect(await alarm()).toBe('rollback')
+    expect(alarms.map(({ code }) => code)).toEqual(['rollback'])
+    expect(await served()).toEqual(three)
+    const asked = node.requests.length
+    expect((await refusalOf(mirror.sync('main'))).code).toBe('conflict')
+    expect(node.requests.length, 'it is left alone until the operator decides').toBe(asked)
+    await mirror.sync('main', { accept: 'rollback' })
+    expect(await served(), 'an absence deletes nothing').toEqual(three)
+  })
+
+  it.each([
+    ['the same size', (node: FalseNode) => void node.entries.pop()],
+    ['a larger one', (node: FalseNode) => node.publish('bob/more')],
+  ])('and has another history of %s: fork', async (_, grow) => {
+    const { node, mirror, alarm, served } = await openPair()
+    node.publish('mallory/new')
+    node.entries[0] = { ...node.entries[0]!, at: '2020-01-01T00:00:00.000Z' }
+    grow(node)
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('fork')
+    expect(await served()).toEqual(three)
+  })
+
+  it('and is of another epoch, or has another name: epoch, origin', async () => {
+    const one = await openPair()
+    one.node.epoch = 8
+    await refusalOf(one.mirror.sync('main'))
+    expect(await one.alarm()).toBe('epoch')
+    await one.mirror.sync('main', { accept: 'epoch' })
+    const two = await openPair()
+    two.node.origin = 'other.example'
+    await refusalOf(two.mirror.sync('main'))
+    expect(await two.alarm()).toBe('origin')
+    expect(await two.served()).toEqual(three)
+  })
+
+  it('and leaves an entry out, or alters one that it signed: altered', async () => {
+    for (const spoil of [
+      (entry: FalseEntry) => ({ ...entry, subject: 'mallory/evil@1.0.0' }),
+      (entry: FalseEntry) => ({ ...entry, data: { ...entry.data, hidden: 1 } }),
+    ]) {
+      const { node, mirror, alarm, served } = await openPair()
+      node.publish('mallory/new')
+      change(node, (entries: FalseEntry[]) => entries.map((entry) => (entry.seq === 4 ? spoil(entry) : entry)))
+      await refusalOf(mirror.sync('main'))
+      expect(await alarm()).toBe('altered')
+      expect(await served()).toEqual(three)
+      node.page = (one) => one
+      await mirror.sync('main', { accept: 'altered' })
+      expect(await served()).toEqual([...three, 'mallory/new'])
+    }
+  })
+
+  it('and was signed long ago, though it is asked now: freeze', async () => {
+    const { node, mirror, clock, alarm, served } = await openPair()
+    clock.advance(dayMs + 1)
+    expect((await refusalOf(mirror.sync('main'))).message).toContain('may be withheld, or one of the clocks is wrong')
+    expect(await alarm()).toBe('freeze')
+    node.nowMs = clock.now()
+    await mirror.sync('main', { accept: 'freeze' })
+    expect(await alarm()).toBeUndefined()
+    expect(await served()).toEqual(three)
+  })
+})
+
+describePairs('an upstream that signs with another key', (openPair, openMirror) => {
+  it('that nobody vouched for: key, whether it was pinned or taken on first use', async () => {
+    for (const key of [true, false]) {
+      const { node, mirror, alarm, served } = await openPair({ key })
+      const thief = createNoteSigner(node.origin)
+      node.signers = [thief]
+      node.publish('mallory/new')
+      await refusalOf(mirror.sync('main'))
+      expect(await alarm()).toBe('key')
+      expect(await served()).toEqual(three)
+    }
+  })
+
+  it('whose text names the old one as a fellow, which did not sign it: key', async () => {
+    const { node, mirror, alarm } = await openPair({ key: true })
+    const [old] = node.signers
+    const thief = createNoteSigner(node.origin)
+    node.signers = [thief, { ...old!, sign: () => thief.sign(''), cosign: () => '' }]
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('key')
+  })
+
+  it('that the old one vouched for by signing beside it: it is believed, and the old one no more after that', async () => {
+    const { node, mirror, alarm, served } = await openPair({ key: true })
+    const [old] = node.signers
+    const next = createNoteSigner(node.origin)
+    node.signers = [next, old!]
+    node.publish('alice/more')
+    await mirror.sync('main')
+    expect((await mirror.status('main'))[0]!.keys).toEqual([next.vkey, old!.vkey])
+    node.signers = [next]
+    node.publish('alice/still-more')
+    await mirror.sync('main')
+    expect((await mirror.status('main'))[0]!.keys).toEqual([next.vkey])
+    expect(await served()).toContain('alice/still-more')
+    node.signers = [old!]
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('key')
+  })
+
+  it('than the one that was pinned before anything came in: nothing comes in', async () => {
+    const node = await openFalseNode(startMs)
+    node.publish('alice/pdf')
+    const { mirror, api } = await openMirror()
+    await mirror.add('main', node.url, { key: createNoteSigner(node.origin).vkey })
+    expect((await refusalOf(mirror.sync('main'))).code).toBe('conflict')
+    expect((await api.searchSkills({})).total).toBe(0)
+  })
+})
+
+describePairs('clocks that jump', (openPair) => {
+  it.each([-3650, -1])('back by %i days here: alarm future, and nothing is lost', async (days) => {
+    const { node, mirror, clock, alarm, served } = await openPair()
+    clock.set(startMs + days * dayMs)
+    node.publish('alice/more')
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('future')
+    clock.set(startMs + 60_000)
+    await mirror.sync('main', { accept: 'future' })
+    expect(await served()).toContain('alice/more')
+  })
+
+  it('on by ten years here: it looks like a freeze, and goes on when the clock is right', async () => {
+    const { node, mirror, clock, alarm, served } = await openPair()
+    clock.set(startMs + 3650 * dayMs)
+    node.publish('alice/more')
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('freeze')
+    clock.set(startMs)
+    await mirror.sync('main', { accept: 'freeze' })
+    expect(await served()).toContain('alice/more')
+  })
+
+  it('there: 10 minutes ahead pass, more is the alarm future, ten years back is a freeze', async () => {
+    const { node, mirror, alarm } = await openPair()
+    node.nowMs = startMs + 10 * 60_000
+    await mirror.sync('main')
+    expect(await alarm()).toBeUndefined()
+    for (const aheadMs of [11 * 60_000, dayMs]) {
+      node.nowMs = startMs + aheadMs
+      expect((await refusalOf(mirror.sync('main'))).message).toContain('is ahead of the clock of this node')
+      expect(await alarm()).toBe('future')
+      await mirror.sync('main', { accept: 'future' })
+    }
+    node.nowMs = startMs - 3650 * dayMs
+    await refusalOf(mirror.sync('main'))
+    expect(await alarm()).toBe('freeze')
+  })
+})
+
+function answerWith(node: FalseNode, body: string, type = 'application/json'): void {
+  node.instead = (_, response) => {
+    response.writeHead(200, { 'content-type': type }).end(body)
+    return true
+  }
+}
+
+function redirect(node: FalseNode, location: string): void {
+  node.instead = (_, response) => {
+    response.writeHead(302, { location }).end()
+    return true
+  }
+}
+
+function change(node: FalseNode, spoil: (entries: FalseEntry[]) => unknown[]): void {
+  node.page = (page: FalsePage) =>
+    page.entries.length === 0 ? page : { ...page, entries: spoil(page.entries as FalseEntry[]) }
+}
+
+function manyEntries(count: number): unknown[] {
+  return Array.from({ length: count }, (_, i) => {
+    const at = new Date(startMs).toISOString()
+    return { seq: 4 + i, type: 'skill', at, subject: `mallory/skill-${i}`, digest: null, data: {} }
+  })
+}

@@ -1,0 +1,238 @@
+import { afterEach, expect, it } from 'vitest'
+import { describeApi } from '../support/harness.ts'
+import { endMirrors, openMirror, openUpstream, readTold } from '../support/mirror-harness.ts'
+import { on } from '../support/network.ts'
+import { openPair, openWay, readCode, takePaths } from '../support/mirror-reading-acts.ts'
+
+afterEach(endMirrors)
+
+describeApi('reading through to a node', (open) => {
+  it('brings in a skill that is asked for by its full name, with all its versions, and keeps it', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf', '1.0.0')
+    await upstream.publish('pdf', '1.1.0')
+    await upstream.publish('tea')
+    const pdf = await test.api().getSkill({ name: 'alice/pdf' })
+    expect(readTold(pdf)).toEqual(readTold(await upstream.test.api().getSkill({ name: 'alice/pdf' })))
+    expect(pdf.origin).toMatchObject({ kind: 'mirror', upstream: 'main' })
+    expect((await test.api().searchSkills({})).total, 'what nobody asked for stays there').toBe(1)
+    network.fault = () => ({ cut: 0 })
+    expect(await readCode(test, 'alice/pdf')).toBe('ok')
+    expect(await readCode(test, 'alice/pdf', { version: '1.0.0' })).toBe('ok')
+    expect((await test.api().loadSkill({ name: 'alice/pdf', level: 'full' })).fullContent).toContain('In 1.1.0.')
+    const { log, origin } = await test.api().getProvenance({ name: 'alice/pdf' })
+    expect({ origin, log }).toMatchObject({
+      origin: { kind: 'mirror' },
+      log: { origin: upstream.test.registry.origin },
+    })
+  })
+
+  it('asks about no skill: the log comes whole, and then the content of that skill alone', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    await upstream.publish('tea')
+    await test.api().getSkill({ name: 'alice/pdf' })
+    expect(takePaths(network)).toEqual(['GET /feed?since=0&limit=1000', 'GET /key', 'POST /blobs/batch'])
+    test.clock.advance(1000)
+    await test.api().getSkill({ name: 'alice/tea' })
+    expect(takePaths(network)).toEqual(['GET /feed?since=2&limit=1000', 'POST /blobs/batch'])
+  })
+
+  it('asks once for what many miss at the same time', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    const codes = await Promise.all(Array.from({ length: 40 }, () => readCode(test, 'alice/pdf')))
+    expect(new Set(codes)).toEqual(new Set(['ok']))
+    expect(takePaths(network)).toHaveLength(3)
+  })
+
+  it('learns once a second at most what there is, whatever names are tried', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    for (let i = 0; i < 20; i++) expect(await readCode(test, `alice/guess-${i}`)).toBe('not_found')
+    expect(takePaths(network)).toEqual(['GET /feed?since=0&limit=1000', 'GET /key'])
+    expect(await readCode(test, 'alice/pdf')).toBe('ok')
+    expect(takePaths(network)).toEqual(['POST /blobs/batch'])
+  })
+
+  it('remembers for a minute that there is no such skill', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('tea')
+    expect(await readCode(test, 'alice/pdf')).toBe('not_found')
+    takePaths(network)
+    await upstream.publish('pdf')
+    expect(await readCode(test, 'alice/pdf')).toBe('not_found')
+    expect(takePaths(network)).toEqual([])
+    test.clock.advance(60_000)
+    expect(await readCode(test, 'alice/pdf')).toBe('ok')
+  })
+
+  it('looks for a version that is not here, once', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    await test.api().getSkill({ name: 'alice/pdf' })
+    await upstream.publish('pdf', '2.0.0')
+    test.clock.advance(1000)
+    expect(await readCode(test, 'alice/pdf', { version: '2.0.0' })).toBe('ok')
+    takePaths(network)
+    test.clock.advance(1000)
+    expect(await readCode(test, 'alice/pdf', { version: '9.9.9' })).toBe('not_found')
+    expect(takePaths(network)).toEqual(['GET /feed?since=2&limit=1000'])
+    expect(await readCode(test, 'alice/pdf', { version: '9.9.9' })).toBe('not_found')
+    expect(await readCode(test, 'alice/pdf', { version: '1.0.0' })).toBe('ok')
+    expect(takePaths(network)).toEqual([])
+  })
+
+  it('never asks for short names, private names, names of local users, and what is no name', async () => {
+    const { upstream, network, test } = await openPair(open, {}, { privateNames: ['acme/*', 'secret-*'] })
+    await upstream.publish('pdf')
+    const bob = await test.makeUser('bob')
+    await bob.api.publishSkill({ skillMd: '---\nname: mine\ndescription: Mine\n---\nMine.\n', visibility: 'private' })
+    const names = ['pdf', 'acme/pdf', 'alice/secret-plan', 'bob/pdf', 'bob/mine', 'Alice/pdf', 'alice/pdf/x', 'api/pdf']
+    for (const name of names) expect([name, await readCode(test, name)]).toEqual([name, 'not_found'])
+    expect(takePaths(network)).toEqual([])
+  })
+
+  it('never sends a search or the beginning of a name', async () => {
+    const { network, test } = await openPair(open)
+    await test.api().searchSkills({ q: 'the merger of acme' })
+    await test.api().suggest({ q: 'alice/pd' })
+    expect(takePaths(network).filter((path) => !path.startsWith('GET /feed?') && path !== 'GET /key')).toEqual([])
+  })
+
+  it('loads and forks what is not here yet', async () => {
+    const { upstream, test } = await openPair(open)
+    await upstream.publish('pdf')
+    await upstream.publish('tea')
+    const bob = await test.makeUser('bob')
+    const fork = await bob.api.forkSkill({ name: 'alice/pdf', newName: 'my-pdf' })
+    expect(fork).toMatchObject({ fullName: 'bob/my-pdf', forkedFrom: { fullName: 'alice/pdf', version: '1.0.0' } })
+    expect((await test.api().loadSkill({ name: 'alice/tea', level: 'metadata' })).metadata.name).toBe('tea')
+  })
+
+  it('shows no failure of an upstream as an absence', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    network.fault = () => ({ status: 500, body: 'no' })
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    network.fault = () => ({ status: 429, headers: { 'retry-after': '60' }, body: 'no' })
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    network.fault = () => ({ body: '<html>Sign in</html>' })
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    network.fault = undefined
+    expect(await readCode(test, 'acme'), 'what is never asked for is not there').toBe('not_found')
+  })
+
+  it('calls it a failure where the files of what is listed are not given', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    network.fault = on(/blobs/, ({ body }) => ({ body: body.toString().replaceAll(/,"content":"[^"]*"/g, '') }))
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    network.fault = undefined
+    expect(await readCode(test, 'alice/pdf')).toBe('ok')
+  })
+
+  it('leaves an upstream alone that fails again and again, and tries it again after a while', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    network.fault = () => ({ cut: 0 })
+    for (let i = 0; i < 3; i++) await readCode(test, 'alice/pdf')
+    takePaths(network)
+    network.fault = undefined
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    expect(takePaths(network)).toEqual([])
+    test.clock.advance(30_000)
+    expect(await readCode(test, 'alice/pdf')).toBe('ok')
+  })
+
+  it('lets nobody wait for more than ten seconds, and keeps what comes later', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf')
+    const { promise: held, resolve: goOn } = Promise.withResolvers<undefined>()
+    network.fault = () => held
+    const waiting = readCode(test, 'alice/pdf')
+    await expect.poll(() => network.requests.length, { timeout: 60_000 }).toBeGreaterThan(0)
+    test.clock.advance(10_000)
+    expect(await waiting).toBe('upstream_timeout')
+    goOn(undefined)
+    await expect.poll(() => readCode(test, 'alice/pdf'), { timeout: 60_000 }).toBe('ok')
+  })
+
+  it('calls what a synced upstream lacks absent, and says nothing of one that was never synced', async () => {
+    const { upstream, network, mirror, test } = await openPair(open, { mode: 'full' })
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    await mirror.sync('main')
+    takePaths(network)
+    await upstream.publish('pdf')
+    expect(await readCode(test, 'alice/pdf')).toBe('not_found')
+    expect(takePaths(network)).toEqual([])
+  })
+
+  it('keeps the order of priority: a name is not taken from the next while the first cannot be asked', async () => {
+    const first = await openUpstream(open)
+    const second = await openUpstream(open, { origin: 'second.example' })
+    await first.publish('pdf', '1.0.0', { body: 'The first.' })
+    await second.publish('pdf', '1.0.0', { body: 'The second.' })
+    await second.publish('tea')
+    const { mirror, test } = await openMirror(open)
+    const network = await openWay(first.url)
+    await mirror.add('b', second.url, { mode: 'pull-through' })
+    await mirror.add('a', network.url, { mode: 'pull-through', priority: 1 })
+    network.fault = () => ({ status: 503 })
+    expect(await readCode(test, 'alice/pdf')).toBe('upstream_failed')
+    network.fault = undefined
+    expect((await test.api().getSkill({ name: 'alice/pdf' })).origin.upstream).toBe('a')
+    expect((await test.api().getSkill({ name: 'alice/tea' })).origin.upstream).toBe('b')
+  })
+
+  it('does not bring in what the filters leave out, or what was deleted', async () => {
+    const { upstream, network, test } = await openPair(open, { filters: { names: ['alice/t*'] } })
+    await upstream.publish('pdf')
+    await upstream.publish('tea')
+    await upstream.publish('tar')
+    await upstream.alice.api.deleteSkill({ name: 'tar' })
+    expect(await readCode(test, 'alice/pdf')).toBe('not_found')
+    expect(takePaths(network)).toEqual([])
+    expect(await readCode(test, 'alice/tar')).toBe('not_found')
+    expect(await readCode(test, 'alice/tea')).toBe('ok')
+  })
+
+  it('follows what it brought in, and nothing else, in every sync after that', async () => {
+    const { upstream, mirror, test } = await openPair(open)
+    await upstream.publish('pdf')
+    await upstream.publish('tea')
+    await test.api().getSkill({ name: 'alice/pdf' })
+    await upstream.publish('pdf', '1.1.0')
+    await upstream.publish('tea', '1.1.0')
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1 })
+    expect((await test.api().getSkill({ name: 'alice/pdf' })).latestVersion).toBe('1.1.0')
+    await upstream.alice.api.deleteSkill({ name: 'pdf' })
+    await mirror.sync('main')
+    expect(await readCode(test, 'alice/pdf')).toBe('not_found')
+  })
+
+  it('pulls nothing from one that stands still', async () => {
+    const { upstream, network, mirror, test } = await openPair(open)
+    await upstream.publish('pdf')
+    await upstream.publish('tea')
+    await test.api().getSkill({ name: 'alice/pdf' })
+    const other = await openUpstream(open, { origin: 'other.example' })
+    await other.publish('pdf')
+    network.leadTo(other.url)
+    test.clock.advance(1000)
+    expect(await readCode(test, 'alice/tea')).toBe('upstream_failed')
+    expect((await mirror.status('main'))[0]!.alarm?.code).toBe('origin')
+    takePaths(network)
+    expect(await readCode(test, 'alice/tea')).toBe('upstream_failed')
+    expect(takePaths(network)).toEqual([])
+    expect(await readCode(test, 'alice/pdf')).toBe('ok')
+  })
+
+  it('counts no download there for what it brings in', async () => {
+    const { upstream, test } = await openPair(open)
+    await upstream.publish('pdf')
+    await test.api().getSkillMd({ name: 'alice/pdf' })
+    await upstream.test.registry.counters.flush()
+    expect((await upstream.test.api().getSkill({ name: 'alice/pdf' })).downloads).toBe(0)
+  })
+})

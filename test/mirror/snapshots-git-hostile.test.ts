@@ -1,0 +1,171 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { refusalOf } from '../support/answers.ts'
+import { describeDatabases } from '../support/harness.ts'
+import { endMirrors, openMirror } from '../support/mirror-harness.ts'
+import { openStandIn } from '../support/stand-in.ts'
+
+const folders: string[] = []
+afterEach(async () => {
+  await endMirrors()
+  vi.unstubAllEnvs()
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+const hasGit = spawnSync('git', ['--version']).status === 0
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'skillstead-test-'))
+  folders.push(folder)
+  return folder
+}
+
+function put(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+
+function toSkillMd(name: string): string {
+  return `---\nname: ${name}\ndescription: Does ${name}\n---\n# ${name}\n\nDoes it.\n`
+}
+
+/** With nobody's settings; what it prints. */
+function git(folder: string, args: readonly string[], input = ''): string {
+  const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' }
+  const identity = [
+    'user.name=ann',
+    'user.email=ann@example.com',
+    'init.defaultBranch=main',
+    'protocol.file.allow=always',
+  ]
+  const settings = identity.flatMap((setting) => ['-c', setting])
+  return execFileSync('git', [...settings, ...args], { cwd: folder, env, input, stdio: 'pipe' })
+    .toString()
+    .trim()
+}
+
+function commit(folder: string): void {
+  git(folder, ['add', '--all'])
+  git(folder, ['commit', '--quiet', '--message', 'change'])
+}
+
+function makeRepository(name = 'pdf'): string {
+  const folder = makeFolder()
+  git(folder, ['init', '--quiet'])
+  put(folder, `${name}/SKILL.md`, toSkillMd(name))
+  commit(folder)
+  return folder
+}
+
+const title = hasGit ? 'a hostile repository' : 'a hostile repository: skipped, for there is no git'
+describe.skipIf(!hasGit)(`${title}`, () => {
+  describeDatabases('of git', (open) => {
+    it('leads with its submodules nowhere', async () => {
+      const [repository, inner] = [makeRepository(), makeRepository('inner')]
+      git(repository, ['submodule', '--quiet', 'add', inner, 'pdf/inner'])
+      commit(repository)
+      const { mirror, test } = await openMirror(open)
+      await mirror.add('repo', repository, { kind: 'git', filters: { owners: ['ann'] } })
+      expect(await mirror.sync('repo')).toMatchObject({ applied: 1, refusedTotal: 0 })
+      expect((await test.api().getSkill({ name: 'ann/pdf' })).files.map(({ path }) => path)).toEqual(['SKILL.md'])
+    })
+
+    it('may hold ten thousand million files and is left after the first of them', async () => {
+      const repository = makeRepository()
+      let entry = `100644 blob ${git(repository, ['hash-object', '-w', '--stdin'], 'x')}\tx`
+      for (let depth = 0; depth < 10; depth += 1) {
+        const lines = Array.from({ length: 10 }, (_, i) => entry.replace(/\tx$/, `\t${i}`))
+        entry = `040000 tree ${git(repository, ['mktree'], `${lines.join('\n')}\n`)}\tx`
+      }
+      const [, , tree] = entry.split(/\s/)
+      const head = git(repository, ['commit-tree', '-m', 'many', tree!])
+      git(repository, ['update-ref', 'HEAD', head])
+      const { mirror } = await openMirror(open)
+      await mirror.add('repo', repository, { kind: 'git' })
+      expect(await refusalOf(mirror.sync('repo'))).toMatchObject({
+        code: 'upstream_failed',
+        message: 'git printed more than is read.',
+      })
+    })
+
+    it.each([
+      'ssh://-oProxyCommand=touch%20pwned/x',
+      'ssh://ann@-oProxyCommand=touch%20pwned/x',
+      'ann@-oProxyCommand=x:y',
+    ])('has no host that is an option: %s', async (location) => {
+      const { mirror } = await openMirror(open)
+      const refused = mirror.add('repo', location, { kind: 'git' }).then(() => mirror.sync('repo'))
+      expect(['invalid_request', 'upstream_failed']).toContain((await refusalOf(refused)).code)
+      expect(existsSync('pwned')).toBe(false)
+    })
+
+    it('that asks for a password, or sends elsewhere, is asked nothing more', async () => {
+      const elsewhere = await openStandIn((_, response) => response.writeHead(404).end())
+      const closed = await openStandIn((_, response) =>
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end(),
+      )
+      const moved = await openStandIn((_, response) => response.writeHead(302, { location: elsewhere.url }).end())
+      const { mirror } = await openMirror(open)
+      for (const [name, { url }] of Object.entries({ closed, moved })) {
+        await mirror.add(name, `${url}/skills.git`, { kind: 'git' })
+        expect(await refusalOf(mirror.sync(name))).toMatchObject({
+          code: 'upstream_failed',
+          message: expect.stringMatching(/^git failed: /),
+        })
+      }
+      expect(elsewhere.requests).toEqual([])
+    })
+
+    it('that never answers leaves no program behind', async () => {
+      let waiting = 0
+      const silent = await openStandIn((request) => {
+        waiting += 1
+        request.socket.once('close', () => (waiting -= 1))
+      })
+      const { mirror } = await openMirror(open)
+      await mirror.add('repo', `${silent.url}/skills.git`, { kind: 'git' })
+      const ending = new AbortController()
+      const ended = refusalOf(mirror.sync('repo', { signal: ending.signal }))
+      await expect.poll(() => waiting).toBe(1)
+      ending.abort()
+      expect(await ended).toMatchObject({ code: 'shutting_down' })
+      await expect.poll(() => waiting).toBe(0)
+    })
+  })
+})
+
+describe.skipIf(!hasGit)('what a killed sync of a repository left among the temporary files', () => {
+  describeDatabases('on a node', (open) => {
+    it('is gone after the next one, and nothing else is', async () => {
+      const { mirror } = await openMirror(open)
+      const repository = makeRepository()
+      const place = makeFolder()
+      vi.stubEnv('TMPDIR', place)
+      const kept = ['skillstead-git-fresh1', 'skillstead-git-other-name', 'somebody-elses']
+      for (const name of ['skillstead-git-left01', ...kept]) put(place, `${name}/objects/pack`, 'x')
+      put(place, 'skillstead-git-afile0', 'x')
+      symlinkSync(repository, join(place, 'skillstead-git-alink0'))
+      for (const name of readdirSync(place)) {
+        if (name !== 'skillstead-git-fresh1') utimesSync(join(place, name), 1, 1)
+      }
+      await mirror.add('repo', repository, { kind: 'git' })
+      expect(await mirror.sync('repo')).toMatchObject({ applied: 1 })
+      expect(readdirSync(place).toSorted()).toEqual(
+        [...kept, 'skillstead-git-afile0', 'skillstead-git-alink0'].toSorted(),
+      )
+      expect(existsSync(join(repository, 'pdf', 'SKILL.md'))).toBe(true)
+    })
+  })
+})

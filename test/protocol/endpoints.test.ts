@@ -1,0 +1,165 @@
+import { endpoints, errorTable, type Endpoint } from '@skillstead/protocol'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { toStrictSchema } from '../support/strict-schema.ts'
+
+type Row = readonly [method: string, path: string, auth: 'none' | 'key', parameters?: readonly string[]]
+
+/** Section 4 of the interface specification, table by table. */
+const specified: Record<string, readonly Row[]> = {
+  '4.1 Skills': [
+    ['GET', '/skills', 'none', ['q', 'page', 'limit', 'sort']],
+    ['GET', '/skills/:name', 'none'],
+    ['GET', '/skills/:name/skill.md', 'none'],
+    ['PUT', '/skills', 'key'],
+    ['POST', '/skills/:name/fork', 'key', ['newName']],
+    ['GET', '/skills/:name/agent-reviews', 'none', ['sort', 'page']],
+    ['POST', '/skills/:name/agent-reviews', 'none', ['agentKey', 'rating', 'content']],
+    ['POST', '/skills/:name/report-copy', 'key', ['originalSkillId', 'evidence']],
+    ['GET', '/skills/:name/similarity', 'none'],
+    ['GET', '/skills/:name/provenance', 'none'],
+  ],
+  '4.2 Packs': [
+    ['GET', '/packs', 'none'],
+    ['GET', '/packs/:slug', 'none'],
+    ['POST', '/packs', 'key'],
+  ],
+  '4.3 Agents and sync': [
+    ['GET', '/agents', 'none', ['sort', 'platform', 'limit']],
+    ['POST', '/agents', 'none', ['agentKey', 'displayName', 'platformId']],
+    ['GET', '/agents/:agentKey', 'none'],
+    ['POST', '/heartbeat', 'none', ['installedSkills', 'platform']],
+  ],
+  '4.4 Skill requests': [
+    ['GET', '/requests', 'none', ['status', 'sort']],
+    ['POST', '/requests', 'none', ['title', 'description']],
+  ],
+  '4.5 API keys and user': [
+    ['GET', '/api-keys', 'key'],
+    ['POST', '/api-keys', 'key', ['name']],
+    ['DELETE', '/api-keys/:id', 'key'],
+    ['GET', '/users/me', 'key'],
+  ],
+  '4.6 Reputation and verification': [
+    ['GET', '/users/:username/reputation', 'none'],
+    ['POST', '/users/:username/verify', 'key', ['method', 'proof']],
+    ['GET', '/reputation/leaderboard', 'none', ['limit']],
+  ],
+  '4.7 DMCA': [
+    ['POST', '/dmca', 'none'],
+    ['GET', '/dmca/:id', 'none'],
+    ['POST', '/dmca/:id/counter-notice', 'none'],
+  ],
+  '4.8 External skills, telemetry, trending': [
+    ['GET', '/external', 'none', ['registry', 'verified', 'limit']],
+    ['POST', '/external/scan', 'key', ['url', 'content']],
+    ['POST', '/track', 'none', ['skillName', 'source', 'agents', 'repoUrl']],
+    ['GET', '/trending', 'none', ['period', 'category', 'limit']],
+  ],
+  '4.9 Webhooks': [
+    ['GET', '/webhooks', 'key'],
+    ['POST', '/webhooks', 'key', ['url', 'events', 'secret']],
+    ['GET', '/webhooks/:id', 'key'],
+    ['PATCH', '/webhooks/:id', 'key', ['url', 'events']],
+    ['DELETE', '/webhooks/:id', 'key'],
+  ],
+}
+
+/** The contract's codes with their statuses. */
+const codes: Record<number, readonly string[]> = {
+  400: ['invalid_request'],
+  401: ['unauthorized'],
+  403: ['forbidden', 'plan_required'],
+  404: ['not_found'],
+  405: ['method_not_allowed'],
+  409: ['version_exists', 'name_taken', 'invalid_transition', 'conflict'],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  422: ['invalid_skill', 'idempotency_key_reused'],
+  429: ['rate_limited'],
+  451: ['taken_down'],
+  500: ['internal'],
+  501: ['not_implemented'],
+  502: ['upstream_failed'],
+  503: ['offline', 'overloaded', 'shutting_down'],
+  504: ['upstream_timeout'],
+}
+
+const table = Object.entries(endpoints) as [string, Endpoint][]
+const find = (method: string, path: string) => table.find(([, row]) => row.method === method && row.path === path)
+const fieldsOf = ({ input }: Endpoint) => Object.keys((input as unknown as { entries: object }).entries)
+
+describe('the endpoint table', () => {
+  const rows = Object.entries(specified).flatMap(([section, list]) =>
+    list.map(([method, path, auth, parameters = []]) => ({ section, method, path, auth, parameters })),
+  )
+
+  it.each(rows)('has section $section: $method $path, auth $auth', ({ method, path, auth, parameters }) => {
+    const [, endpoint] = find(method, path) ?? []
+    expect(endpoint, 'is in the table').toBeDefined()
+    expect(endpoint!.auth).toBe(auth)
+    expect(fieldsOf(endpoint!)).toEqual(expect.arrayContaining([...parameters]))
+  })
+
+  it('needs the Pro plan for every webhook endpoint, and for nothing else', () => {
+    const paid = table.filter(([, row]) => row.plan !== undefined)
+    expect(paid.every(([, row]) => row.plan === 'pro' && row.path.startsWith('/webhooks'))).toBe(true)
+    expect(paid).toHaveLength(table.filter(([, row]) => row.path.startsWith('/webhooks')).length)
+  })
+
+  it.each([
+    ['searchSkills', { page: 1, limit: 20 }, 100],
+    ['getLeaderboard', { limit: 10 }, 100],
+    ['listExternal', { limit: 20, registry: 'all' }, 100],
+    ['getTrending', { limit: 10, period: 'week' }, 100],
+    ['listAgents', { limit: 20, sort: 'trust' }, 100],
+    ['listRequests', { sort: 'votes' }, 100],
+    ['listAgentReviews', { sort: 'recent' }, 100],
+  ] as const)('has the defaults and the maximum of %s', (name, defaults, max) => {
+    const input = 'path' in endpoints[name] && endpoints[name].path.includes(':name') ? { name: 'x' } : {}
+    expect(v.parse(endpoints[name].input, input)).toMatchObject(defaults)
+    expect(v.safeParse(endpoints[name].input, { ...input, limit: String(max) }).success).toBe(true)
+    expect(v.safeParse(endpoints[name].input, { ...input, limit: String(max + 1) }).success).toBe(false)
+  })
+
+  it('has every method and path once', () => {
+    const keys = table.map(([, { method, path }]) => `${method} ${path.replace(/:\w+/g, ':')}`)
+    expect(keys).toEqual([...new Set(keys)])
+  })
+
+  it('takes a page wherever a list says that it has pages', () => {
+    for (const [name, { output, input }] of table) {
+      const { entries } = output as unknown as { entries?: object }
+      if (!entries || !('totalPages' in entries)) continue
+      expect(Object.keys((input as unknown as { entries: object }).entries), `${name}`).toEqual(
+        expect.arrayContaining(['page', 'limit']),
+      )
+    }
+  })
+
+  it('refuses unknown fields of bodies, and ignores unknown query parameters', () => {
+    for (const [name, { method, input }] of table) {
+      expect((input as unknown as { type: string }).type, `${name}`).toBe(method === 'GET' ? 'object' : 'strict_object')
+    }
+  })
+
+  it('declares outputs that tests can hold answers against', () => {
+    for (const [name, { output }] of table) expect(() => toStrictSchema(output), `${name}`).not.toThrow()
+    const strict = toStrictSchema(endpoints.getMe.output)
+    expect(v.safeParse(strict, { passwordHash: 'x' }).issues?.map((issue) => v.getDotPath(issue))).toContain(
+      'passwordHash',
+    )
+  })
+})
+
+describe('the error table', () => {
+  it('has every code of the contract with its status, and no other', () => {
+    const expected = Object.entries(codes).flatMap(([status, list]) => list.map((code) => [code, Number(status)]))
+    const actual = Object.entries(errorTable).map(([code, { status }]) => [code, status])
+    expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))
+  })
+
+  it('has a title for each', () => {
+    for (const { title } of Object.values(errorTable)) expect(title).toMatch(/^[A-Z][^.]+$/)
+  })
+})

@@ -1,0 +1,146 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { checkSync } from 'recheck'
+import { describe, expect, it } from 'vitest'
+import { AnchorTable } from '../../packages/scanner/src/anchors.ts'
+import { contextCharacters, foldText } from '../../packages/scanner/src/fold.ts'
+import { toMatcher } from '../../packages/scanner/src/match.ts'
+import { readPattern } from '../../packages/scanner/src/read-pattern.ts'
+import { allRules, combinations, facts, rules } from '../../packages/scanner/src/rule-table.ts'
+import { categories } from '../../packages/scanner/src/rule.ts'
+
+const patterns = [...rules, ...facts].flatMap(({ id, patterns: all }) =>
+  all.map((pattern, index) => ({ name: `${id} ${index}`, pattern })),
+)
+const expressions = patterns.flatMap(({ name, pattern: { match } }) => {
+  const parts = match instanceof RegExp ? { match } : { first: match.first, last: match.last, stop: match.stop }
+  return Object.entries(parts).map(([part, expression]) => ({
+    name: `${name} ${part}`,
+    expression: expression as RegExp,
+  }))
+})
+
+describe('the table of rules', () => {
+  it('names each rule, fact and combination once, in kebab case', () => {
+    const ids = [...allRules, ...facts].map(({ id }) => id)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+    expect(ids.filter((id) => !/^[a-z]+(?:-[a-z0-9]+)*$/.test(id))).toEqual([])
+  })
+
+  it('says of each rule what it found, why it matters and what to do', () => {
+    for (const { id, title, why, remediation, references, category } of allRules) {
+      expect.soft(title, id).toMatch(/^[A-Z].*[^.]$/)
+      expect.soft(why, id).toMatch(/^[A-Z].*\.$/)
+      expect.soft(remediation, id).toMatch(/^[A-Z].*\.$/)
+      expect.soft(references.length, id).toBeGreaterThan(0)
+      for (const address of references) expect.soft(URL.canParse(address), `${id} ${address}`).toBe(true)
+      expect.soft(categories).toContain(category)
+    }
+  })
+
+  it('has a rule for every category', () => {
+    const found = new Set(allRules.map(({ category }) => category))
+    expect(categories.filter((category) => !found.has(category))).toEqual([])
+  })
+
+  it('combines what there is', () => {
+    const ids = new Set([...rules, ...facts].map(({ id }) => id))
+    const named = combinations.flatMap(({ id, all }) => all.flat().map((part) => ({ id, part })))
+    expect(named.filter(({ part }) => !ids.has(part))).toEqual([])
+    for (const { all } of combinations) expect(all.length).toBeGreaterThan(1)
+  })
+
+  it('is listed in the documentation', () => {
+    const path = new URL('../../docs/scanner.md', import.meta.url)
+    const text = readFileSync(path, 'utf8')
+    const rows = allRules.map(
+      ({ id, category, severity, signal, title }) => `| \`${id}\` | ${category} | ${severity} | ${signal} | ${title} |`,
+    )
+    const table = ['| rule | category | severity | signal | finds |', '|---|---|---|---|---|', ...rows.toSorted()].join(
+      '\n',
+    )
+    const listed = text.replace(/(?<=<!-- rules: begin -->\n)[^]*(?=<!-- rules: end -->)/, () => `\n${table}\n\n`)
+    if (process.env['WRITE_DOCS']) writeFileSync(path, listed)
+    expect(readFileSync(path, 'utf8'), 'Run this test with WRITE_DOCS=1.').toBe(listed)
+  })
+})
+
+describe('the patterns', () => {
+  it.each(patterns)('$name match no more than is kept between two pieces, and never nothing', ({ pattern }) => {
+    for (const { before, behind } of toMatcher(pattern).needs.flat()) {
+      expect(before).toBeLessThanOrEqual(contextCharacters)
+      expect(behind).toBeLessThanOrEqual(contextCharacters)
+    }
+    const starts = pattern.match instanceof RegExp ? [pattern.match] : [pattern.match.first, pattern.match.last]
+    for (const expression of starts) expect(new RegExp(`^(?:${expression.source})$`, 'i').test('')).toBe(false)
+    expect(pattern.anchors.length).toBeGreaterThan(0)
+    expect(() => new AnchorTable(pattern.anchors)).not.toThrow()
+  })
+
+  /** Repetitions are bounded, so that the worst is a power of a bound: what must not be is growth without one. */
+  it.each(expressions)('$name cannot be made to backtrack without bounds', ({ expression }) => {
+    expect(expression.source.replace(/\\.|\[(?:\\.|[^\]])*\]/g, 'x')).not.toMatch(/\{\d+,\}|[x)\w][*+](?!\w*\))/)
+    const { status } = checkSync(expression.source, 'i', { timeout: 2000, checker: 'automaton' })
+    expect(status).not.toBe('vulnerable')
+  })
+})
+
+describe('what an expression needs', () => {
+  it.each([
+    [/\bcurl\s?(?:http|ftps)?\.net/, ['curl 4 13', '.net 13 4']],
+    [/(?:never|do not) (?!tell)say{2,3} \w{1,9}/, ['never sa 8 21, do not sa 9 22']],
+    [
+      /api[_ -]?keys? (?:a|bc|def) \d/,
+      ['apikey 6 13, api_key 7 14, api key 7 14, api-key 7 14', ' a  11 4,  bc  12 5,  def  13 6'],
+    ],
+    [/(?:send|upload)s?\d{2}|post\d/, ['send 4 7, upload 6 9, post 4 5']],
+    [/x?[abc]\d(?:abc){0,2}|one/, []],
+  ] as const)('of %s is told with its distance from both ends', (expression, expected) => {
+    const needs = readPattern(expression).needs.map((need) => {
+      return need.map(({ text, before, behind }) => `${text} ${before} ${behind}`).join(', ')
+    })
+    expect(needs).toEqual(expected)
+  })
+
+  it.each([
+    [/[^\n\uE000]{2}\w\s?/, 'lines'],
+    [/[^\n\uE000] (?=[^]\n)a/, 'nothing'],
+    [/a[^.]b/, 'passages'],
+    [/\w(?![^x])\uE000/, 'passages'],
+  ] as const)('tells what a match of %s may cross', (expression, crossing) => {
+    expect(readPattern(expression).crosses).toBe(crossing)
+  })
+})
+
+describe('the anchors', () => {
+  const texts = ['abcd', 'bcd', 'bcde', 'xyz', 'aaa', '忽略']
+  const table = new AnchorTable(texts)
+  const find = (text: string) => {
+    const found: string[] = []
+    for (const { codes, size } of foldText(text)) {
+      table.find(codes, size)
+      for (let at = 0; at < table.size; at++) found.push(`${texts[table.texts[at]!]}@${table.ends[at]}`)
+    }
+    return found
+  }
+
+  it('are found wherever they end, also within each other and in capitals', () => {
+    expect(find('zABCDe xYz').toSorted()).toEqual(['abcd@5', 'bcd@5', 'bcde@6', 'xyz@10'])
+    expect(find('aaaa')).toEqual(['aaa@3', 'aaa@4'])
+    expect(find('请忽略')).toEqual(['忽略@3'])
+    expect(find('abc bcx')).toEqual([])
+  })
+
+  it('are compared in full, though what is looked at first is alike for all digits and many signs', () => {
+    const similar = new AnchorTable(['key3.db', '.env', 'a/b:'])
+    const found: string[] = []
+    for (const { codes, size } of foldText('key4.db key3.db ,env .env a-b: a/b:')) {
+      similar.find(codes, size)
+      for (let at = 0; at < similar.size; at++) found.push(`${similar.texts[at]}@${similar.ends[at]}`)
+    }
+    expect(found.toSorted()).toEqual(['0@15', '1@25', '2@35'])
+  })
+
+  it('are three bytes at least, in lower case', () => {
+    for (const anchor of ['ab', 'ABC', '']) expect(() => new AnchorTable([anchor])).toThrow(TypeError)
+  })
+})

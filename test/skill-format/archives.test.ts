@@ -1,0 +1,504 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkPaths } from '../../packages/skill-format/src/archives/file-paths.ts'
+import { ArchiveError, readArchive } from '../../packages/skill-format/src/archives/read-archive.ts'
+import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
+
+const utf8 = new TextEncoder()
+const skillMd = '---\nname: a\ndescription: b\n---\n'
+
+/** An entry of a zip built by hand; what is given overrides what would be true. */
+interface RawEntry {
+  name: string | Buffer
+  data?: Uint8Array | string
+  method?: number
+  flags?: number
+  mode?: number
+  crc?: number
+  size?: number
+  packedSize?: number
+  local?: { name?: string; size?: number; method?: number }
+  /** Points the central directory at the local header of an earlier entry. */
+  offset?: number
+}
+
+function zip(
+  entries: RawEntry[],
+  end: { count?: number; size?: number; start?: number; tail?: Buffer } = {},
+): Uint8Array {
+  const locals: Buffer[] = []
+  const centrals: Buffer[] = []
+  let offset = 0
+  for (const entry of entries) {
+    const name = Buffer.from(entry.name as string)
+    const content = Buffer.from((entry.data ?? '') as string)
+    const method = entry.method ?? 0
+    const packed = method === 8 ? deflateRawSync(content) : content
+    const size = entry.size ?? content.length
+    const packedSize = entry.packedSize ?? packed.length
+    const crc = entry.crc ?? crc32(content)
+    const localName = Buffer.from(entry.local?.name ?? name)
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(entry.flags ?? 0, 6)
+    local.writeUInt16LE(entry.local?.method ?? method, 8)
+    local.writeUInt32LE(crc, 14)
+    local.writeUInt32LE(packedSize, 18)
+    local.writeUInt32LE(entry.local?.size ?? size, 22)
+    local.writeUInt16LE(localName.length, 26)
+    const central = Buffer.alloc(46)
+    central.writeUInt32LE(0x02014b50, 0)
+    central.writeUInt16LE(entry.flags ?? 0, 8)
+    central.writeUInt16LE(method, 10)
+    central.writeUInt32LE(crc, 16)
+    central.writeUInt32LE(packedSize, 20)
+    central.writeUInt32LE(size, 24)
+    central.writeUInt16LE(name.length, 28)
+    central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
+    central.writeUInt32LE(entry.offset ?? offset, 42)
+    centrals.push(central, name)
+    locals.push(local, localName, packed)
+    offset += local.length + localName.length + packed.length
+  }
+  const directory = Buffer.concat(centrals)
+  const record = Buffer.alloc(22)
+  record.writeUInt32LE(0x06054b50, 0)
+  record.writeUInt16LE(end.count ?? entries.length, 8)
+  record.writeUInt16LE(end.count ?? entries.length, 10)
+  record.writeUInt32LE(end.size ?? directory.length, 12)
+  record.writeUInt32LE(end.start ?? offset, 16)
+  return Buffer.concat([...locals, directory, record, end.tail ?? Buffer.alloc(0)])
+}
+
+/** A tar of one header block and its data, with any type flag. */
+function tarEntry(name: string, content: string | Uint8Array = '', type = '0', link = ''): Buffer {
+  const data = Buffer.from(content as string)
+  const header = Buffer.alloc(512)
+  header.write(name, 0)
+  header.write('0000644\0', 100)
+  header.write(`${data.length.toString(8).padStart(11, '0')}\0`, 124)
+  header.write('00000000000\0', 136)
+  header.write(type, 156)
+  header.write(link, 157)
+  header.write('ustar\x0000', 257)
+  header.fill(' ', 148, 156)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  return Buffer.concat([header, data, Buffer.alloc((512 - (data.length % 512)) % 512)])
+}
+
+function toPax(key: string, value: string): string {
+  const record = ` ${key}=${value}\n`
+  return `${record.length + 3}${record}`
+}
+
+function tarGz(...entries: Buffer[]): Uint8Array {
+  return gzipSync(Buffer.concat([...entries, Buffer.alloc(1024)]))
+}
+
+const doc: RawEntry = { name: 'SKILL.md', data: skillMd }
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+async function refusalOf(bytes: Uint8Array, type: 'zip' | 'tar.gz' = 'zip'): Promise<string> {
+  const error = await readArchive(bytes, type).catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(ArchiveError)
+  const { problems } = error as ArchiveError
+  return problems.map(({ path, message }) => `${path}: ${message}`).join('\n')
+}
+
+function messagesOf(...paths: string[]): string[] {
+  return checkPaths(paths.map((path) => ({ path }))).map(({ path, message }) => `${path}: ${message}`)
+}
+
+describe('paths of files', () => {
+  it('may be anything that every file system holds', () => {
+    expect(
+      messagesOf(
+        'a.txt',
+        'scripts/run.py',
+        '.env',
+        'références/構成.md',
+        'a b/c',
+        '1/2/3/4/5/6/7/8',
+        'con-1',
+        'x/SKILL.md',
+      ),
+    ).toEqual([])
+  })
+
+  it.each([
+    ['', 'is empty'],
+    ['/etc/passwd', 'absolute'],
+    ['../x', '`..`'],
+    ['a/../b', '`..`'],
+    ['./a', '`..`'],
+    ['a//b', 'empty'],
+    ['a/', 'empty'],
+    ['a\\b', 'back-slash'],
+    ['a\nb', 'control'],
+    ['a\u0085b', 'control'],
+    ['C:/x', 'drive'],
+    ['a.txt:stream', 'stream'],
+    ['CON', 'device'],
+    ['a/nul.txt', 'device'],
+    ['com1.tar.gz', 'device'],
+    ['LPT¹', 'device'],
+    ['aux .txt', 'device'],
+    ['a.', 'dot or a space'],
+    ['a /b', 'dot or a space'],
+    ['e\u0301', 'normalisation form C'],
+    ['a\uD800', 'Unicode'],
+    ['a'.repeat(256), '255 bytes'],
+    ['é'.repeat(128), '255 bytes'],
+    ['1/2/3/4/5/6/7/8/9', '8 are allowed'],
+    ['skill.MD', 'document itself'],
+    ['Skill.md/x', 'document itself'],
+  ])('may not be %j', (path, message) => {
+    expect(messagesOf(path)).toEqual([expect.stringContaining(message)])
+  })
+
+  it.each([
+    '.git/config',
+    'a/.GIT/hooks/x',
+    '.Git',
+    'git~1/config',
+    'a/GIT~2',
+    '.git./config',
+    '.git . /config',
+    '.git::$INDEX_ALLOCATION/config',
+    '.g\u200Cit/config',
+    'a/.gi\uFEFFt/config',
+    '.\u00ADgit\uFE0F/x',
+    '.g\u0131t/config',
+    '.\uFF47it/config',
+    'a\\.git\\config',
+  ])('may not have a segment that a file system takes for .git: %j', (path) => {
+    expect(messagesOf(path)).toEqual([expect.stringContaining('take a segment of the path for `.git`')])
+  })
+
+  it('may begin like .git', () => {
+    expect(
+      messagesOf('.gitignore', '.github/workflows/ci.yml', 'git/x', 'a.git/b', '.gitattributes', 'git~/x'),
+    ).toEqual([])
+  })
+
+  it.each([
+    [['HEAD', 'objects/x', 'refs/heads/x', 'config']],
+    [['a/b/head', 'a/b/OBJECTS/pack/x', 'a/b/Refs/x']],
+    [['a/HE\u200BAD', 'a/objects', 'a/refs']],
+    [['w/HEAD', 'w/commondir', 'other/objects/x', 'other/refs/x']],
+  ])('may not make a folder that git takes for a bare repository: %j', (paths) => {
+    expect(messagesOf(...paths)).toEqual([expect.stringContaining('git takes the folder for a repository')])
+  })
+
+  it('may have names of a bare repository in different folders', () => {
+    expect(messagesOf('HEAD', 'objects/x', 'a/refs/x', 'b/HEAD/objects/x', 'b/HEAD/refs/x')).toEqual([])
+  })
+
+  it('may not be equal ignoring case and normalisation, nor a file and a folder at once', () => {
+    expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path is the same as 'a/B' where case is ignored."])
+    expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
+    expect(messagesOf('Lib', 'lib/x')).toEqual(['Lib: The path is also the folder of another file.'])
+    expect(messagesOf('a', 'a')).toHaveLength(1)
+  })
+
+  it('are at most 512, of 10 MiB each and 16 MiB in all', () => {
+    const many = Array.from({ length: 513 }, (_, i) => ({ path: `f${i}` }))
+    expect(checkPaths(many)).toEqual([{ path: '', message: expect.stringContaining('513 files; 512') }])
+    const mib = 1024 * 1024
+    expect(
+      checkPaths([
+        { path: 'a', size: 10 * mib },
+        { path: 'b', size: 6 * mib },
+      ]),
+    ).toEqual([])
+    expect(checkPaths([{ path: 'a', size: 10 * mib + 1 }])).toHaveLength(1)
+    expect(
+      checkPaths([
+        { path: 'a', size: 10 * mib },
+        { path: 'b', size: 7 * mib },
+      ]),
+    ).toHaveLength(1)
+  })
+
+  it('name each offender once, however many there are', () => {
+    const paths = fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 20 })
+    fc.assert(
+      fc.property(paths, (texts) => {
+        expect(messagesOf(...texts).length).toBeLessThanOrEqual(texts.length)
+      }),
+    )
+  })
+})
+
+describe('reading an archive', () => {
+  it('takes SKILL.md at the root or in the one folder, in any casing', async () => {
+    for (const [prefix, name] of [
+      ['', 'SKILL.md'],
+      ['pdf/', 'SKILL.md'],
+      ['', 'skill.md'],
+      ['pdf/', 'Skill.MD'],
+    ]) {
+      const entries = [`${prefix}${name}`, `${prefix}a/b.txt`]
+      const zipped = zip([
+        { name: entries[0]!, data: skillMd, method: 8 },
+        { name: entries[1]!, data: 'x' },
+      ])
+      const tarred = tarGz(tarEntry(entries[0]!, skillMd), tarEntry(entries[1]!, 'x'))
+      for (const [bytes, type] of [
+        [zipped, 'zip'],
+        [tarred, 'tar.gz'],
+      ] as const) {
+        const skill = await readArchive(bytes, type)
+        expect(decode(skill.skillMd)).toBe(skillMd)
+        expect(skill.files.map((file) => [file.path, decode(file.bytes)])).toEqual([['a/b.txt', 'x']])
+      }
+    }
+  })
+
+  it('leaves out what operating systems and git add, and folders', async () => {
+    const names = ['__MACOSX/._SKILL.md', '.DS_Store', 'a/.DS_Store', '.git/config', '._x', 'folder/', '.git/HEAD']
+    const zipped = zip([doc, ...names.map((name) => ({ name }))])
+    expect(await readArchive(zipped, 'zip')).toMatchObject({ files: [], hasGitFolder: true })
+    const folder = tarEntry('a/', '', '5')
+    const tarred = tarGz(
+      tarEntry('./', '', '5'),
+      tarEntry('./SKILL.md', skillMd),
+      folder,
+      ...names.map((name) => tarEntry(name)),
+    )
+    expect(await readArchive(tarred, 'tar.gz')).toMatchObject({ files: [], hasGitFolder: true })
+    expect(await readArchive(tarGz(tarEntry('SKILL.md', skillMd)), 'tar.gz')).toMatchObject({ hasGitFolder: false })
+  })
+
+  it('leaves out .git beside SKILL.md alone, and refuses every other one', async () => {
+    const inFolder = [{ ...doc, name: 'pdf/SKILL.md' }, { name: 'pdf/.git/HEAD' }, { name: 'pdf/.git/objects/x' }]
+    expect(await readArchive(zip(inFolder), 'zip')).toMatchObject({ files: [], hasGitFolder: true })
+    for (const name of ['a/.git/HEAD', '.GIT/config', 'a/git~1/config', 'a/.git']) {
+      expect(await refusalOf(zip([doc, { name }]))).toContain('for `.git`')
+      expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain('for `.git`')
+    }
+    expect(await refusalOf(zip([...inFolder, { name: 'pdf/a/.git/x' }]))).toContain('a/.git: ')
+    const bare = ['HEAD', 'objects/x', 'refs/x', 'config'].map((name) => ({ name }))
+    expect(await refusalOf(zip([doc, ...bare]))).toContain('HEAD: Beside `objects`')
+  })
+
+  it('reads long names and global headers of a tar, and composes decomposed names', async () => {
+    const long = `references/${'x'.repeat(150)}.md`
+    const tar = tarGz(
+      tarEntry('pax_global_header', '15 comment=abc\n', 'g'),
+      tarEntry('repo-1/SKILL.md', skillMd),
+      tarEntry('PaxHeader', toPax('path', `repo-1/${long}`), 'x'),
+      tarEntry('repo-1/short', 'x'),
+      tarEntry('././@LongLink', `repo-1/${long}.gnu\0`, 'L'),
+      tarEntry('repo-1/short', 'x'),
+      tarEntry('repo-1/e\u0301.md'),
+    )
+    const { files } = await readArchive(tar, 'tar.gz')
+    expect(files.map(({ path }) => path)).toEqual([long, `${long}.gnu`, '\u00E9.md'])
+  })
+
+  it.each<[string, RawEntry, string]>([
+    ['traversal', { name: '../x' }, '../x: The path holds an empty, `.` or `..`'],
+    ['absolute paths', { name: '/etc/x' }, '/etc/x: The path is absolute'],
+    ['back-slashes', { name: 'a\\..\\x' }, 'back-slash'],
+    ['links', { name: 'l', data: '/etc/passwd', mode: 0o120777 }, 'l: Links'],
+    ['devices', { name: 'd', mode: 0o020644 }, 'd: Only plain files'],
+    ['encrypted entries', { name: 'e', flags: 1 }, 'e: Encrypted'],
+    ['other methods', { name: 'm', method: 12 }, 'm: The file is compressed by a method'],
+    ['entries twice', { name: 'SKILL.md', data: 'other' }, 'SKILL.md: The archive holds this path twice'],
+    ['two documents', { name: 'skill.md', data: 'other' }, 'There must be one SKILL.md'],
+    ['a wrong checksum', { name: 'c', data: 'x', crc: 1 }, 'c: The checksum'],
+    ['a stored size that lies', { name: 's', data: 'x', size: 5 }, 's: The file has another size'],
+    [
+      'a deflated file longer than declared',
+      { name: 's', data: 'x'.repeat(1e6), method: 8, size: 5 },
+      's: The file has another size',
+    ],
+    [
+      'a deflated file shorter than declared',
+      { name: 's', data: 'x', method: 8, size: 5 },
+      's: The file has another size',
+    ],
+    ['data that is not deflate', { name: 's', data: 'x', method: 8, packedSize: 1 }, 'damaged'],
+    ['zip64 sizes', { name: 'z', size: 0xffffffff }, 'z: Entries in zip64 form'],
+    ['headers that differ in name', { name: 'n', local: { name: 'o' } }, 'n: The two headers'],
+    ['headers that differ in size', { name: 'n', data: 'x', local: { size: 9 } }, 'n: The two headers'],
+    ['headers that differ in method', { name: 'n', data: 'x', local: { method: 8 } }, 'n: The two headers'],
+    ['overlapping entries', { name: 'SKILL.md', data: skillMd, offset: 0 }, 'overlaps another'],
+    ['names that are not UTF-8', { name: Buffer.from([0x67, 0xb3]) }, 'not UTF-8'],
+    [
+      'a declared size over the limit',
+      { name: 'b', method: 8, size: 11 * 1024 * 1024 },
+      'b: The file has 11534336 bytes',
+    ],
+    ['entries beyond the end', { name: 'p', packedSize: 1000, size: 1000 }, 'damaged'],
+  ])('refuses a zip with %s', async (_, entry, message) => {
+    expect(await refusalOf(zip([doc, entry]))).toContain(message)
+  })
+
+  it('names every offending path at once', async () => {
+    const refusal = await refusalOf(zip([doc, { name: '../a' }, { name: 'CON' }, { name: 'ok' }]))
+    expect(refusal.split('\n').map((line) => line.split(':')[0])).toEqual(['../a', 'CON'])
+  })
+
+  it('refuses a hundred thousand entries from their count alone', async () => {
+    const ignored = tarEntry('.git/HEAD')
+    const tar = tarGz(...Array.from({ length: 100_000 }, () => ignored))
+    // Of the processor's time, so that a busy machine does not decide.
+    const start = process.cpuUsage()
+    expect(await refusalOf(zip([doc], { count: 60_000 }))).toContain('60000 entries')
+    expect(await refusalOf(tar, 'tar.gz')).toContain('too many entries')
+    const { user, system } = process.cpuUsage(start)
+    expect((user + system) / 1000).toBeLessThan(5000)
+  })
+
+  it('refuses zip64, parts, bytes after the end and archives that are cut off', async () => {
+    const locator = Buffer.alloc(20)
+    locator.writeUInt32LE(0x07064b50, 0)
+    const whole = zip([doc])
+    const end = whole.subarray(whole.length - 22)
+    expect(await refusalOf(Buffer.concat([whole.subarray(0, -22), locator, end]))).toContain('zip64')
+    expect(await refusalOf(zip([doc], { count: 0xffff }))).toContain('zip64')
+    expect(await refusalOf(zip([doc], { tail: Buffer.from('garbage') }))).toContain('after the end')
+    expect(await refusalOf(whole.subarray(0, -1))).toContain('cut off')
+    expect(await refusalOf(Buffer.concat([Buffer.from('garbage'), whole]))).toContain('damaged')
+    expect(await refusalOf(zip([doc], { count: 2 }))).toContain('damaged')
+    expect(await refusalOf(Buffer.from('PK'))).toContain('no zip')
+    expect(await refusalOf(zip([]))).toContain('no SKILL.md')
+    expect(await refusalOf(zip([{ name: 'a/SKILL.md' }, { name: 'b/x' }]))).toContain('no SKILL.md')
+  })
+
+  it('stops inflating a bomb at the limits', async () => {
+    const zeros = Buffer.alloc(100 * 1024 * 1024)
+    const bomb = { name: 'b', data: zeros, method: 8, size: 1024, crc: 0 }
+    expect(await refusalOf(zip([doc, bomb]))).toContain('another size')
+    const bombs = Array.from({ length: 20 }, (_, i) => ({ name: `b${i}`, data: zeros.subarray(0, 1 << 20), method: 8 }))
+    expect(await refusalOf(zip([doc, ...bombs]))).toContain('16777216 are allowed')
+    expect(await refusalOf(tarGz(tarEntry('.git/x', zeros), tarEntry('SKILL.md')), 'tar.gz')).toContain(
+      'inflates to more',
+    )
+  })
+
+  it.each([
+    ['symbolic links', [tarEntry('l', '', '2', '/etc/passwd')], 'l: Links'],
+    ['hard links', [tarEntry('l', '', '1', 'SKILL.md')], 'l: Links'],
+    ['devices', [tarEntry('d', '', '3')], 'd: Only plain files'],
+    ['pipes', [tarEntry('p', '', '6')], 'p: Only plain files'],
+    ['traversal', [tarEntry('../x', 'x')], '../x: The path holds'],
+    ['absolute paths', [tarEntry('/x', 'x')], '/x: The path is absolute'],
+    ['entries twice', [tarEntry('x', 'x'), tarEntry('./x', 'y')], 'x: The archive holds this path twice'],
+    ['files over 10 MiB', [tarEntry('x', 'x'.repeat(10 * 1024 * 1024 + 1))], 'x: The file has 10485761 bytes'],
+    ['more than 16 MiB', [tarEntry('x', 'x'.repeat(9e6)), tarEntry('y', 'y'.repeat(9e6))], 'more than 16777216'],
+    ['more than 512 files', Array.from({ length: 512 }, (_, i) => tarEntry(`f${i}`)), 'more than 512 files'],
+  ])('refuses a tar with %s', async (_, entries, message) => {
+    expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), ...entries), 'tar.gz')).toContain(message)
+  })
+
+  it('refuses a tar that is cut off or damaged', async () => {
+    const whole = tarGz(tarEntry('SKILL.md', skillMd))
+    expect(await refusalOf(whole.subarray(0, -10), 'tar.gz')).toContain('damaged')
+    expect(await refusalOf(gzipSync(tarEntry('SKILL.md', skillMd).subarray(0, 520)), 'tar.gz')).toContain('damaged')
+    expect(await refusalOf(gzipSync(Buffer.alloc(2048, 1)), 'tar.gz')).toContain('damaged')
+    expect(await refusalOf(zip([doc]), 'tar.gz')).toContain('damaged')
+    expect(await refusalOf(new Uint8Array(), 'tar.gz')).toMatch(/damaged|no SKILL/)
+  })
+
+  it('throws nothing but an ArchiveError on a damaged archive', async () => {
+    const whole = [
+      zip([
+        { ...doc, method: 8 },
+        { name: 'a/b', data: 'x'.repeat(99) },
+      ]),
+      tarGz(tarEntry('SKILL.md', skillMd)),
+    ]
+    const changes = fc.array(fc.tuple(fc.nat(400), fc.nat(255)), { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(fc.nat(1), changes, async (which, edits) => {
+        const bytes = Uint8Array.from(whole[which]!)
+        for (const [at, value] of edits) bytes[at % bytes.length] = value
+        const result = await readArchive(bytes, which === 0 ? 'zip' : 'tar.gz').catch((error: unknown) => error)
+        expect(result instanceof ArchiveError || 'skillMd' in (result as object)).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('gives the event loop its turn while it reads a full archive', async () => {
+    const noise = randomBytes(15 * 1024 * 1024)
+    const files = Array.from({ length: 500 }, (_, i) => ({
+      name: `f${i}`,
+      data: noise.subarray(i * 30_000, (i + 1) * 30_000),
+    }))
+    const stored = zip([doc, ...files])
+    const deflated = zip([doc, ...files.map((file) => ({ ...file, method: 8 }))])
+    const tarred = tarGz(tarEntry('SKILL.md', skillMd), ...files.map(({ name, data }) => tarEntry(name, data)))
+    for (const bytes of [stored, deflated, tarred]) {
+      // Turns, not milliseconds, so that a busy machine does not decide.
+      let turns = 0
+      let isReading = true
+      const count = (): unknown => isReading && (turns += 1) && setImmediate(count)
+      setImmediate(count)
+      expect((await readArchive(bytes, bytes === tarred ? 'tar.gz' : 'zip')).files).toHaveLength(500)
+      isReading = false
+      expect(turns).toBeGreaterThanOrEqual(5)
+    }
+  })
+})
+
+describe('writing an archive', () => {
+  const bytes = utf8.encode('x')
+  const paths = fc.stringMatching(/^[a-z]{1,8}(?:\/[a-zé0-9]{1,8}){0,3}\.md$/)
+  const contents = fc.uniqueArray(fc.record({ path: paths, bytes: fc.uint8Array({ maxLength: 300 }) }), {
+    selector: ({ path }) => path,
+    maxLength: 12,
+  })
+
+  it('gives these bytes for ever', () => {
+    const archive = writeZip([
+      { path: 'scripts/é.py', bytes },
+      { path: 'A.md', bytes },
+      { path: 'SKILL.md', bytes: utf8.encode(skillMd) },
+    ])
+    expect(createHash('sha256').update(archive).digest('hex')).toBe(
+      'f602fc4d3c393a7ff49a718dfa9d1c4ef953d2dc976028ac4115099beea900f3',
+    )
+  })
+
+  it('gives the same bytes for any order of files, and reads back to them', async () => {
+    await fc.assert(
+      fc.asyncProperty(contents, fc.nat(), async (files, turn) => {
+        const all = [{ path: 'SKILL.md', bytes: utf8.encode(skillMd) }, ...files]
+        const archive = writeZip(all)
+        const turned = [...all.slice(turn % all.length), ...all.slice(0, turn % all.length)]
+        expect(writeZip(turned)).toEqual(archive)
+        const skill = await readArchive(archive, 'zip')
+        expect(skill.skillMd).toEqual(all[0]!.bytes)
+        const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+        expect(skill.files.map(({ path }) => path)).toEqual(sorted.map(({ path }) => path))
+        for (const [i, file] of sorted.entries()) expect(Buffer.compare(skill.files[i]!.bytes, file.bytes)).toBe(0)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('stores no time, no compression and no machine', () => {
+    const archive = Buffer.from(writeZip([{ path: 'SKILL.md', bytes }]))
+    expect(archive.subarray(30, 38).toString()).toBe('SKILL.md')
+    expect([archive.readUInt16LE(8), archive.readUInt16LE(10), archive.readUInt16LE(12)]).toEqual([0, 0, 0x21])
+  })
+
+  it('refuses two files of one path', () => {
+    expect(() =>
+      writeZip([
+        { path: 'a', bytes },
+        { path: 'a', bytes },
+      ]),
+    ).toThrow(TypeError)
+  })
+})

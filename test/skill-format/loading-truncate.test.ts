@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { truncate, type LoadedSkill } from '@skillstead/skill-format/loading'
+import fc from 'fast-check'
+import { Tiktoken } from 'js-tiktoken/lite'
+import o200k from 'js-tiktoken/ranks/o200k_base'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { getTokenCounter, type CountTokens } from '../../packages/core/src/catalogue/count-tokens.ts'
+import { truncateHere, truncateSkill } from '../../packages/core/src/catalogue/truncate-skill.ts'
+import type { TruncateOrder } from '../../packages/core/src/catalogue/truncate-skill.ts'
+import { WorkerPool } from '../../packages/scanner/src/worker-pool.ts'
+import { anyDocument, loadDocument } from '../support/loading-documents.ts'
+
+const tiktoken = new Tiktoken(o200k)
+/** Counted by another program than the one that truncates. */
+const countIndependently = (text: string) => tiktoken.encode(text, [], []).length
+/** What a budget bounds. */
+const tokensOf = ({ level, contract, summary = '', fullContent = '' }: LoadedSkill) =>
+  level === 'contract' && contract
+    ? countIndependently(JSON.stringify(contract))
+    : countIndependently(summary) + countIndependently(fullContent)
+const withContract =
+  '---\nname: adder\n---\n# Adder\n\nAdds.\n\n## Inputs\n\n- `a`: a number\n\n## Returns\n\n- the sum\n'
+const sample = readFileSync(new URL('../fixtures/loading/tables.md', import.meta.url), 'utf8')
+
+let countTokens: CountTokens
+beforeAll(async () => {
+  countTokens = await getTokenCounter()
+})
+
+const toBudget = (loaded: LoadedSkill, maxTokens: number, priority?: string[]) =>
+  truncate(loaded, { maxTokens, priority, countTokens })
+
+describe('a skill truncated to a budget', () => {
+  it('never has more tokens than it, whatever the document, and is whole where that fits', () => {
+    fc.assert(
+      fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
+        const loaded = loadDocument(document)
+        const whole = countTokens(loaded.summary!) + countTokens(loaded.fullContent!)
+        const maxTokens = Math.round(share * (whole + 20))
+        const result = toBudget(loaded, maxTokens)
+        expect(tokensOf(result)).toBeLessThanOrEqual(maxTokens)
+        expect(result.truncated.length > 0, 'it is whole where that fits').toBe(whole > maxTokens)
+        expect(isDeepStrictEqual(result, loaded)).toBe(whole <= maxTokens)
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  it('holds each fence, table, item and comment whole or not at all, and nothing twice', () => {
+    fc.assert(
+      fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
+        const loaded = loadDocument(document)
+        const result = toBudget(loaded, Math.round(share * tokensOf(loaded)))
+        const marks = [...result.fullContent!.matchAll(/\b([FTICP]\d+)([az])\b/g)].map(([, id, end]) => `${id}${end}`)
+        expect(new Set(marks).size, 'nothing stands there twice').toBe(marks.length)
+        for (const mark of marks) expect(marks).toContain(mark.replace(/[az]$/, (end) => (end === 'a' ? 'z' : 'a')))
+        expect(linesOf(document), 'in the order of the document').toEqual(
+          expect.arrayContaining(linesOf(result.fullContent!)),
+        )
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  it.each([
+    '',
+    '\n\n\n',
+    '#',
+    '---\n---\n',
+    '```\nnever closed',
+    '<!-- never closed',
+    '| a |\n|---|',
+    '- '.repeat(500),
+    '> ```\na\n\nb',
+  ])('takes %j at any budget', (document) => {
+    const loaded = loadDocument(document)
+    for (let maxTokens = 0; maxTokens < 60; maxTokens++) {
+      expect(tokensOf(toBudget(loaded, maxTokens))).toBeLessThanOrEqual(maxTokens)
+    }
+  })
+
+  it('keeps to the budget at every number of tokens, for a document with all kinds of blocks', () => {
+    const loaded = loadDocument(sample)
+    for (let maxTokens = 0; maxTokens <= tokensOf(loaded); maxTokens++) {
+      expect(tokensOf(toBudget(loaded, maxTokens)), `${maxTokens}`).toBeLessThanOrEqual(maxTokens)
+    }
+  })
+
+  it('leaves out all of its content at the smallest budget, names it, and nothing else', () => {
+    for (const level of ['metadata', 'contract', 'summary', 'full'] as const) {
+      const loaded = loadDocument(withContract, level)
+      const { truncated, ...rest } = toBudget(loaded, 1)
+      const emptied = {
+        ...loaded,
+        ...(level === 'contract' && { contract: null }),
+        ...(loaded.summary && { summary: '' }),
+        ...(loaded.fullContent && { fullContent: '' }),
+      }
+      expect({ truncated: [], ...rest }).toEqual(emptied)
+      expect(truncated.map(({ section }) => section)).toEqual(
+        {
+          metadata: [],
+          contract: ['(contract)'],
+          summary: ['(summary)'],
+          full: ['(frontmatter)', '(summary)', 'Adder', 'Inputs', 'Returns'],
+        }[level],
+      )
+    }
+  })
+
+  it('counts the contract below the summary alone', () => {
+    const contract = loadDocument(withContract, 'contract')
+    const tokens = tokensOf(contract)
+    expect(toBudget(contract, tokens)).toEqual(contract)
+    expect(toBudget(contract, tokens - 1)).toMatchObject({
+      contract: null,
+      truncated: [{ section: '(contract)', tokens }],
+    })
+    const summary = loadDocument(withContract, 'summary')
+    expect(toBudget(summary, tokensOf(summary))).toEqual(summary)
+  })
+
+  it('does not count metadata, capabilities, frontmatter and tool definition, however long', () => {
+    const loaded = loadDocument(sample)
+    const long = { ...loaded, metadata: { ...loaded.metadata, description: 'Many words. '.repeat(80) } }
+    expect(toBudget(long, tokensOf(loaded))).toEqual(long)
+  })
+
+  it('keeps the sections that are wanted before the others, each with those below it, however they are written', () => {
+    const loaded = loadDocument(sample)
+    const { fullContent, truncated } = toBudget(loaded, 130, ['no such', ' **options** '])
+    expect(fullContent).toContain('| `-o`   | what stands between |')
+    expect(fullContent).toContain('### Long ones')
+    expect(fullContent).not.toContain('column -t')
+    expect(truncated.map(({ section }) => section)).not.toContain('Options')
+  })
+
+  it('knows a heading with commas by its pieces too, as they come in an address', () => {
+    const filler = 'Some words that take room.\n\n'.repeat(40)
+    const loaded = loadDocument(`# All\n\n## Other\n\n${filler}## Read, write,sort\n\nWanted.\n\n## Sort\n\n${filler}`)
+    for (const priority of [['Read, write,sort'], ['none', 'read', 'write', 'sort']]) {
+      const { fullContent } = toBudget(loaded, 60, priority)
+      expect(fullContent).toContain('## Read, write,sort\n\nWanted.')
+    }
+  })
+
+  it('puts what is kept in the order of the document, not of the priority, so that it still reads', () => {
+    const loaded = loadDocument(sample)
+    const { fullContent } = toBudget(loaded, 260, ['Notes', 'Options'])
+    expect(fullContent!.indexOf('## Options')).toBeGreaterThan(-1)
+    expect(fullContent!.indexOf('Notes\n-----')).toBeGreaterThan(fullContent!.indexOf('## Options'))
+  })
+
+  it('means the first section where two have one name', () => {
+    const loaded = loadDocument(sample)
+    const { fullContent } = toBudget(loaded, 110, ['usage'])
+    expect(fullContent).toContain('Run the command on one file:')
+    expect(fullContent).not.toContain('A second section of this name.')
+  })
+
+  it('says what was left out, about how much, and the rest in one row where there is much', () => {
+    const sections = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${'Some words of it. '.repeat(i + 1)}\n\n`)
+    const loaded = loadDocument(`# All\n\n${sections.join('')}`)
+    const { truncated } = toBudget(loaded, 3000)
+    expect(truncated.length).toBeGreaterThan(5)
+    expect(truncated.length).toBeLessThanOrEqual(21)
+    expect(truncated.at(-1)!.section).toBe('(others)')
+    expect(truncated.map(({ section }) => section)).toContain('Part 59')
+    const told = truncated.reduce((sum, { tokens }) => sum + tokens, 0)
+    expect(told).toBeGreaterThan((tokensOf(loaded) - 3000) * 0.7)
+    expect(told).toBeLessThan((tokensOf(loaded) - 3000) * 1.3 + 300)
+  })
+
+  it('gives up the text of the frontmatter first, which stands in `frontmatter` as well', () => {
+    const loaded = loadDocument(sample)
+    const result = toBudget(loaded, tokensOf(loaded) - 1)
+    expect(result.fullContent!.startsWith('# Tables')).toBe(true)
+    expect(result.frontmatter).toEqual(loaded.frontmatter)
+    expect(result.truncated).toEqual([{ section: '(frontmatter)', tokens: expect.any(Number) }])
+  })
+
+  it('takes a document far beyond any other in a bounded part', () => {
+    const loaded = loadDocument(`# Long\n\n${'A line of a long document.\n\n'.repeat(80_000)}`)
+    const result = toBudget(loaded, 200_000)
+    expect(countTokens(result.fullContent!)).toBeLessThanOrEqual(200_000)
+    expect(result.fullContent!.length).toBeGreaterThan(200_000)
+    expect(result.truncated.map(({ section }) => section)).toContain('(rest)')
+  })
+})
+
+describe('tokens', () => {
+  it('are as many as another program counts, and never fewer', () => {
+    expect(countTokens(sample)).toBe(countIndependently(sample))
+    fc.assert(
+      fc.property(fc.oneof(anyDocument, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {
+        const json = JSON.stringify(text)
+        expect(countTokens(json)).toBeGreaterThanOrEqual(countIndependently(json))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('of runs without an end are bounded instead of counted', () => {
+    for (const run of ['a', '=', 'é', ' ', 'ก', '\u0301', '=\n', '-|', 'Aa']) {
+      const text = `before ${run.repeat(600)} after`
+      expect(countTokens(text), run).toBeGreaterThanOrEqual(countIndependently(text))
+      expect(countTokens(`${text}${run.repeat(400_000)}`), run).toBeGreaterThan(100_000)
+    }
+  })
+})
+
+describe('truncating in another thread', () => {
+  const loaded = loadDocument(sample)
+  const order = { loaded, maxTokens: 400, priority: ['Options'] }
+
+  it('gives what it gives here', async () => {
+    const url = new URL('../../packages/core/src/catalogue/truncate-worker.ts', import.meta.url)
+    const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ url })
+    expect(await threads.ask(order)).toEqual(await truncateHere(order))
+    expect(await truncateSkill(order)).toEqual(await truncateHere(order))
+  })
+
+  it('is done here where there is no thread, and refused for the moment where one takes too long', async () => {
+    expect(await truncateSkill(order, { ask: async () => 'broken' })).toEqual(await truncateHere(order))
+    await expect(truncateSkill(order, { ask: async () => 'late' })).rejects.toMatchObject({
+      code: 'overloaded',
+      retryAfterSeconds: 5,
+    })
+  })
+})
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/)
+}

@@ -1,0 +1,487 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  checkPortability,
+  findBody,
+  firstParagraph,
+  mergeWarnings,
+  outlineSkillMd,
+  parseSkillMd,
+  readBlocks,
+  readCapabilities,
+  readContract,
+  readSkillFields,
+  rewriteFrontmatterName,
+  toSlug,
+  type SkillWarning,
+} from '../../packages/skill-format/src/index.ts'
+
+const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** Documents of public repositories, shortened; each names its repository, commit and licence. */
+const wild = new Map<string, string>(
+  readFileSync(new URL('../fixtures/malformed.ndjson', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { case: string; skillMd: string })
+    .map((record) => [record.case, record.skillMd]),
+)
+
+function parseWild(start: string) {
+  const [, text] = [...wild].find(([name]) => name.startsWith(start))!
+  return parseSkillMd(text)
+}
+
+function doc(...frontmatter: string[]): string {
+  return `---\n${frontmatter.join('\n')}\n---\n# Title\n`
+}
+
+function readFields(...lines: string[]) {
+  return readSkillFields(parseSkillMd(doc(...lines)))
+}
+
+function readTools(tools: string): string[] {
+  return readCapabilities(parseSkillMd(doc(`allowed-tools: ${tools}`)))
+}
+
+function check(text: string, folderName?: string) {
+  return checkPortability(text, parseSkillMd(text), { folderName })
+}
+
+function codes(warnings: readonly SkillWarning[]): string[] {
+  return warnings.map(({ code }) => code)
+}
+
+function listTexts(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(listTexts) : []
+}
+
+/** Texts of the characters that matter to a reader of frontmatter, and of any others. */
+const documents = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.constantFrom(...fragments()), { maxLength: 30 }).map((parts) => parts.join('')),
+  fc
+    .array(fc.constantFrom(...fragments()), { maxLength: 20 })
+    .map((parts) => `---\nname: a\n${parts.join('')}\n---\nbody\n`),
+)
+
+function fragments(): string[] {
+  const marks = ['---', '\n', '\r\n', '\r', ' ', '  ', '\t', ': ', ':', '- ', '#', '## name: x', '"', "'", '`', '```\n']
+  const yaml = ['[', ']', '{', '}', ',', '&a ', '*a', '!!int ', '|', '>', '%', '@', '? ', '<<: ', '~', '\\ud800', '0x']
+  const words = [
+    'name',
+    'name:',
+    'description: ',
+    'metadata:',
+    '__proto__: ',
+    'a',
+    'é',
+    '\0',
+    '\u0002',
+    '\uFEFF',
+    '\uD800',
+  ]
+  return [...marks, ...yaml, ...words]
+}
+
+describe('reading a SKILL.md', () => {
+  it('gives the frontmatter, the body as it is and the line it begins on', () => {
+    const parsed = parseSkillMd('---\nname: pdf\ndescription: Reads PDFs\n---\n\n# PDF\n')
+    expect(parsed.frontmatter).toEqual({ name: 'pdf', description: 'Reads PDFs' })
+    expect(parsed).toMatchObject({ frontmatterStatus: 'ok', body: '\n# PDF\n', bodyLine: 5, warnings: [] })
+  })
+
+  it('takes carriage returns, a BOM and blank lines before the frontmatter', () => {
+    const parsed = parseSkillMd('\uFEFF\r\n\r\n---\r\nname: pdf\rdescription: Reads\n---\r\nBody\r\n')
+    expect(parsed.frontmatter).toEqual({ name: 'pdf', description: 'Reads' })
+    expect(parsed).toMatchObject({ body: 'Body\r\n', bodyLine: 7 })
+    expect(codes(parsed.warnings)).toEqual(['bom', 'frontmatter_not_first'])
+  })
+
+  it('reads the rest of the line where a value holds an unquoted colon, and names the line', () => {
+    const parsed = parseSkillMd(doc('name: x', 'description: Patterns for X: a, b', 'license: MIT'))
+    expect(parsed.frontmatter).toEqual({ name: 'x', description: 'Patterns for X: a, b', license: 'MIT' })
+    expect(parsed.frontmatterStatus).toBe('repaired')
+    expect(parsed.warnings).toEqual([expect.objectContaining({ code: 'frontmatter_repaired', line: 3 })])
+  })
+
+  it.each(['*bold* text', '@mention', '`code` first', '%percent', '[a] [b]', '"quoted" and more', "'it's'", '{open'])(
+    'reads a value that YAML refuses as text: %s',
+    (value) => {
+      const { frontmatter } = parseSkillMd(doc('name: x', `description: ${value}`, 'tags: [a]'))
+      expect(frontmatter).toEqual({ name: 'x', description: value === "'it's'" ? "it's" : value, tags: ['a'] })
+    },
+  )
+
+  it('does not touch sound values of other keys while it repairs one', () => {
+    const { frontmatter } = parseSkillMd(doc('a: {b: [1, 2]}', 'c: x: y', 'd: |', '  e: f', '  g', 'h: "i: j"'))
+    expect(frontmatter).toEqual({ a: { b: [1, 2] }, c: 'x: y', d: 'e: f\ng\n', h: 'i: j' })
+  })
+
+  it('takes the last of duplicate keys and says so', () => {
+    const parsed = parseSkillMd(doc('name: a', 'name: b'))
+    expect(parsed.frontmatter.name).toBe('b')
+    expect(parsed.warnings).toEqual([expect.objectContaining({ code: 'duplicate_key', line: 3 })])
+  })
+
+  it('strips control characters and halves of surrogate pairs from values', () => {
+    const parsed = parseSkillMd(doc('name: a\0b\u0002c', 'description: "x\\x07y \\ud83d z"', 'emoji: "\\ud83d\\ude00"'))
+    expect(parsed.frontmatter).toEqual({ name: 'abc', description: 'xy \uFFFD z', emoji: '😀' })
+    expect(codes(parsed.warnings)).toContain('control_characters')
+  })
+
+  it('expands anchors, but never without bound', () => {
+    expect(parseSkillMd(doc('a: &x [1, 2]', 'b: *x')).frontmatter).toEqual({ a: [1, 2], b: [1, 2] })
+    const laughs = ['a0: &a0 [lol, lol]']
+    for (let i = 1; i < 40; i += 1) laughs.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}, *a${i - 1}]`)
+    const parsed = parseSkillMd(doc(...laughs))
+    expect(JSON.stringify(parsed.frontmatter).length).toBeLessThan(1_000_000)
+    expect(codes(parsed.warnings)).toContain('frontmatter_too_large')
+    const long = parseSkillMd(doc(`a: &a ${'x'.repeat(20_000)}`, `b: [${'*a, '.repeat(2000)}]`))
+    expect(JSON.stringify(long.frontmatter).length).toBeLessThan(1_000_000)
+    expect(() => JSON.stringify(parseSkillMd(doc('a: &a', '  b: *a')).frontmatter)).not.toThrow()
+  })
+
+  it('keeps no key __proto__ and changes no prototype', () => {
+    const parsed = parseSkillMd(
+      doc('__proto__: {polluted: 1}', 'metadata: {"__proto__": {polluted: 1}, constructor: a}'),
+    )
+    expect(Object.keys(parsed.frontmatter)).toEqual(['metadata'])
+    expect(Object.keys(parsed.frontmatter.metadata as object)).toEqual(['constructor'])
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    expect((parsed.frontmatter as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  it('keeps as text the numbers that JSON cannot hold', () => {
+    const { frontmatter } = parseSkillMd(doc('a: 12345678901234567890', 'b: .inf', 'c: 1.5', 'd: -0'))
+    expect(frontmatter).toEqual({ a: '12345678901234567890', b: '.inf', c: 1.5, d: 0 })
+  })
+
+  it('tells a missing, an empty, an unterminated and an unreadable frontmatter apart', () => {
+    expect(parseSkillMd('# Title')).toMatchObject({ frontmatterStatus: 'missing', body: '# Title', bodyLine: 1 })
+    expect(parseSkillMd('')).toMatchObject({ frontmatterStatus: 'missing', body: '' })
+    expect(parseSkillMd('---\n# only a comment\n---\nx')).toMatchObject({ frontmatterStatus: 'empty', body: 'x' })
+    expect(parseSkillMd('---\nname x\n---\nx')).toMatchObject({
+      frontmatterStatus: 'invalid',
+      frontmatter: {},
+      body: 'x',
+    })
+    const open = parseSkillMd('---\nname: a\ndescription: b: c\n\n# Title\ntext')
+    expect(open).toMatchObject({ frontmatterStatus: 'unterminated', body: '\n# Title\ntext', bodyLine: 4 })
+    expect(open.frontmatter).toEqual({ name: 'a', description: 'b: c' })
+    expect(parseSkillMd('---\n\nA rule above prose.').frontmatterStatus).toBe('missing')
+  })
+
+  it('does not take a rule in the body for the end of an open frontmatter', () => {
+    const parsed = parseSkillMd('---\nname: a\n\n# Title\n\n> Quote: x\n\nText\n\n---\nMore')
+    expect(parsed).toMatchObject({ frontmatterStatus: 'unterminated', frontmatter: { name: 'a' }, bodyLine: 3 })
+    expect(parsed.body).toContain('---\nMore')
+  })
+
+  it('reads a frontmatter in a code fence, and keys in a heading', () => {
+    const fenced = parseSkillMd('```yaml\n---\nname: a\n---\n```\nBody')
+    expect(fenced).toMatchObject({ frontmatter: { name: 'a' }, body: 'Body', bodyLine: 6 })
+    expect(codes(fenced.warnings)).toEqual(['frontmatter_fenced'])
+    expect(parseSkillMd(doc('## name: a description: b c', 'license: MIT')).frontmatter).toEqual({
+      name: 'a',
+      description: 'b c',
+      license: 'MIT',
+    })
+  })
+
+  it('never throws, and gives plain JSON with the end of the text as its body', () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        const parsed = parseSkillMd(text)
+        expect(text.endsWith(parsed.body)).toBe(true)
+        expect(findBody(text)).toMatchObject({ body: parsed.body, bodyLine: parsed.bodyLine })
+        expect(JSON.parse(JSON.stringify(parsed.frontmatter))).toEqual(parsed.frontmatter)
+        for (const value of listTexts(parsed.frontmatter)) {
+          expect(value.isWellFormed() && !/(?![\t\n\r])\p{Cc}/u.test(value)).toBe(true)
+        }
+        readSkillFields(parsed)
+        checkPortability(text, parsed)
+        outlineSkillMd(parsed.body)
+        readContract(parsed)
+        readCapabilities(parsed)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it.each([
+    ['brackets', `---\na: ${'['.repeat(5_000_000)}\n---\n`],
+    ['an endless line', `---\n${'a'.repeat(10_000_000)}`],
+    ['blank lines', `---\n${'\n'.repeat(10_000_000)}`],
+    ['keys', `---\n${'a: b: c\n'.repeat(1_000_000)}---\n`],
+    ['spaces', `---\na${' '.repeat(30_000)}\n---\n`],
+    ['headings', '# a\n'.repeat(2_500_000)],
+    ['links', '['.repeat(10_000_000)],
+    ['emphasis', '*_`'.repeat(3_000_000)],
+    ['quoted brackets', `---\nname: x\n---\n${'![[](<'.repeat(1_500_000)}`],
+  ])('takes linear time on %s', (_, text) => {
+    // Not by the time of day: on a busy machine that is mostly others' work.
+    const before = process.threadCpuUsage()
+    const parsed = parseSkillMd(text)
+    checkPortability(text, parsed)
+    outlineSkillMd(parsed.body)
+    readContract(parsed)
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(4000)
+  })
+})
+
+describe('documents from the wild', () => {
+  it.each([...wild])('reads what it can of: %s', (_, text) => {
+    const parsed = parseSkillMd(text)
+    const fields = readSkillFields(parsed)
+    expect(fields.name ?? fields.nameSlug).toMatch(namePattern)
+    expect(fields.description).toMatch(/\S/)
+    // Each is odd in a way that some strict reader stumbles over.
+    expect(mergeWarnings(parsed.warnings, fields.warnings, checkPortability(text, parsed).warnings)).not.toEqual([])
+  })
+
+  it('repairs only what is broken', () => {
+    expect(parseWild('unquoted @').frontmatter.metadata).toMatchObject({
+      triggers: { files: ['**/*.ts', '**/*.html'], keywords: expect.arrayContaining(['@defer', 'NgOptimizedImage']) },
+    })
+    expect(parseWild('case-colliding').frontmatter.description).toMatch(/^\*\*botlearn\*\* — /)
+    expect(parseWild('frontmatter wrapped').frontmatter.tools).toHaveLength(1)
+    expect(parseWild('&nbsp;').frontmatter.name).toBe('Pantun Indonesia')
+  })
+})
+
+describe('the fields of a registry', () => {
+  it('come from metadata first, then from the top', () => {
+    const fields = readFields(
+      'name: pdf',
+      'version: 9.9.9',
+      'category: top',
+      'metadata:',
+      '  version: 1.2.3',
+      '  category: in',
+    )
+    expect(fields).toMatchObject({ name: 'pdf', version: '1.2.3', category: 'in', keywords: [], warnings: [] })
+    expect(readFields('name: pdf', 'version: 1.0.0', 'license: MIT')).toMatchObject({
+      version: '1.0.0',
+      license: 'MIT',
+    })
+  })
+
+  it('turn other values into text as it is written, with a warning', () => {
+    const fields = readFields('name: 0042', 'description: [a, b]', 'license: yes')
+    expect(fields).toMatchObject({ name: '0042', description: 'a, b', license: 'yes' })
+    expect(fields.warnings.map(({ code, line }) => [code, line])).toEqual([
+      ['not_text', 2],
+      ['not_text', 3],
+      ['not_text', 4],
+    ])
+  })
+
+  it('give a name outside the pattern as its slug and as the display name', () => {
+    const fields = readFields('name: Connection Pooling')
+    expect(fields).toMatchObject({ nameSlug: 'connection-pooling', displayName: 'Connection Pooling' })
+    expect(fields.name).toBeUndefined()
+    expect(codes(fields.warnings)).toEqual(['name_pattern'])
+    expect(readFields('name: 水浒传').nameSlug).toBeUndefined()
+  })
+
+  it.each(['1.0', 'v1.0.0', '01.0.0', '1.0.0-beta', '2', 'latest'])('do not use the version %s', (version) => {
+    const fields = readFields('name: a', `version: ${version}`)
+    expect(fields.version).toBeUndefined()
+    expect(codes(fields.warnings)).toEqual(['version_ignored'])
+  })
+
+  it('take keywords from lists and from text, once each and bounded', () => {
+    expect(readFields('tags: [a, b, a, 7, " "]', 'metadata:', '  keywords: code review, testing').keywords).toEqual([
+      'code review',
+      'testing',
+      'a',
+      'b',
+      '7',
+    ])
+    expect(readFields('keywords: one two').keywords).toEqual(['one', 'two'])
+    const many = readFields(
+      `tags: [${Array.from({ length: 100 }, (_, i) => `${'k'.repeat(80)}${i}, t${i}`).join(', ')}]`,
+    )
+    expect(many.keywords).toHaveLength(32)
+    expect(Math.max(...many.keywords.map(({ length }) => length))).toBe(64)
+  })
+})
+
+describe('slugs', () => {
+  it('are lower case, without diacritics, with single hyphens', () => {
+    expect(toSlug('Crème Brûlée & Co.')).toBe('creme-brulee-co')
+    expect(toSlug('stitch::react-components')).toBe('stitch-react-components')
+    expect(toSlug('水浒传')).toBe('')
+  })
+
+  it('match the pattern of names or are empty, and are their own slugs', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        const slug = toSlug(text)
+        expect(slug === '' || (slug.length <= 64 && namePattern.test(slug))).toBe(true)
+        expect(toSlug(slug)).toBe(slug)
+      }),
+    )
+  })
+})
+
+describe('portability', () => {
+  const sound = ['name: pdf', 'description: Reads PDFs.', 'license: MIT', 'compatibility: Needs Python']
+
+  it('is given to a document of the six keys, with nothing to say', () => {
+    const text = doc(...sound, 'allowed-tools: Bash(git add:*, git log:*) Read', 'metadata:', '  version: "1.0"')
+    expect(check(text, 'pdf')).toEqual({ portable: true, warnings: [] })
+  })
+
+  it.each([
+    ['key_not_standard', doc(...sound, 'author: me')],
+    ['flow_style', doc(...sound, 'metadata: {a: b}')],
+    ['duplicate_key', doc(...sound, 'license: MIT')],
+    ['anchors', doc(...sound, 'metadata:', '  a: &x b', '  c: *x')],
+    ['tags', doc(...sound, 'metadata:', '  a: !!str b')],
+    ['metadata_not_text', doc(...sound, 'metadata:', '  version: 1.0')],
+    ['metadata_not_text', doc(...sound, 'metadata:', '  flag: yes')],
+    ['metadata_not_mapping', doc(...sound, 'metadata: a')],
+    ['allowed_tools_form', doc(...sound, 'allowed-tools:', '  - Read')],
+    ['allowed_tools_form', doc(...sound, 'allowed-tools: Read, Write')],
+    ['name_pattern', doc('name: PDF Tools', 'description: d')],
+    ['name_pattern', doc('name: a--b', 'description: d')],
+    ['name_missing', doc('description: d')],
+    ['not_text', doc('name: 8004', 'description: d')],
+    ['description_missing', doc('name: a')],
+    ['description_long', doc('name: a', `description: ${'d'.repeat(1025)}`)],
+    ['compatibility_long', doc('name: a', 'description: d', `compatibility: ${'d'.repeat(501)}`)],
+    ['bom', `\uFEFF${doc(...sound)}`],
+    ['frontmatter_not_first', `\n${doc(...sound)}`],
+    ['frontmatter_missing', '# Title'],
+    ['frontmatter_repaired', doc('name: a', 'description: b: c')],
+    ['frontmatter_unterminated', '---\nname: a\ndescription: b\n'],
+  ])('is refused with %s', (code, text) => {
+    const result = check(text)
+    expect(result.portable).toBe(false)
+    expect(codes(result.warnings)).toContain(code)
+  })
+
+  it('counts characters, not code units, and takes carriage returns', () => {
+    expect(check(doc('name: a', `description: ${'😀'.repeat(1024)}`)).portable).toBe(true)
+    expect(check(doc(...sound).replaceAll('\n', '\r\n')).portable).toBe(true)
+  })
+
+  it('wants the name of the folder', () => {
+    expect(codes(check(doc(...sound), 'other').warnings)).toEqual(['name_folder_differs'])
+  })
+
+  it('survives a long body, which only draws advice', () => {
+    const long = check(`${doc(...sound)}${'line\n'.repeat(501)}`)
+    expect(long.portable).toBe(true)
+    expect(codes(long.warnings)).toEqual(['body_long'])
+    expect(codes(check(doc(...sound) + '水'.repeat(6000)).warnings)).toEqual(['body_long'])
+  })
+})
+
+describe('the outline of a body', () => {
+  it('lists headings outside code and comments as plain text', () => {
+    const body =
+      '# One `two` [three](http://x) **four** ##\n```sh\n# no\n```\n<!--\n# no\n-->\nFive\n===\n    # no\n#no\n###### six'
+    expect(outlineSkillMd(body).headings).toEqual(['One two three four', 'Five', 'six'])
+  })
+
+  it('knows where code and comments end', () => {
+    const body =
+      '````md\n```\n# no\n```\n ````\n# a\n~~~ x\n# no\n```\n~~~\n\u00a0<!-- # no -->\n# b\n``` ` `\n# c\n<!-- x\n```\n--> y\n# d\n```\n# no'
+    expect(outlineSkillMd(body).headings).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('takes a line above dashes for a heading only where it is prose', () => {
+    const body = 'one\n--\n- two\n---\n\n---\n# three\n---\n```\n```\n===\nfour\n - \n\n  five\n  =\t'
+    expect(outlineSkillMd(body).headings).toEqual(['one', 'three', 'five'])
+  })
+
+  it('and its contract come out the same when the body is taken apart once for both', () => {
+    const line = fc.constantFrom(
+      '# T',
+      '## Inputs',
+      'Returns',
+      '---',
+      '- `a`: b',
+      '```',
+      '<!--',
+      '-->',
+      'text',
+      '',
+      '\r',
+    )
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const parsed = parseSkillMd(lines.join('\n'))
+        const blocks = readBlocks(parsed.body)
+        expect(outlineSkillMd(parsed.body, blocks)).toEqual(outlineSkillMd(parsed.body))
+        expect(readContract(parsed, blocks)).toEqual(readContract(parsed))
+        expect(firstParagraph(parsed.body, blocks)).toBe(firstParagraph(parsed.body))
+      }),
+    )
+  })
+
+  it('gives the first prose as the summary, not pictures, lists, quotes or code', () => {
+    const body =
+      '# T\n\n![badge](x)\n\n> quote\n\n- item\n\n```\ncode\n```\n\nReads **PDF** files\nwith snake_case and `code`.\n\nMore.'
+    expect(firstParagraph(body)).toBe('Reads PDF files with snake_case and code.')
+    expect(outlineSkillMd(body).summary).toBe(firstParagraph(body))
+    expect(firstParagraph('# Only a heading')).toBe('')
+  })
+
+  it('cuts the summary at a word and the headings at a number', () => {
+    const { summary, headings } = outlineSkillMd(`${'word '.repeat(300)}\n\n${'# h\n'.repeat(1000)}`)
+    expect(summary.length).toBeLessThanOrEqual(500)
+    expect(summary.endsWith('word')).toBe(true)
+    expect(headings).toHaveLength(200)
+  })
+})
+
+describe('contract and capabilities', () => {
+  it('come from frontmatter, else from sections', () => {
+    const given = parseSkillMd(`${doc('inputs: [{name: file}]')}## Returns\n\n- a **table**\n`)
+    expect(readContract(given)).toEqual({ inputs: [{ name: 'file' }], outputs: ['a table'] })
+    expect(readContract(parseSkillMd('## Notes\n- x'))).toBeNull()
+  })
+
+  it('list the tools that a skill asks for', () => {
+    expect(readTools('Bash(git add:*, git log:*), Read Read')).toEqual(['Bash(git add:*, git log:*)', 'Read'])
+    expect(readTools('[Read, "Bash(npm run *)"]')).toEqual(['Read', 'Bash(npm run *)'])
+    expect(readCapabilities(parseSkillMd('none'))).toEqual([])
+  })
+})
+
+describe('giving a document another name', () => {
+  it.each([
+    ['---\nname: a # note\nlicense: MIT\n---\nB', '---\nname: new # note\nlicense: MIT\n---\nB'],
+    ['\uFEFF---\r\nname:   "a"\r\n---\r\nB\r\n', '\uFEFF---\r\nname: new\r\n---\r\nB\r\n'],
+    ['---\nlicense: MIT\n---\nname: a\n', '---\nlicense: MIT\nname: new\n---\nname: a\n'],
+    ['---\nname: >-\n  a\n  b\nlicense: MIT\n---\n', '---\nname: new\nlicense: MIT\n---\n'],
+    ['---\nname: a\nname: b\n---\n', '---\nname: new\nname: new\n---\n'],
+    ['---\nname: a: b\ndescription: c: d\n---\n', '---\nname: new\ndescription: c: d\n---\n'],
+    ['---\n---\nB', '---\nname: new\n---\nB'],
+    ['---\n{license: MIT}\n---\nB', '---\n{ name: new, license: MIT}\n---\nB'],
+    ['# Title\r\n', '---\r\nname: new\r\n---\r\n# Title\r\n'],
+    ['\uFEFF# Title', '\uFEFF---\nname: new\n---\n# Title'],
+    ['---\nname: a\n\n# Never closed', '---\nname: new\n\n# Never closed'],
+  ])('changes nothing else: %j', (before, after) => {
+    expect(rewriteFrontmatterName(before, 'new')).toBe(after)
+  })
+
+  it('makes any document parse to the name, with its body unchanged', () => {
+    const names = fc.constantFrom('new-name', '8004', 'yes', 'null', '1e3', 'a', '0x1f', 'true')
+    fc.assert(
+      fc.property(documents, names, (text, name) => {
+        const after = parseSkillMd(rewriteFrontmatterName(text, name))
+        expect(after.frontmatter.name).toBe(name)
+        expect(after.body).toBe(parseSkillMd(text).body)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+})

@@ -1,0 +1,77 @@
+import type { Tool as AnthropicSdkTool } from '@anthropic-ai/sdk/resources/messages'
+import { isLangChainTool, convertToOpenAITool } from '@langchain/core/utils/function_calling'
+import { DynamicStructuredTool, type StructuredToolParams } from '@langchain/core/tools'
+import { ToolSchema } from '@modelcontextprotocol/sdk/types.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions'
+import { describe, expect, it } from 'vitest'
+import { toTool } from '@skillstead/skill-format/loading'
+import { defineTool, loaded } from '../support/tool-acts.ts'
+
+const toolDefinition = defineTool({
+  file: { type: 'string', required: true, description: 'The form' },
+  pages: 'integer[]',
+  mode: ['fill', 'flatten'],
+})
+const skill = loaded({ level: 'full', toolDefinition, fullContent: '# PDF\n' })
+const valid = { file: 'form.pdf', pages: [1, 2], mode: 'fill' }
+const invalid = [{}, { file: 3 }, { file: 'form.pdf', pages: ['one'] }, { file: 'form.pdf', mode: 'burn' }]
+
+describe('a tool for LangChain', () => {
+  const tool = toTool(skill, 'langchain')
+
+  it('is of its published type, and one that it takes as it is', () => {
+    tool satisfies StructuredToolParams
+    expect(isLangChainTool(tool)).toBe(true)
+    expect(convertToOpenAITool(tool)).toEqual(toTool(skill, 'openai'))
+  })
+
+  it('runs, and refuses arguments that are not as the contract says', async () => {
+    const structured = new DynamicStructuredTool(tool)
+    expect(await structured.invoke(valid)).toBe('# PDF\n')
+    for (const wrong of invalid) await expect(structured.invoke(wrong)).rejects.toThrow(/did not match expected schema/)
+  })
+
+  it('runs for skills that say nothing of their inputs, or what they say is full of traps', async () => {
+    const traps = { 'a b': 'string', toString: 'string', at: { type: 'string', pattern: '(', format: 'constructor' } }
+    for (const parameters of [
+      null,
+      [],
+      traps,
+      { type: 'object', properties: { a: { $ref: 'https://example.com' } } },
+    ]) {
+      const contract = { inputs: parameters, outputs: null }
+      const structured = new DynamicStructuredTool(toTool(loaded({ contract, summary: 'Short' }), 'langchain'))
+      expect(await structured.invoke({})).toBe('Short')
+    }
+  })
+})
+
+describe('a tool for OpenAI', () => {
+  it('is of its published type', () => {
+    const tool = toTool(skill, 'openai') satisfies ChatCompletionFunctionTool
+    expect(tool).toEqual({ type: 'function', function: toolDefinition })
+    expect(Object.keys(tool.function)).not.toContain('strict')
+  })
+})
+
+describe('a tool for Anthropic', () => {
+  it('is of its published type', () => {
+    const tool = toTool(skill, 'anthropic') satisfies AnthropicSdkTool
+    expect(Object.keys(tool).toSorted()).toEqual(['description', 'input_schema', 'name'])
+  })
+})
+
+describe('a tool of no framework', () => {
+  it('is one of the Model Context Protocol, with the schema under its name there', () => {
+    const { name, description, parameters } = toTool(skill, 'generic')
+    const tool = { name, description, inputSchema: parameters }
+    expect(ToolSchema.parse(tool)).toEqual(tool)
+  })
+
+  it('has a JSON Schema of 2020-12, which holds arguments to the contract', () => {
+    const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(toTool(skill, 'generic').parameters)
+    expect(validate(valid)).toBe(true)
+    for (const wrong of invalid) expect(validate(wrong)).toBe(false)
+  })
+})

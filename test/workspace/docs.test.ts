@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { toParseOptions } from '../../packages/cli/src/command.ts'
+import { commands } from '../../packages/cli/src/commands.ts'
+import { makeFolder, mainFile, startServerProcess } from '../support/cli-harness.ts'
+import { documents, isOutput, readBlocks, readSteps, toWords } from '../support/doc-commands.ts'
+
+/** Why the words behind `skillstead` are no command line; undefined where they are one. */
+async function findFault(words: readonly string[]): Promise<string | undefined> {
+  const [first = 'help', second = ''] = words
+  if (['help', '--version'].includes(first)) return undefined
+  const pair = `${first} ${second}`
+  const name = Object.hasOwn(commands, pair) ? pair : first
+  if (!Object.hasOwn(commands, name)) return `There is no command ${pair}.`
+  const command = await commands[name]!()
+  const options = toParseOptions({ ...command.options, json: { help: '' }, help: { help: '' } })
+  try {
+    const args = words.slice(name.split(' ').length)
+    const { positionals, values } = parseArgs({ args, options, allowPositionals: true, strict: true })
+    const needed = command.words.filter((word) => !word.startsWith('['))
+    return values.help || positionals.length >= needed.length ? undefined : `${name} needs ${needed.join(' ')}.`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe('the documents', () => {
+  it.each(documents)('%s names commands that exist, with options that they have', async (document) => {
+    const faults: string[] = []
+    for (const block of readBlocks(document)) {
+      if (block.info.length > 0 && block.info[0] !== 'console') continue
+      for (const { command } of readSteps(block)) {
+        const words = toWords(command)
+        const fault = words && (await findFault(words))
+        if (fault !== undefined) faults.push(`${document}:${block.line}: ${command}: ${fault}`)
+      }
+    }
+    expect(faults).toEqual([])
+  })
+})
+
+const isRunnable = ({ info }: { info: readonly string[] }) => info.includes('runnable')
+
+/** Programs that the documents name, as a clone has them: `skillstead`, and pnpm's way to it. */
+async function makePrograms(folder: string): Promise<string> {
+  const programs = join(folder, 'programs')
+  await mkdir(programs)
+  const start = `exec '${process.execPath}' --conditions=source '${mainFile}' "$@"`
+  const npx = '[ "$1 $2 $3 $4" = "--yes pnpm@12 -s skillstead" ] || exit 127; shift 4; exec skillstead "$@"'
+  for (const [name, script] of Object.entries({ skillstead: start, npx }))
+    await writeFile(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return programs
+}
+
+describe('the runnable blocks', () => {
+  it.each(documents.filter((document) => readBlocks(document).some(isRunnable)))(
+    'of %s print what it shows, one after the other, beside a node that `start` began',
+    async (document) => {
+      const folder = await makeFolder()
+      const cwd = join(folder, 'work')
+      await mkdir(cwd)
+      const programs = await makePrograms(folder)
+      const node = await startServerProcess(['start', '--port', '0'], cwd)
+      const steps = readBlocks(document).filter(isRunnable).flatMap(readSteps)
+      const toLocal = (text: string) => text.replaceAll('http://localhost:7545', node.url)
+      // One shell for all, so that what one exports is there for the next.
+      const script = steps.map(({ command }) => `{ ${toLocal(command)}\n}\nprintf '\\036'`).join('\n')
+      const env = { PATH: [programs, process.env.PATH].join(delimiter), HOME: folder }
+      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd, env })
+      await node.stop()
+      const outputs = stdout.split('\u001E')
+      const wrong = steps.flatMap(({ command, output }, index) => {
+        const actual = (outputs[index] ?? '').replaceAll(folder, '~')
+        return isOutput(toLocal(output), actual) ? [] : [{ command, output, actual }]
+      })
+      expect(wrong, stderr).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,119 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { toChart } from '../bench/chart.ts'
+import { readMeasured, readSection, toSentences, toTable, writeDocs } from '../bench/docs.ts'
+import { holds, show, type Figure } from '../bench/figures.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(root + path, 'utf8')
+const part = 'Over HTTP, SQLite <"&>'
+const figures: Figure[] = [
+  {
+    part,
+    name: 'GET /a|b',
+    value: 31_234.5,
+    unit: 'requests/s',
+    bare: { value: 52_000, ratio: 0.60066, least: 0.55 },
+    verdaccio: { value: 1500, ratio: 20.823, least: 25 },
+  },
+  { part, name: 'a search', value: 3.456, unit: 'ms', most: 4, note: 'beside others' },
+  { part: 'Memory', name: 'resident', value: 257, unit: 'MiB' },
+]
+const measured = {
+  figures,
+  skipped: ['cluster: There is no PostgreSQL.'],
+  parts: ['http', 'cluster'],
+  machine: '2 cores',
+  minutes: 18,
+  command: 'bench',
+  isWhole: true,
+}
+
+test('the table, the chart and the sentences of the README say the same of a figure', () => {
+  const table = toTable(measured)
+  const chart = toChart(figures)
+  const sentences = toSentences(measured).join('\n')
+  for (const ratio of ['0.601', '20.8']) {
+    for (const text of [table, chart, sentences]) expect(text).toContain(ratio)
+  }
+  expect(table).toContain('| GET /a\\|b | 31,235 requests/s | 52,000 | 0.601 | 1,500 | 20.8 |')
+  expect(table).toContain('≤ 4 ms: holds')
+  expect(sentences).toContain('a search: 3.46 ms (wanted ≤ 4 ms)')
+})
+
+test('a figure that misses one of its bounds is said to miss it, in the table and in the chart', () => {
+  expect(figures.map(holds)).toEqual([false, true, undefined])
+  expect(toTable(measured)).toContain('≥ 0.55 of bare, ≥ 25 × Verdaccio: **missed**')
+  expect(toChart(figures).match(/class="missed"/g)).toHaveLength(2)
+})
+
+test('what could not be measured is said with its reason', () => {
+  expect(toTable(measured)).toContain('Not measured:\n\n- cluster: There is no PostgreSQL.')
+})
+
+test('what is measured later stands beside what was before, and takes the place of what was said of it', () => {
+  const folder = newFolder()
+  const page =
+    'before\n<!-- begin of what `bench --write` writes -->\n<!-- end of what `bench --write` writes -->\nafter\n'
+  writeFileSync(join(folder, 'figures.md'), page)
+  writeDocs(measured, folder)
+  const later = { figures: [{ part: 'Nodes', name: 'reads', value: 2, unit: '' }], skipped: [], isWhole: false }
+  writeDocs({ ...measured, ...later, parts: ['cluster'], minutes: 3, command: 'bench cluster' }, folder)
+  const failed = { figures: [], skipped: ['log: The disk is full.'], isWhole: false }
+  writeDocs({ ...measured, ...failed, parts: ['log'], minutes: 1, command: 'bench log' }, folder)
+
+  const stored = readMeasured(join(folder, 'figures.ndjson'))
+  expect(stored.figures).toHaveLength(4)
+  expect(stored).toMatchObject({ skipped: ['log: The disk is full.'], minutes: 22, isWhole: true })
+  const written = readFileSync(join(folder, 'figures.md'), 'utf8')
+  expect(written).toMatch(/^before\n[^]*\nafter\n$/)
+  expect(written).toContain('Measured by `bench`; then `bench cluster`; then `bench log` in 22 minutes: 2 cores.')
+})
+
+// What is cut short would leave nodes running, each with its memory.
+test.each([
+  ['bare-child', 'sizes.json'],
+  ['node-child', '{ "registry": { "path": ":memory:" } }'],
+  ['mirror-child', '{ "registry": { "path": ":memory:" } }'],
+])('%s of the bench ends when nobody is left to ask it', async (name, argument) => {
+  const cwd = newFolder()
+  writeFileSync(join(cwd, 'sizes.json'), '{}')
+  const child = fork(join(root, `test/bench/${name}.ts`), [argument], { cwd, execArgv: ['--conditions=source'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child, 'message')
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
+
+test('the chart is an image and nothing else: no script, no link, and no text that ends up as markup', () => {
+  const chart = toChart(figures)
+  expect(chart).not.toMatch(/<script|href|on\w+=|<"&>/)
+  expect(chart).toContain('Over HTTP, SQLite &lt;&quot;&amp;&gt;')
+  expect(chart).toContain('@media (prefers-color-scheme: dark)')
+})
+
+test('the table and the chart in docs/ are made of the figures that lie there', () => {
+  const stored = readMeasured(`${root}docs/figures.ndjson`)
+  expect(readSection(read('docs/figures.md'))).toBe(toTable(stored))
+  expect(read('docs/figures.svg')).toBe(toChart(stored.figures))
+})
+
+test('every ratio that the README quotes stands in docs/figures.md', () => {
+  const stored = readMeasured(`${root}docs/figures.ndjson`)
+  const ratios = stored.figures.flatMap(({ bare, verdaccio }) =>
+    [bare, verdaccio].flatMap((other) => (other ? [show(other.ratio)] : [])),
+  )
+  const quoted = read('README.md').matchAll(/([\d.,]*\d)\s+(?:of\s+(?:a\s+)?bare|times\s+Verdaccio)/g)
+  expect(ratios).toEqual(expect.arrayContaining(Array.from(quoted, ([, ratio]) => ratio)))
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'skillstead-figures-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}

@@ -1,0 +1,178 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findFolderCycles } from '../support/folder-cycles.ts'
+
+interface Import {
+  /** Below `packages`, as in `core/src/index.ts`. */
+  readonly file: string
+  /** The package of the file. */
+  readonly from: string
+  readonly specifier: string
+  /** The package that is imported, without a path in it; '' for a file of the same package. */
+  readonly name: string
+}
+
+const root = join(import.meta.dirname, '../../packages')
+
+/** The packages that each package may import. */
+const allowed: Record<string, readonly string[]> = {
+  protocol: [],
+  'skill-format': ['protocol'],
+  scanner: ['protocol', 'skill-format'],
+  client: ['protocol', 'skill-format'],
+  core: ['protocol', 'skill-format', 'scanner'],
+  mirror: ['protocol', 'skill-format', 'client', 'core'],
+  maintenance: ['protocol', 'skill-format', 'core'],
+  server: ['protocol', 'skill-format', 'client', 'core'],
+  cli: ['protocol', 'skill-format', 'scanner', 'client', 'core', 'mirror', 'maintenance', 'server'],
+  dashboard: ['protocol', 'client'],
+}
+
+/** The rooms of core, lowest first: a room imports lower ones alone. The files beside them wire the rooms. */
+const rooms = [
+  'kernel',
+  'storage',
+  'log',
+  'outbox',
+  'http',
+  'search',
+  'accounts',
+  'catalogue',
+  'webhooks',
+  'community',
+  'governance',
+  'upstreams',
+  'operator',
+]
+const besideRooms = ['call.ts', 'index.ts', 'internal.ts', 'local-api.ts', 'operations.ts', 'registry.ts']
+
+const packages = readdirSync(root).filter((name) => existsSync(join(root, name, 'src')))
+const imports = packages.flatMap((name) => readFolder(join(root, name, 'src'), name))
+
+function readFolder(folder: string, from: string): Import[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .flatMap((path) => readImports(join(folder, path), from))
+}
+
+function readImports(path: string, from: string): Import[] {
+  const text = readFileSync(path, 'utf8')
+  const pattern =
+    /^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'",\s]+)['"]/gm
+  return [...text.matchAll(pattern)].map((match) => {
+    const specifier = match[1] ?? match[2] ?? match[3]!
+    return { file: relative(root, path), from, specifier, name: toPackage(specifier) }
+  })
+}
+
+function toPackage(specifier: string): string {
+  if (specifier.startsWith('.')) return ''
+  const parts = specifier.split('/')
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!
+}
+
+const filesWith = (passes: (found: Import) => boolean) => [...new Set(imports.filter(passes).map(({ file }) => file))]
+const isBuiltin = ({ specifier }: Import) => specifier.startsWith('node:') || builtinModules.includes(specifier)
+
+/** The imports within a package, by paths below its `src`. */
+function listWithin(name: string): [from: string, to: string][] {
+  const source = join(name, 'src')
+  return imports
+    .filter(({ from, specifier }) => from === name && specifier.startsWith('.'))
+    .map(({ file, specifier }) => [relative(source, file), relative(source, join(file, '..', specifier))])
+}
+
+describe('imports', () => {
+  it('are found in every package', () => {
+    expect(packages.toSorted()).toEqual(Object.keys(allowed).toSorted())
+    expect(packages.filter((name) => !imports.some(({ from }) => from === name))).toEqual([])
+    expect(filesWith(({ name }) => name === 'kysely')).toContain('core/src/storage/database.ts')
+  })
+
+  it.each(packages)('of %s go to the packages of lower layers', (name) => {
+    const rules = allowed[name]
+    expect(rules, 'a package has its rules').toBeDefined()
+    const taken = imports.filter(({ from, name: to }) => from === name && to.startsWith('@skillstead/'))
+    const wrong = taken.filter(({ name: to }) => ![...rules!, name].includes(to.slice('@skillstead/'.length)))
+    expect(wrong).toEqual([])
+  })
+
+  it('never lead into another package by a path', () => {
+    const outside = imports.filter(({ file, from, specifier }) => {
+      return specifier.startsWith('.') && !join(file, '..', specifier).startsWith(`${from}/src/`)
+    })
+    expect(outside).toEqual([])
+  })
+
+  it.each(packages)('of %s form no cycle between folders, type imports included', (name) => {
+    expect(listWithin(name).length).toBeGreaterThan(0)
+    expect(findFolderCycles(listWithin(name))).toEqual([])
+  })
+
+  it('between the rooms of core go to lower rooms alone', () => {
+    const folders = readdirSync(join(root, 'core/src'), { withFileTypes: true })
+    const names = folders.map((entry) => entry.name)
+    expect(names.toSorted()).toEqual([...rooms, ...besideRooms].toSorted())
+    const upward = listWithin('core').filter(([from, to]) => {
+      const [lower, upper] = [from, to].map((path) => rooms.indexOf(path.split('/')[0]!))
+      return lower !== -1 && (upper === -1 || upper! > lower!)
+    })
+    expect(upward).toEqual([])
+  })
+
+  it.each(['protocol', 'client'])('of %s hold nothing of Node, since browsers run it', (name) => {
+    expect(imports.filter((found) => found.from === name && isBuiltin(found))).toEqual([])
+    const globals = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => /\b(?:Buffer|process)\./.test(readFileSync(join(root, name, 'src', path), 'utf8')))
+    expect(globals).toEqual([])
+  })
+
+  it('of h3, listhen and srvx are in server alone', () => {
+    const files = filesWith(({ name }) => ['h3', 'listhen', 'srvx'].includes(name))
+    expect(files.length).toBeGreaterThan(0)
+    expect(files.filter((file) => !file.startsWith('server/src/'))).toEqual([])
+  })
+
+  it('of better-sqlite3 and pg are in core/src/storage alone', () => {
+    const files = filesWith(({ name }) => name === 'better-sqlite3' || name === 'pg')
+    expect(files.filter((file) => !file.startsWith('core/src/storage/'))).toEqual([])
+    expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite.ts']))
+  })
+
+  it('of minisearch are in one file', () => {
+    expect(filesWith(({ name }) => name === 'minisearch').length).toBeLessThanOrEqual(1)
+  })
+
+  it('are dependencies of the package', () => {
+    const missing = packages.flatMap((name) => {
+      const { dependencies = {} } = JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')) as {
+        dependencies?: Record<string, string>
+      }
+      return imports
+        .filter((found) => found.from === name && found.name !== '' && !isBuiltin(found))
+        .filter((found) => !(found.name in dependencies) && found.name !== `@skillstead/${name}`)
+        .map(({ file, specifier }) => `${file}: ${specifier}`)
+    })
+    expect(missing).toEqual([])
+  })
+})
+
+describe('findFolderCycles', () => {
+  it('finds cycles between folders at every level, and none within a folder', () => {
+    expect(
+      findFolderCycles([
+        ['a/one.ts', 'b/two.ts'],
+        ['b/two.ts', 'c/three.ts'],
+        ['c/three.ts', 'a/one.ts'],
+        ['d/e/one.ts', 'd/two.ts'],
+        ['d/two.ts', 'd/e/one.ts'],
+        ['f/one.ts', 'f/two.ts'],
+        ['f/two.ts', 'f/one.ts'],
+        ['g/one.ts', 'f/one.ts'],
+      ]),
+    ).toEqual(['a, b, c', 'd/e, d/two.ts'])
+  })
+})

@@ -1,0 +1,216 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { createClient } from '@skillstead/client'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import {
+  findOldNode,
+  folders,
+  install,
+  listFiles,
+  nodes,
+  packAll,
+  readExamples,
+  readManifest,
+} from '../support/packages.ts'
+
+const run = promisify(execFile)
+const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
+const compilerOptions = {
+  target: 'es2024',
+  // h3's own types need the newest.
+  lib: ['esnext', 'dom'],
+  types: ['node'],
+  strict: true,
+  verbatimModuleSyntax: true,
+  allowImportingTsExtensions: true,
+  noEmit: true,
+}
+const resolutions = [
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+  { module: 'preserve', moduleResolution: 'bundler' },
+]
+
+let scratch: string
+let consumer: string
+let tarballs: string[]
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'skillstead-packages-'))
+  consumer = join(scratch, 'consumer')
+  tarballs = await packAll(scratch)
+  await install(tarballs, consumer)
+  await cp(join(import.meta.dirname, '../fixtures/consumer/main.ts'), join(consumer, 'main.ts'))
+  await writeFile(join(consumer, 'entries.ts'), await importEverything())
+  await Promise.all(
+    resolutions.map((resolution) => {
+      const options = { compilerOptions: { ...compilerOptions, ...resolution } }
+      return writeFile(join(consumer, `${resolution.moduleResolution}.json`), JSON.stringify(options))
+    }),
+  )
+}, 300_000)
+afterAll(() => rm(scratch, { recursive: true, force: true }))
+
+const installed = async (folder: string) => {
+  const { name } = await readManifest(join(import.meta.dirname, '../../packages', folder))
+  return join(consumer, 'node_modules', name)
+}
+
+/** What the compiler has against the consumer, or ''. */
+function compile(node: string, resolution: string, options: readonly string[]): Promise<string> {
+  const args = [tsc, '-p', join(consumer, `${resolution}.json`), ...options]
+  return run(node, args).then(
+    ({ stdout }) => stdout,
+    ({ stdout, message }: { stdout?: string; message: string }) => stdout || message,
+  )
+}
+
+/** A program that imports every entry that a packed package offers; it prints those that hold nothing. */
+async function importEverything(): Promise<string> {
+  const manifests = await Promise.all(folders.map(async (folder) => readManifest(await installed(folder))))
+  const entries = manifests.flatMap(({ name, exports = {} }) => Object.keys(exports).map((key) => name + key.slice(1)))
+  const imports = entries.map((entry, index) => `import * as entry${index} from '${entry}'\n`)
+  const rows = entries.map((entry, index) => `  '${entry}': entry${index},\n`)
+  return `${imports.join('')}
+const entries: Record<string, object> = {\n${rows.join('')}}
+console.log(JSON.stringify(Object.keys(entries).filter((entry) => Object.keys(entries[entry] ?? {}).length > 0)))
+`
+}
+
+/** A node that the installed command serves from an empty folder, and the code to set it up with. */
+async function serveInstalled(env: NodeJS.ProcessEnv, folder: string): Promise<{ url: string; setupCode: string }> {
+  await mkdir(folder)
+  const command = join(consumer, 'node_modules/.bin/skillstead')
+  const child = spawn(command, ['serve', '--data', 'data', '--port', '0', '--json'], { cwd: folder, env })
+  const ended = once(child, 'exit')
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number | null]
+  return JSON.parse(String(line)) as { url: string; setupCode: string }
+}
+
+async function setUp({ url, setupCode }: { url: string; setupCode: string }): Promise<{ key: string }> {
+  return createClient({ baseUrl: url }).setUp({ username: 'alice', code: setupCode })
+}
+
+describe.each(folders)('the packed package of %s', (folder) => {
+  it('has nothing that publint warns of', async () => {
+    const tarball = await readFile(tarballs[folders.indexOf(folder)]!)
+    const { messages, pkg } = await publint({
+      pack: { tarball: new Uint8Array(tarball).buffer },
+      strict: true,
+    })
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+  })
+
+  it('names versions instead of the workspace, and leads to no sources', async () => {
+    const manifest = await readManifest(await installed(folder))
+    const workspace = await readManifest(join(import.meta.dirname, '../../packages', folder))
+    const ours = Object.entries(manifest.dependencies ?? {}).filter(([name]) => name.startsWith('@skillstead/'))
+    expect(ours.map(([, range]) => range)).toEqual(ours.map(() => workspace.version))
+    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|"source"|"scripts"|\/src\//)
+    for (const conditions of Object.values(manifest.exports ?? {})) {
+      expect(Object.keys(conditions)).toEqual(['types', 'default'])
+    }
+  })
+
+  it('brings its code, its types, the licence and a README that names its entries, and nothing that is only of use here', async () => {
+    const files = await listFiles(await installed(folder))
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
+    const others = files.filter((path) => !/^dist\/.*\.(?:js|d\.ts)$|^(?:examples\/skills|dashboard)\//.test(path))
+    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
+    expect(files.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(4)
+
+    const { name, exports = {} } = await readManifest(await installed(folder))
+    const readme = await readFile(join(await installed(folder), 'README.md'), 'utf8')
+    expect(Object.keys(exports).filter((key) => !readme.includes(name + key.slice(1)))).toEqual([])
+  })
+})
+
+it('the packages with the database name the Node that the command asks for', async () => {
+  const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
+  const [, version] = /needs Node ([\d.]+) or later/.exec(main)!
+  for (const folder of ['core', 'server', 'mirror', 'cli']) {
+    expect((await readManifest(await installed(folder))).engines).toEqual({ node: `>=${version}` })
+  }
+})
+
+const old = await findOldNode()
+describe.skipIf(!old)(`under Node ${old?.version ?? 'below 22, of which this machine has none'}`, () => {
+  it('the command says in one sentence what it needs, and loads nothing', async () => {
+    const main = join(await installed('cli'), 'dist/main.js')
+    const refusal = await run(old!.path, [main, 'serve']).catch((error: object) => error)
+    const stderr = `Skillstead needs Node 22.14 or later; this is Node ${old!.version}.\n`
+    expect(refusal).toMatchObject({ code: 1, stdout: '', stderr })
+  })
+})
+
+describe('the packed packages together', { timeout: 120_000 }, () => {
+  it('bring their workers, the dashboard and the example skills along', async () => {
+    const core = await listFiles(await installed('core'))
+    const sources = await listFiles(join(import.meta.dirname, '../../packages/core/src'))
+    const workers = sources.filter((path) => path.endsWith('-worker.ts'))
+    expect(workers).not.toEqual([])
+    expect(core).toEqual(expect.arrayContaining(workers.map((path) => `dist/${path.replace(/ts$/, 'js')}`)))
+    const cli = await listFiles(await installed('cli'))
+    expect(cli.filter((path) => path.endsWith('/SKILL.md')).length).toBeGreaterThan(8)
+    expect(cli).toEqual(expect.arrayContaining(['dashboard/index.html', 'dashboard/licenses.md']))
+    const main = await readFile(join(await installed('cli'), 'dist/main.js'), 'utf8')
+    expect(main.startsWith('#!/usr/bin/env node\n')).toBe(true)
+  })
+
+  it('have READMEs whose programs compile, and declarations without a fault', async () => {
+    for (const folder of folders) {
+      for (const [index, code] of (await readExamples(folder)).entries()) {
+        await writeFile(join(consumer, `readme-${folder}-${index}.ts`), code)
+      }
+    }
+    expect(await compile(process.execPath, 'nodenext', ['--skipLibCheck', 'false'])).toBe('')
+  })
+
+  for (const { major, path } of nodes) {
+    const there = existsSync(path)
+    describe.skipIf(!there)(`under Node ${major}${there ? '' : ', which is not installed'}`, () => {
+      it.each(resolutions)('type check with moduleResolution $moduleResolution', async ({ moduleResolution }) => {
+        expect(await compile(path, moduleResolution, ['--skipLibCheck'])).toBe('')
+      })
+
+      it('give every entry, run a registry, and serve the command line', async () => {
+        expect((await run(path, ['--version'])).stdout).toMatch(`v${major}.`)
+        const given = JSON.parse((await run(path, ['entries.ts'], { cwd: consumer })).stdout) as string[]
+        expect(given).toEqual(expect.arrayContaining(['@skillstead/client/verify', '@skillstead/skill-format']))
+        const program = await run(path, ['main.ts'], { cwd: consumer })
+        expect(program.stdout).toBe('the consumer is content\n')
+
+        const main = join(await installed('cli'), 'dist/main.js')
+        const data = join(scratch, `data-${major}`)
+        const { stdout } = await run(path, [main, 'examples', '--data', data, '--json'])
+        expect(stdout).toContain('skillstead/release-checklist')
+      })
+
+      it('serve a node by `npx skillstead`, with its pages, and take and find what is published', async () => {
+        const env = { ...process.env, PATH: `${dirname(path)}${delimiter}${process.env.PATH}` }
+        const { version } = await readManifest(join(import.meta.dirname, '../../packages/cli'))
+        const asked = await run('npx', ['--no', '--', 'skillstead', '--version'], { cwd: consumer, env })
+        expect(asked.stdout).toBe(`${version}\n`)
+
+        const node = await serveInstalled(env, join(scratch, `served-${major}`))
+        expect(await (await fetch(node.url)).text()).toContain('/assets/')
+        const { key } = await setUp(node)
+        const files = [{ path: 'notes.md', content: 'Steep it.\n'.repeat(1000) }]
+        await createClient({ baseUrl: node.url, apiKey: key }).publishSkill({ skillMd: skillMd('tea'), files })
+        const { skills } = await createClient({ baseUrl: node.url }).searchSkills({ q: 'tea' })
+        expect(skills).toMatchObject([{ fullName: 'alice/tea', securityScore: 100 }])
+      })
+    })
+  }
+})
