@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { spawn } from 'node:child_process'
 import { gzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
-import type { HeldVersion, Security } from '@skillstead/protocol'
+import type { QuarantinedVersion, Security } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Finished } from '../support/cli-harness.ts'
@@ -188,12 +188,12 @@ describe('a node with a policy', () => {
   it('holds what is dangerous until the operator releases it', async () => {
     const folder = await makeFolder()
     const data = ['--data', join(folder, 'data')]
-    const policy = ['--scan-policy', 'caution=warn, dangerous=hold']
+    const policy = ['--scan-policy', 'caution=warn, dangerous=quarantine']
     await writeFile(
       join(folder, 'records.ndjson'),
       JSON.stringify({ id: 'acme/x', name: 'x', skillMd: sampleOf('dangerous', 'x') }),
     )
-    const summary = await skillsteadJson<{ versionsHeld: number; versionsCreated: number }>([
+    const summary = await skillsteadJson<{ versionsQuarantined: number; versionsCreated: number }>([
       'import',
       join(folder, 'records.ndjson'),
       '--owner',
@@ -201,17 +201,17 @@ describe('a node with a policy', () => {
       ...data,
       ...policy,
     ])
-    expect(summary).toMatchObject({ versionsHeld: 1, versionsCreated: 0 })
-    const { held } = await skillsteadJson<{ held: HeldVersion[] }>(['held', 'list', ...data])
-    expect(held).toMatchObject([{ fullName: 'acme/x', version: '1.0.0', security: { verdict: 'dangerous' } }])
-    const { id } = held[0]!
-    expect((await skillstead(['held', 'show', id, ...data])).stdout).toContain('SKILL.md:8:')
-    expect((await skillstead(['held', 'release', id, ...data])).stdout).toBe('acme/x@1.0.0 is published.\n')
+    expect(summary).toMatchObject({ versionsQuarantined: 1, versionsCreated: 0 })
+    const { quarantined } = await skillsteadJson<{ quarantined: QuarantinedVersion[] }>(['quarantine', 'list', ...data])
+    expect(quarantined).toMatchObject([{ fullName: 'acme/x', version: '1.0.0', security: { verdict: 'dangerous' } }])
+    const { id } = quarantined[0]!
+    expect((await skillstead(['quarantine', 'show', id, ...data])).stdout).toContain('SKILL.md:8:')
+    expect((await skillstead(['quarantine', 'release', id, ...data])).stdout).toBe('acme/x@1.0.0 is published.\n')
     expect((await skillstead(['show', 'acme/x', ...data])).stdout).toMatch(
       /\n {2}security {4}dangerous, \d+ of 100, risk /,
     )
-    expect((await skillstead(['held', 'refuse', id, ...data])).code).toBe(1)
-    expect((await skillstead(['held', 'list', ...data])).stdout).toBe('0 of 0.\n')
+    expect((await skillstead(['quarantine', 'refuse', id, ...data])).code).toBe(1)
+    expect((await skillstead(['quarantine', 'list', ...data])).stdout).toBe('0 of 0.\n')
     expect(await skillsteadJson(['rescan', ...data])).toEqual({ waiting: 1 })
     const server = await startServer(['serve', ...data, '--port', '0', ...policy])
     const response = await fetch(`${server.url}/api/v1/skills/acme%2Fx`)
@@ -219,12 +219,15 @@ describe('a node with a policy', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  it.each(['dangerous', 'dangerous=never', 'safe=refuse', 'dangerous=hold;'])('is refused for %j', async (policy) => {
-    const folder = await makeFolder()
-    const finished = await skillstead(['serve', '--data', join(folder, 'data'), '--scan-policy', policy])
-    expect(finished.code).toBe(2)
-    expect(finished.stderr).toContain('is no policy')
-  })
+  it.each(['dangerous', 'dangerous=never', 'safe=refuse', 'dangerous=quarantine;'])(
+    'is refused for %j',
+    async (policy) => {
+      const folder = await makeFolder()
+      const finished = await skillstead(['serve', '--data', join(folder, 'data'), '--scan-policy', policy])
+      expect(finished.code).toBe(2)
+      expect(finished.stderr).toContain('is no policy')
+    },
+  )
 })
 
 it.each(['much', '1.5GiB', '-1'])('a storage quota of %j is refused', async (quota) => {

@@ -11,7 +11,7 @@ describeDatabases('The text beside the content', (open) => {
   let alice: TestUser
   let users = 0
   beforeAll(async () => {
-    test = await open({ scanPolicy: { caution: 'warn', dangerous: 'hold' } })
+    test = await open({ scanPolicy: { caution: 'warn', dangerous: 'quarantine' } })
   })
   beforeEach(async () => {
     alice = await test.makeUser(`alice-${++users}`)
@@ -68,11 +68,11 @@ describeDatabases('The text beside the content', (open) => {
       await alice.api.publishSkill({ name: 'pdf', deprecationMessage: caution })
       await alice.api.publishSkill({ skillMd: skillMd('pdf', { version: '1.1.0' }) })
       expect((await show()).security).toMatchObject({ verdict: 'caution' })
-      const { held } = await alice.api.publishSkill({
+      const { quarantined } = await alice.api.publishSkill({
         skillMd: skillMd('pdf', { version: '1.2.0' }),
         displayName: dangerous,
       })
-      expect(held!.security.verdict).toBe('dangerous')
+      expect(quarantined!.security.verdict).toBe('dangerous')
       expect((await show()).latestVersion).toBe('1.1.0')
     })
 

@@ -59,7 +59,7 @@ describeApi('recommendations', (open) => {
       at: test.location,
       clock: test.clock,
       works: false,
-      scanPolicy: { dangerous: 'hold' },
+      scanPolicy: { dangerous: 'quarantine' },
     })
     await strict.apiWithKey(alice.key).publishSkill({ skillMd: sampleOf('dangerous', 'shadowed') })
   })

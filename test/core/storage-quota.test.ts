@@ -16,7 +16,7 @@ const publish = ({ api }: TestUser, name: string, bytes: number) =>
 
 describeDatabases('The storage quota', (open) => {
   it('refuses what a user of the free plan stores over it, and says what to do', async () => {
-    const test = await open({ storageQuotaBytes: 100 * kibibyte, scanPolicy: { dangerous: 'hold' } })
+    const test = await open({ storageQuotaBytes: 100 * kibibyte, scanPolicy: { dangerous: 'quarantine' } })
     const alice = await test.makeUser('alice')
     const bob = await test.makeUser('bob')
     const paying = await test.makeUser('paying', { plan: 'pro' })

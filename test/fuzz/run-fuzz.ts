@@ -46,7 +46,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
   const failures: unknown[] = []
   const registry = await openRegistry({
     ...options.location,
-    scanPolicy: { caution: 'warn', dangerous: 'hold' },
+    scanPolicy: { caution: 'warn', dangerous: 'quarantine' },
     outgoing: { resolver: { lookup: notFound, txt: async () => [] } },
     secretKey: new Uint8Array(32),
     onError: (error) => void failures.push(error),
@@ -217,7 +217,7 @@ class Run {
       const secret = value[field]
       if (typeof secret === 'string' && /^s\w\w_/.test(secret) && world.secrets.size < 400) world.secrets.add(secret)
     }
-    if (operation.id === 'releaseHeld') await world.mend()
+    if (operation.id === 'releaseQuarantined') await world.mend()
   }
 }
 

@@ -85,7 +85,7 @@ export async function makeWorld(registry: Registry, pool: Pool): Promise<World> 
     async mend() {
       await localApi(registry, systemCaller).updateUser({ username: 'vault', plan: 'enterprise', disabled: false })
       for (const username of ['root', 'alice', 'bob'] as const) await mendActor(username)
-      const { total } = await vault.listHeld()
+      const { total } = await vault.listQuarantined()
       if (total === 0) await plantHeld()
     },
   }

@@ -22,7 +22,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
   let test: TestRegistry
   let sound: Finding[]
   beforeAll(async () => {
-    test = await open({ works: false, empty: true, scanPolicy: { dangerous: 'hold' } })
+    test = await open({ works: false, empty: true, scanPolicy: { dangerous: 'quarantine' } })
     const { as } = await fillRegistry(test.registry)
     await (await as('bob')).publishSkill({ skillMd: sampleOf('dangerous', 'waiting') })
     sound = await checkRegistry(test.registry, { deep: true })

@@ -143,7 +143,9 @@ describePairs('an upstream whose log is not what it signed before', (openPair) =
   it('and was signed long ago, though it is asked now: freeze', async () => {
     const { node, mirror, clock, alarm, served } = await openPair()
     clock.advance(dayMs + 1)
-    expect((await refusalOf(mirror.sync('main'))).message).toContain('may be withheld, or one of the clocks is wrong')
+    expect((await refusalOf(mirror.sync('main'))).message).toContain(
+      'may be quarantined, or one of the clocks is wrong',
+    )
     expect(await alarm()).toBe('freeze')
     node.nowMs = clock.now()
     await mirror.sync('main', { accept: 'freeze' })

@@ -14,7 +14,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
   'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'rescan'],
   'Keep what it has': ['backup', 'restore', 'export', 'doctor', 'gc'],
   'Follow other registries, and do without a network': ['mirror', 'bundle'],
-  'Look after what is on it': ['held', 'reports', 'skills', 'verifications', 'dmca'],
+  'Look after what is on it': ['quarantine', 'reports', 'skills', 'verifications', 'dmca'],
 }
 
 /** What the verbs of a noun are about, where the noun is no command itself. */
@@ -26,7 +26,7 @@ const nouns: Readonly<Record<string, string>> = {
   external: 'skills of other registries',
   mirror: 'others’ skills',
   bundle: 'all of it in one file',
-  held: 'versions that wait because of their scan',
+  quarantine: 'versions in quarantine',
   reports: 'reports of skills, and appeals',
   skills: 'flagged and hidden skills',
   verifications: 'who authors are',

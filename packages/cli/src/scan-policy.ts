@@ -5,7 +5,7 @@ import { UsageError, text, type Arguments, type Option } from './command.ts'
 export const scanPolicyOption: Record<string, Option> = {
   'scan-policy': {
     value: 'POLICY',
-    help: 'what becomes of versions that a scan has something against, as caution=warn,dangerous=hold: warn, hold, refuse',
+    help: 'what becomes of versions that a scan has something against, as caution=warn,dangerous=quarantine: warn, quarantine, refuse',
   },
 }
 
@@ -17,7 +17,7 @@ export function toScanPolicy(given: Arguments): ScanPolicy {
     const action = policyActions.find((one) => one === wanted)
     if (!action)
       throw new UsageError(
-        `'${part}' is no policy: write it as dangerous=hold, for caution or dangerous, with ${policyActions.join(', ')}.`,
+        `'${part}' is no policy: write it as dangerous=quarantine, for caution or dangerous, with ${policyActions.join(', ')}.`,
       )
     policy[verdict] = action
   }

@@ -67,9 +67,9 @@ import { createReview, listReviews } from './community/reviews.ts'
 import { createRequest, getRequest, listRequests } from './community/skill-requests.ts'
 import { updateRequest } from './community/update-request.ts'
 import { listVotes, voteForRequest, withdrawRequestVote } from './community/request-votes.ts'
-import { deleteHeld, readHeldFile, showHeld } from './governance/held.ts'
-import { listHeld } from './governance/list-held.ts'
-import { releaseHeld } from './governance/release-held.ts'
+import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
+import { listQuarantined } from './governance/quarantine-list.ts'
+import { releaseQuarantined } from './governance/quarantine-release.ts'
 import { startRescan } from './governance/rescan.ts'
 import { deleteCollaborator, listCollaborators, putCollaborator } from './catalogue/collaborators.ts'
 import { acceptCollaboration, listInvitations } from './catalogue/invitations.ts'
@@ -220,11 +220,11 @@ export const operations = {
   listReports,
   decideReport,
 
-  listHeld,
-  getHeld: showHeld,
-  getHeldFile: readHeldFile,
-  releaseHeld,
-  deleteHeld,
+  listQuarantined,
+  getQuarantined: showQuarantined,
+  getQuarantinedFile: readQuarantinedFile,
+  releaseQuarantined,
+  deleteQuarantined,
   startRescan,
 
   listWebhooks,

@@ -3,7 +3,7 @@ import type { UpstreamWriteRow } from '@skillstead/core'
 
 /** Why a write did not arrive, or what is to be known of one that did. */
 export interface WriteProblem {
-  readonly code: ErrorCode | 'altered' | 'held' | 'unlinked' | 'changed'
+  readonly code: ErrorCode | 'altered' | 'quarantined' | 'unlinked' | 'changed'
   readonly message: string
   /** Milliseconds since 1970. */
   readonly at: number

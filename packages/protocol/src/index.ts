@@ -55,7 +55,7 @@ export {
   type MirrorStatus,
   type MirrorWrite,
 } from './schemas/mirror.ts'
-export type { HeldDetails, HeldVersion } from './schemas/held.ts'
+export type { QuarantinedDetails, QuarantinedVersion } from './schemas/quarantine.ts'
 export {
   moderationStates,
   reportKinds,

@@ -24,7 +24,7 @@ export const limits = {
   keywordCharactersMax: 64,
   changelogCharactersMax: 20_000,
   /** The versions of a user that wait for an administrator at a time: each keeps its whole content. */
-  heldPerUserMax: 20,
+  quarantinedPerUserMax: 20,
   packSkillsMax: 500,
   pageSizeMax: 100,
   feedPageMax: 1000,

@@ -60,7 +60,9 @@ export const importSkills: Command<ImportSummary | TakenExport> = {
     return [
       `${summary.taken} skills taken, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
       `${versionsCreated} versions published, ${summary.versionsUnchanged} there already, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
-      ...(summary.versionsHeld > 0 ? [`${summary.versionsHeld} versions wait for an administrator.`] : []),
+      ...(summary.versionsQuarantined > 0
+        ? [`${summary.versionsQuarantined} versions wait for an administrator.`]
+        : []),
       ...(summary.filesMissing > 0
         ? [`${summary.filesMissing} files are named in the source without their content, and were left out.`]
         : []),

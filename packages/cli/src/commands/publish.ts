@@ -15,7 +15,7 @@ interface Published {
   version: string
   created: boolean
   /** Whether an administrator has to release it first. */
-  held: boolean
+  quarantined: boolean
   dryRun: boolean
   portable: boolean
   warnings: Warning[]
@@ -65,14 +65,14 @@ export const publish: Command<Published> = {
       },
       { as },
     )
-    const { skill, version, created, held } = answer
+    const { skill, version, created, quarantined } = answer
     const { portable, security } = version
     const { fullName } = skill
     return {
       fullName,
       version: version.version,
       created,
-      held: held !== undefined,
+      quarantined: quarantined !== undefined,
       dryRun,
       portable,
       warnings: [...leftOut, ...answer.warnings],
@@ -104,12 +104,12 @@ function toOutcome({
   fullName,
   version,
   created,
-  held,
+  quarantined,
   dryRun,
 }: Omit<Published, 'portable' | 'warnings' | 'security'>) {
   const name = `${fullName}@${version}`
-  if (held && dryRun) return `It would wait as ${name} for an administrator to release it. Nothing was stored.`
-  if (held) return `${name} waits for an administrator to release it, because of what the scan found.`
+  if (quarantined && dryRun) return `It would wait as ${name} for an administrator to release it. Nothing was stored.`
+  if (quarantined) return `${name} waits for an administrator to release it, because of what the scan found.`
   if (!created) return `${name} has this content already; nothing was published.`
   return dryRun ? `It would be published as ${name}. Nothing was stored.` : `Published ${name}.`
 }

@@ -13,7 +13,7 @@ export interface ImportSummary {
   versionsUnchanged: number
   versionsRefused: number
   /** Versions that wait for an administrator because of their scan. */
-  versionsHeld: number
+  versionsQuarantined: number
   /** Files that the source names without holding their content. */
   filesMissing: number
   /** How many versions came with each warning. */
@@ -105,14 +105,14 @@ async function importBatch(
     next += versions
     const created = own.filter((outcome) => !outcome.error && outcome.created).length
     const refused = own.filter((outcome) => outcome.error).length
-    const held = own.filter((outcome) => !outcome.error && outcome.heldId !== undefined).length
+    const quarantined = own.filter((outcome) => !outcome.error && outcome.quarantineId !== undefined).length
     if (refused === own.length) summary.refused += 1
-    else if (created + held > 0) summary.taken += 1
+    else if (created + quarantined > 0) summary.taken += 1
     else summary.unchanged += 1
     summary.versionsCreated += created
     summary.versionsRefused += refused
-    summary.versionsHeld += held
-    summary.versionsUnchanged += own.length - created - refused - held
+    summary.versionsQuarantined += quarantined
+    summary.versionsUnchanged += own.length - created - refused - quarantined
     for (const outcome of own) {
       if (outcome.error) tell(summary, id, outcome.error.message)
       else if (outcome.created) countWarnings(summary, outcome.warnings)
@@ -176,6 +176,6 @@ function createBatch(): Batch {
 }
 
 function createSummary(): ImportSummary {
-  const versions = { versionsCreated: 0, versionsUnchanged: 0, versionsRefused: 0, versionsHeld: 0 }
+  const versions = { versionsCreated: 0, versionsUnchanged: 0, versionsRefused: 0, versionsQuarantined: 0 }
   return { taken: 0, unchanged: 0, refused: 0, ...versions, filesMissing: 0, warnings: {}, refusals: [], seconds: 0 }
 }

@@ -9,7 +9,7 @@ import { readPackageFiles } from './version-files.ts'
 import { getSkillNow } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
 import { readPackageFields } from './package-fields.ts'
-import { Withheld, publishVersion } from './publish-version.ts'
+import { Quarantined, publishVersion } from './publish-version.ts'
 import { getContent } from './read-skill.ts'
 import { showDetails } from './show-details.ts'
 import { packContent, type SkillPackage } from './skill-package.ts'
@@ -48,7 +48,7 @@ export async function forkSkill(
   const fork = await context.database.writer.write(async (trx) => {
     refuseClosed(source, await getSkillNow(context, trx, source, caller))
     await refuseTaken(trx, `${user.username}/${newName}`)
-    const { skill } = await publishVersion(context, trx, publication, caller).catch(refuseWithheld)
+    const { skill } = await publishVersion(context, trx, publication, caller).catch(refuseQuarantined)
     await trx
       .updateTable('skills')
       .set((eb) => ({ forks: eb('forks', '+', 1) }))
@@ -74,8 +74,8 @@ function refuseClosed(read: SkillRow, now: SkillRow): void {
 }
 
 /** What would have to wait is published by its new owner, who then hears that it does. */
-function refuseWithheld(error: unknown): never {
-  if (!(error instanceof Withheld)) throw error
+function refuseQuarantined(error: unknown): never {
+  if (!(error instanceof Quarantined)) throw error
   const { full_name } = error.published.skill
   const advice = 'Download it and publish it under your name, and an administrator will look at it.'
   throw new RegistryError('conflict', `The scan of ${full_name} has it wait for an administrator. ${advice}`)

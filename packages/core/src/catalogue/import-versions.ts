@@ -2,13 +2,13 @@ import { RegistryError, isVersion, type Warning } from '@skillstead/protocol'
 import { ensureNamespace } from '../accounts/users.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
-import { holdVersion } from './hold-version.ts'
+import { quarantineVersion } from './quarantine-version.ts'
 import { mapInSlices } from '../kernel/batches.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { inspectEach } from './inspect-packages.ts'
 import type { Inspection } from './inspection.ts'
 import { readPackageFields, type PackageFields } from './package-fields.ts'
-import { Withheld, publishVersion, type Publication, type Published } from './publish-version.ts'
+import { Quarantined, publishVersion, type Publication, type Published } from './publish-version.ts'
 import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
 
 /** A version from elsewhere, with what its source says of it. */
@@ -37,7 +37,7 @@ export interface Imported {
   readonly created: boolean
   readonly warnings: readonly Warning[]
   /** Where the policy on scans has it wait for an administrator: under this id. */
-  readonly heldId?: string
+  readonly quarantineId?: string
   readonly error?: undefined
 }
 
@@ -151,17 +151,23 @@ async function store(context: CatalogueContext, prepared: Prepared, caller: Call
     }, bulk)
   } catch (error) {
     const { inspection } = prepared
-    if (!(error instanceof Withheld) || !inspection) return { error: toRefusal(error) }
-    return hold(inspection, error.published).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
+    if (!(error instanceof Quarantined) || !inspection) return { error: toRefusal(error) }
+    return quarantine(inspection, error.published).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
   }
 
-  async function hold(inspection: Inspection, withheld: Published): Promise<Imported> {
-    const held = await write(async (trx) => {
+  async function quarantine(inspection: Inspection, unpublished: Published): Promise<Imported> {
+    const quarantined = await write(async (trx) => {
       const publication = await toPublication(context, trx, prepared)
-      return holdVersion(context, trx, { publication: { ...publication, inspection }, withheld }, caller)
+      return quarantineVersion(context, trx, { publication: { ...publication, inspection }, unpublished }, caller)
     }, bulk)
-    const { version, warnings } = withheld
-    return { fullName: held.fullName, version: version.version, created: false, warnings, heldId: held.id }
+    const { version, warnings } = unpublished
+    return {
+      fullName: quarantined.fullName,
+      version: version.version,
+      created: false,
+      warnings,
+      quarantineId: quarantined.id,
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HeldVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
+import type { QuarantinedVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
 import { showAccess, type ShownAccess } from './stored-access.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -16,7 +16,7 @@ export interface PublishAnswer {
   version: SkillVersion
   created: boolean
   warnings: Warning[]
-  held?: HeldVersion
+  quarantined?: QuarantinedVersion
 }
 
 /** What a transaction leaves behind, from which the answer is made after it. */

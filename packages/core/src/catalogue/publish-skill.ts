@@ -7,12 +7,12 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordAudit } from '../log/audit.ts'
 import { warnOfCopies } from './warn-of-copies.ts'
-import { holdVersion } from './hold-version.ts'
+import { quarantineVersion } from './quarantine-version.ts'
 import { requireMetadata } from './metadata-scan.ts'
 import { findMovedSkill } from './find-skill.ts'
 import { inspectPackage } from './inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from './package-fields.ts'
-import { Withheld, publishVersion, type Publication, type Published } from './publish-version.ts'
+import { Quarantined, publishVersion, type Publication, type Published } from './publish-version.ts'
 import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './skill-settings.ts'
@@ -36,19 +36,19 @@ export async function publishSkill(
   const body = content
     ? await publishContent(context, input, content, { user, options, agentId: agent?.id })
     : await updateMetadata(context, input, user)
-  return { status: body.held ? 202 : body.created ? 201 : 200, body }
+  return { status: body.quarantined ? 202 : body.created ? 201 : 200, body }
 }
 
 /** Thrown out of a transaction to undo it, with what it would have answered. */
 class Undone extends Error {
   readonly stored: Stored
   /** The version that has to wait; undefined after a dry run of one that would not. */
-  readonly withheld: Published | undefined
+  readonly unpublished: Published | undefined
 
-  constructor(stored: Stored, withheld?: Published) {
+  constructor(stored: Stored, unpublished?: Published) {
     super('Nothing of this is stored.')
     this.stored = stored
-    this.withheld = withheld
+    this.unpublished = unpublished
   }
 }
 
@@ -73,27 +73,28 @@ async function publishContent(
     settings: toSettings(input),
     changelog: input.changelog ?? '',
   }
-  const { stored, withheld } = await settle(
+  const { stored, unpublished } = await settle(
     context.database.writer.write(async (trx) => {
       if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
-      const { published, isHeld } = await tryPublish(context, trx, publication, user)
-      if (published.created && !isHeld) await context.agents.attributeVersion(trx, published.version, { user, options })
+      const { published, isQuarantined } = await tryPublish(context, trx, publication, user)
+      if (published.created && !isQuarantined)
+        await context.agents.attributeVersion(trx, published.version, { user, options })
       const answered = await readBack(trx, published)
-      if (isHeld || input.dryRun) throw new Undone(answered, isHeld ? published : undefined)
+      if (isQuarantined || input.dryRun) throw new Undone(answered, isQuarantined ? published : undefined)
       return answered
     }),
   )
   const answer = await toAnswer(context, stored, user)
-  if (withheld === undefined) return answer
-  if (input.dryRun) return { ...answer, created: false, warnings: [...answer.warnings, heldWarning] }
-  const held = await context.database.writer.write((trx) =>
-    holdVersion(context, trx, { publication, withheld, agentId }, user),
+  if (unpublished === undefined) return answer
+  if (input.dryRun) return { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] }
+  const quarantined = await context.database.writer.write((trx) =>
+    quarantineVersion(context, trx, { publication, unpublished, agentId }, user),
   )
-  return { ...answer, created: false, held }
+  return { ...answer, created: false, quarantined }
 }
 
-const heldWarning: Warning = {
-  code: 'held',
+const quarantineWarning: Warning = {
+  code: 'quarantined',
   message: 'This version would wait until an administrator releases it.',
 }
 
@@ -104,9 +105,9 @@ async function tryPublish(
   user: UserCaller,
 ) {
   try {
-    return { published: await publishVersion(context, trx, publication, user), isHeld: false }
+    return { published: await publishVersion(context, trx, publication, user), isQuarantined: false }
   } catch (error) {
-    if (error instanceof Withheld) return { published: error.published, isHeld: true }
+    if (error instanceof Quarantined) return { published: error.published, isQuarantined: true }
     throw error
   }
 }
@@ -158,9 +159,9 @@ async function updateMetadata(
   return toAnswer(context, stored, user)
 }
 
-async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 'withheld'>> {
+async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 'unpublished'>> {
   try {
-    return { stored: await stored, withheld: undefined }
+    return { stored: await stored, unpublished: undefined }
   } catch (error) {
     if (error instanceof Undone) return error
     throw error

@@ -57,7 +57,7 @@ export interface Published {
  * Thrown out of a transaction to undo it: the policy on scans has the version wait for an administrator. `published` is
  * what would have come of it.
  */
-export class Withheld extends Error {
+export class Quarantined extends Error {
   readonly published: Published
 
   constructor(published: Published) {
@@ -69,7 +69,7 @@ export class Withheld extends Error {
 /**
  * Stores a version within a transaction: the skill where it is new, the version where its content is, and what the
  * request says of the skill in any case. Throws `version_exists`, `name_taken` and `taken_down`, `invalid_skill` where
- * the policy on scans refuses the version, or metadata that comes with an older one, {@link Withheld} where it has to wait.
+ * the policy on scans refuses the version, or metadata that comes with an older one, {@link Quarantined} where it has to wait.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -126,7 +126,7 @@ export async function publishVersion(
   const published = { ...stored, created: true, warnings: told, scan, judged }
   const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
-  if (action === 'hold') throw new Withheld(published)
+  if (action === 'quarantine') throw new Quarantined(published)
   await announceVersion(context, trx, stored, { publication: inspected, caller })
   const { publisher, forkedFrom } = publication
   if (!imported)

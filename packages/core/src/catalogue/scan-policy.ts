@@ -1,8 +1,8 @@
 import { RegistryError, type FieldError, type ScanFinding, type Security, type Warning } from '@skillstead/protocol'
 
-export const policyActions = ['warn', 'hold', 'refuse'] as const
+export const policyActions = ['warn', 'quarantine', 'refuse'] as const
 
-/** `warn`: is published with warnings. `hold`: waits for an administrator. `refuse`: is not taken. */
+/** `warn`: is published with warnings. `quarantine`: waits for an administrator. `refuse`: is not taken. */
 export type PolicyAction = (typeof policyActions)[number]
 
 /** What is done with a version whose scan says more than `safe`; `warn` where nothing is said. */

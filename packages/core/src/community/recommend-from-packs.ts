@@ -22,7 +22,7 @@ interface Pack {
   readonly id: string
   readonly name: string
   readonly slug: string
-  readonly heldIds: string[]
+  readonly quarantineIds: string[]
 }
 
 /** What stands beside installed skills in the packs that hold most of them. */
@@ -38,10 +38,10 @@ export async function suggestFromPacks(
     packs.map(({ id }) => id),
   )
   const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
-  return packs.flatMap(({ id, name, slug, heldIds }) => {
+  return packs.flatMap(({ id, name, slug, quarantineIds }) => {
     const all = members.get(id) ?? []
-    const beside = heldIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
-    const share = Math.min(1, heldIds.length / all.length)
+    const beside = quarantineIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
+    const share = Math.min(1, quarantineIds.length / all.length)
     return all.map(({ skill_id }) => ({
       skillId: skill_id,
       share,
@@ -73,10 +73,10 @@ function toPacks(holdings: readonly Holding[]): Pack[] {
   const packs = new Map<string, Pack>()
   for (const { pack_id, skill_id, name, slug } of holdings) {
     const pack = packs.get(pack_id)
-    if (pack) pack.heldIds.push(skill_id)
-    else packs.set(pack_id, { id: pack_id, name, slug, heldIds: [skill_id] })
+    if (pack) pack.quarantineIds.push(skill_id)
+    else packs.set(pack_id, { id: pack_id, name, slug, quarantineIds: [skill_id] })
   }
   return [...packs.values()]
-    .toSorted((a, b) => b.heldIds.length - a.heldIds.length || (a.slug < b.slug ? -1 : 1))
+    .toSorted((a, b) => b.quarantineIds.length - a.quarantineIds.length || (a.slug < b.slug ? -1 : 1))
     .slice(0, packsMax)
 }

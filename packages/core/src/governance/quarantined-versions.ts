@@ -1,4 +1,4 @@
-import type { HeldVersion, Security } from '@skillstead/protocol'
+import type { QuarantinedVersion, Security } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import { toTimestamp } from '@skillstead/protocol'
@@ -16,7 +16,7 @@ export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
 }
 
 /** The public forms of quarantined stored versions, by the ids of the versions. */
-export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<HeldVersion[]> {
+export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await selectQuarantined(db)
     .innerJoin('scans', 'scans.version_id', 'versions.id')

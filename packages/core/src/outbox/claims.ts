@@ -52,7 +52,7 @@ export async function renewRows(
 ): Promise<Set<string>> {
   return writer.write(async (trx) => {
     const { rows: renewed } = await sql<{ id: string }>`update outbox set claimable_at = ${now + leaseMs}
-      from ${toHeldTable(dialect, rows)} as h where ${isHeld} returning outbox.id`.execute(trx)
+      from ${toQuarantineTable(dialect, rows)} as h where ${isHeld} returning outbox.id`.execute(trx)
     return new Set(renewed.map(({ id }) => id))
   })
 }
@@ -60,7 +60,7 @@ export async function renewRows(
 /** Gives rows back as they were before they were claimed. */
 export async function releaseRows({ dialect, writer }: Database, rows: readonly ClaimedRow[]): Promise<void> {
   await writer.write((trx) =>
-    sql`update outbox set lease = null, claimable_at = due_at from ${toHeldTable(dialect, rows)} as h
+    sql`update outbox set lease = null, claimable_at = due_at from ${toQuarantineTable(dialect, rows)} as h
       where ${isHeld}`.execute(trx),
   )
 }
@@ -95,7 +95,7 @@ const held = { id: 'text', lease: 'text' } as const
 /** Whether a row of the outbox is one of `h`, and still held by the same claim. */
 const isHeld = sql`outbox.id = h.id and outbox.lease = h.lease`
 
-function toHeldTable(dialect: Database['dialect'], rows: readonly ClaimedRow[]) {
+function toQuarantineTable(dialect: Database['dialect'], rows: readonly ClaimedRow[]) {
   return toRowTable(
     dialect,
     held,

@@ -89,8 +89,12 @@ async function checkSizes({ database }: OperatorContext, faults: Faults): Promis
 
 /** The files of versions that wait for an administrator lie apart. */
 async function checkHeld({ database }: OperatorContext, faults: Faults): Promise<void> {
-  const held = await database.read.selectFrom('held_versions').select(['id', 'full_name']).orderBy('id').execute()
-  for (const { id, full_name } of held) {
+  const quarantined = await database.read
+    .selectFrom('held_versions')
+    .select(['id', 'full_name'])
+    .orderBy('id')
+    .execute()
+  for (const { id, full_name } of quarantined) {
     const files = await database.read.selectFrom('held_files').selectAll().where('held_id', '=', id).execute()
     if (files.length === 0) faults.add(`The version of ${full_name} that waits for an administrator has no files.`)
     for (const file of files) await checkBlob(file, `${file.path} of the waiting version of ${full_name}`, faults)

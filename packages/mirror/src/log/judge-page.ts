@@ -111,7 +111,7 @@ function isSigner(key: string, checkpoint: string): boolean {
 const aheadMsMax = 10 * 60_000
 
 /**
- * Throws the alarm `future` for a checkpoint that is dated ahead: it would count as fresh for as long, whatever is withheld
+ * Throws the alarm `future` for a checkpoint that is dated ahead: it would count as fresh for as long, whatever is quarantined
  * meanwhile.
  */
 export function checkNotAhead({ signedAt }: SignedHead, now: number): void {
@@ -123,7 +123,7 @@ export function checkNotAhead({ signedAt }: SignedHead, now: number): void {
 /** Throws the alarm `freeze` for a checkpoint that was signed too long ago. */
 export function checkFreshness({ signedAt }: SignedHead, { maxAgeSeconds }: UpstreamSettings, now: number): void {
   if (signedAt === undefined || maxAgeSeconds === 0 || now - signedAt <= maxAgeSeconds * 1000) return
-  const sentence = `Its newest checkpoint was signed at ${new Date(signedAt).toISOString()}, and it is ${new Date(now).toISOString()} here: what was published since may be withheld, or one of the clocks is wrong.`
+  const sentence = `Its newest checkpoint was signed at ${new Date(signedAt).toISOString()}, and it is ${new Date(now).toISOString()} here: what was published since may be quarantined, or one of the clocks is wrong.`
   throw new SyncAlarm('freeze', sentence)
 }
 

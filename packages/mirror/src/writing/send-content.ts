@@ -39,13 +39,16 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
       },
     )
     requireSame(sending, answer?.version, { version, digest: content.digest })
-    if (!answer?.held) return undefined
+    if (!answer?.quarantined) return undefined
   } catch (error) {
     if (isTaken(error) && (await isSameThere(api, sending, toFullName(sending, name), { version, ...content })))
       return undefined
     throw error
   }
-  return { code: 'held', message: `${upstream.name} keeps it back until an administrator there has looked at it.` }
+  return {
+    code: 'quarantined',
+    message: `${upstream.name} keeps it back until an administrator there has looked at it.`,
+  }
 }
 
 /** Made there of the same version: of another one it would be another fork. */

@@ -24,7 +24,7 @@ export interface Sending<Write extends StoredWrite = StoredWrite> {
 export type SendingOf<K extends WriteKind> = Sending<Extract<StoredWrite, { kind: K }>>
 
 /** What is to be known of a write that arrived. */
-export type Note = { readonly code: 'held'; readonly message: string } | undefined
+export type Note = { readonly code: 'quarantined'; readonly message: string } | undefined
 
 /**
  * Does a write at its upstream, once in effect however often it is sent. Throws a RegistryError that the upstream, or the

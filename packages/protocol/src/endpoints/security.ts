@@ -1,34 +1,34 @@
 import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { ContentBody, Count, NoContent, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
-import { HeldDetails, HeldVersion } from '../schemas/held.ts'
+import { QuarantinedDetails, QuarantinedVersion } from '../schemas/quarantine.ts'
 import { PublishOutput } from './skills.ts'
 
 const id = { id: Term }
 
 /** What scans of published skills lead to. */
 export const securityEndpoints = {
-  listHeld: {
+  listQuarantined: {
     method: 'GET',
-    path: '/held',
+    path: '/quarantine',
     auth: 'key',
     tag: 'Security',
     summary: 'List quarantined versions, the oldest first: your own, or all as an administrator',
     input: v.object({ page, limit: limit() }),
-    output: v.object({ held: v.array(HeldVersion), ...pageFields }),
+    output: v.object({ quarantined: v.array(QuarantinedVersion), ...pageFields }),
   },
-  getHeld: {
+  getQuarantined: {
     method: 'GET',
-    path: '/held/:id',
+    path: '/quarantine/:id',
     auth: 'key',
     tag: 'Security',
     summary: 'Show a version that waits, with the report of its scan: for its owner and for administrators',
     input: v.object(id),
-    output: HeldDetails,
+    output: QuarantinedDetails,
   },
-  getHeldFile: {
+  getQuarantinedFile: {
     method: 'GET',
-    path: '/held/:id/files/**:path',
+    path: '/quarantine/:id/files/**:path',
     auth: 'key',
     tag: 'Security',
     summary: 'Read one file of a version that waits',
@@ -36,9 +36,9 @@ export const securityEndpoints = {
     input: v.object({ ...id, path: text(1024) }),
     output: ContentBody,
   },
-  releaseHeld: {
+  releaseQuarantined: {
     method: 'POST',
-    path: '/held/:id/release',
+    path: '/quarantine/:id/release',
     auth: 'admin',
     scope: 'manage',
     status: [201, 200],
@@ -47,9 +47,9 @@ export const securityEndpoints = {
     input: v.strictObject(id),
     output: PublishOutput,
   },
-  deleteHeld: {
+  deleteQuarantined: {
     method: 'DELETE',
-    path: '/held/:id',
+    path: '/quarantine/:id',
     auth: 'key',
     scope: 'any',
     status: 204,

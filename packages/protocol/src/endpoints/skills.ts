@@ -23,7 +23,7 @@ import {
 } from '../schemas/fields.ts'
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
-import { HeldVersion } from '../schemas/held.ts'
+import { QuarantinedVersion } from '../schemas/quarantine.ts'
 import { Similarity } from '../schemas/similarity.ts'
 import { loadedSkill } from '../schemas/loading.ts'
 import {
@@ -89,7 +89,7 @@ export const PublishOutput = v.object({
   created: v.boolean(),
   warnings: v.array(Warning),
   /** What is kept back until an administrator releases it; `skill` and `version` are then as they would be. */
-  held: v.optional(HeldVersion),
+  quarantined: v.optional(QuarantinedVersion),
 })
 
 /** Skills (specification 4.1 and the contract's additions): finding, reading, publishing, ownership. */

@@ -9,7 +9,7 @@ import { NotHere } from '../not-here.tsx'
 import { AuditPage } from './audit-page.tsx'
 import { CopyReportsPage } from './copy-reports-page.tsx'
 import { DmcaPage } from './dmca-page.tsx'
-import { HeldPage } from './held-page.tsx'
+import { QuarantinePage } from './quarantine-page.tsx'
 import { MirrorPage } from './mirrors/mirror-page.tsx'
 import { MirrorsPage } from './mirrors/mirrors-page.tsx'
 import { NodePage } from './node-page.tsx'
@@ -22,7 +22,7 @@ import { VerificationsPage } from './verifications-page.tsx'
 const parts = [
   ['/admin', 'Node'],
   ['/admin/users', 'Users'],
-  ['/admin/held', 'Held back'],
+  ['/admin/quarantine', 'Quarantine'],
   ['/admin/reports', 'Reports'],
   ['/admin/copies', 'Copies'],
   ['/admin/dmca', 'Takedowns'],
@@ -50,7 +50,7 @@ export default function AdminPages() {
       <Router>
         <Route path="/" component={NodePage} />
         <Route path="/users" component={UsersPage} />
-        <Route path="/held" component={HeldPage} />
+        <Route path="/quarantine" component={QuarantinePage} />
         <Route path="/reports" component={ReportsPage} />
         <Route path="/copies" component={CopyReportsPage} />
         <Route path="/dmca" component={DmcaPage} />

@@ -20,13 +20,13 @@ const statuses = [
 ] as const
 
 const reject = ['rejected', 'Reject: the skill stays'] as const
-const remove = ['removed', 'Remove: the content is withheld'] as const
+const remove = ['removed', 'Remove: the content is quarantined'] as const
 /** What an administrator can do next; the rest happens by time or by the parties. */
 const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string])[]>>> = {
   submitted: [['under_review', 'Take it up'], reject, remove],
   under_review: [reject, remove],
   removed: [['counter_noticed', 'Confirm who sent the counter-notice']],
-  counter_noticed: [['upheld', 'A court action was recorded: it stays withheld']],
+  counter_noticed: [['upheld', 'A court action was recorded: it stays quarantined']],
 }
 
 /** Takedown cases with what the parties stated. */

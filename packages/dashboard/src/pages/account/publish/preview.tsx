@@ -13,7 +13,7 @@ export interface Outline {
 
 /** What would be published, and the button that does it. */
 export function Preview({ outline, publish }: { outline: Outline; publish: Action }) {
-  const { skill, version, held, created } = outline.result
+  const { skill, version, quarantined, created } = outline.result
   // What the scan found stands below, with its place.
   const warnings = outline.result.warnings.filter(({ code }) => code !== 'scan')
   return (
@@ -58,7 +58,7 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
           <Findings findings={version.security.findings} />
         </>
       )}
-      {held && <p class="fair">The policy of this node keeps it back until an administrator releases it.</p>}
+      {quarantined && <p class="fair">The policy of this node keeps it back until an administrator releases it.</p>}
       {version.security?.verdict === 'dangerous' && created ? (
         <ConfirmButton
           action={`Publish ${version.version}`}

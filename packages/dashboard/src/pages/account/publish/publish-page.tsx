@@ -80,11 +80,12 @@ function LeftOut({ files }: { files: Upload['leftOut'] }) {
   )
 }
 
-function Done({ published: { skill, version, held } }: { published: Published }) {
-  if (held) {
+function Done({ published: { skill, version, quarantined } }: { published: Published }) {
+  if (quarantined) {
     return (
       <p class="notice fair" role="status">
-        {held.fullName} {held.version} is kept back by the policy of this node until an administrator releases it.
+        {quarantined.fullName} {quarantined.version} is kept back by the policy of this node until an administrator
+        releases it.
       </p>
     )
   }

@@ -12,26 +12,26 @@ import { requireWriter } from '../catalogue/writers.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { getHeld } from './held.ts'
-import type { HeldPublication } from '../catalogue/hold-version.ts'
+import { getQuarantined } from './quarantine.ts'
+import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
 
 /**
- * POST /held/<id>/release, for administrators: publishes the version now. Throws what publishing it now throws:
+ * POST /quarantine/<id>/release, for administrators: publishes the version now. Throws what publishing it now throws:
  * `version_exists`, `name_taken`, `taken_down`, `forbidden` where its publisher lost the role; it then goes on waiting.
  */
-export async function releaseHeld(
+export async function releaseQuarantined(
   context: GovernanceContext,
   { id }: { id: string },
   caller: Caller,
 ): Promise<Reply<PublishAnswer>> {
-  const { digest } = await getHeld(context.database.read, id, caller)
+  const { digest } = await getQuarantined(context.database.read, id, caller)
   const content = await readContent(context, id, digest)
   // It may have been stored by a release that took paths which are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(content, context.clock.now())
   const stored = await context.database.writer.write(async (trx) => {
-    const row = await getHeld(trx, id, caller)
-    const publication = JSON.parse(row.publication) as HeldPublication
+    const row = await getQuarantined(trx, id, caller)
+    const publication = JSON.parse(row.publication) as QuarantinedPublication
     await requirePublisher(trx, row, publication)
     const released = { ...publication, content, inspection, released: true }
     const published = await publishVersion(context, trx, released, caller)
@@ -40,7 +40,7 @@ export async function releaseHeld(
     const { skill, version } = published
     await recordAudit(trx, {
       caller,
-      action: 'held.release',
+      action: 'quarantine.release',
       subject: `${skill.full_name}@${version.version}`,
       at: context.clock.now(),
       data: { id, digest },
@@ -50,8 +50,12 @@ export async function releaseHeld(
   return { status: stored.created ? 201 : 200, body: await toAnswer(context, stored, caller) }
 }
 
-async function readContent(context: GovernanceContext, heldId: string, digest: string): Promise<PackedContent> {
-  const rows = await context.database.read.selectFrom('held_files').selectAll().where('held_id', '=', heldId).execute()
+async function readContent(context: GovernanceContext, quarantineId: string, digest: string): Promise<PackedContent> {
+  const rows = await context.database.read
+    .selectFrom('held_files')
+    .selectAll()
+    .where('held_id', '=', quarantineId)
+    .execute()
   const blobs = rows.toSorted(compareFiles)
   const sources = []
   for (const blob of blobs) sources.push({ path: blob.path, bytes: await unpackBlob(blob) })
@@ -75,7 +79,7 @@ async function attribute(trx: WriteTransaction, row: HeldVersionRow, version: Ve
 async function requirePublisher(
   trx: WriteTransaction,
   row: HeldVersionRow,
-  { owner, publisher, settings }: HeldPublication,
+  { owner, publisher, settings }: QuarantinedPublication,
 ): Promise<void> {
   const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()
   if (user.disabled)

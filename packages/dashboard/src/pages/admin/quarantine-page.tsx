@@ -10,24 +10,24 @@ import { Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/shown.tsx'
 import { Queue } from './queue.tsx'
 
-type Held = Awaited<ReturnType<typeof api.listHeld>>['held'][number]
+type QuarantinedItem = Awaited<ReturnType<typeof api.listQuarantined>>['quarantined'][number]
 
 /** Versions that the policy of the node keeps back until somebody looked at them. */
-export function HeldPage() {
+export function QuarantinePage() {
   const page = toPageNumber(useAddress().fields.page)
-  const held = useData(['held', page], () => api.listHeld({ page }))
+  const quarantined = useData(['quarantine', page], () => api.listQuarantined({ page }))
   return (
-    <Page title="Held back">
-      <Shown of={held}>
+    <Page title="Quarantine">
+      <Shown of={quarantined}>
         {(found) => (
           <Queue
-            items={found.held}
-            label="Held back"
-            empty="Nothing is held back. The policy is set when the node is started: --scan-policy."
+            items={found.quarantined}
+            label="Quarantine"
+            empty="Nothing is quarantined. The policy is set when the node is started: --scan-policy."
             page={page}
             totalPages={found.totalPages}
           >
-            {(version) => <HeldItem key={version.id} version={version} />}
+            {(version) => <QuarantinedItem key={version.id} version={version} />}
           </Queue>
         )}
       </Shown>
@@ -35,11 +35,11 @@ export function HeldPage() {
   )
 }
 
-function HeldItem({ version }: { version: Held }) {
+function QuarantinedItem({ version }: { version: QuarantinedItem }) {
   const { id, fullName, security } = version
   const release = useAction(async () => {
-    await api.releaseHeld({ id })
-    await refresh('held')
+    await api.releaseQuarantined({ id })
+    await refresh('quarantine')
   })
   return (
     <li>
@@ -64,8 +64,8 @@ function HeldItem({ version }: { version: Held }) {
             action="Discard"
             title={`Discard ${fullName} ${version.version}?`}
             work={async () => {
-              await api.deleteHeld({ id })
-              await refresh('held')
+              await api.deleteQuarantined({ id })
+              await refresh('quarantine')
             }}
           >
             <p>It was never published and never will be. This cannot be taken back.</p>

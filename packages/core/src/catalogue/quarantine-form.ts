@@ -1,8 +1,8 @@
-import { type HeldVersion, type Security, toTimestamp } from '@skillstead/protocol'
+import { type QuarantinedVersion, type Security, toTimestamp } from '@skillstead/protocol'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 
 /** The public form of a version that waits; `publisher` is the name of who published it. */
-export function toHeldVersion(row: HeldVersionRow & { publisher: string }): HeldVersion {
+export function toQuarantinedVersion(row: HeldVersionRow & { publisher: string }): QuarantinedVersion {
   return {
     id: row.id,
     fullName: row.full_name,

@@ -1,4 +1,4 @@
-import { RegistryError, limits, type HeldVersion } from '@skillstead/protocol'
+import { RegistryError, limits, type QuarantinedVersion } from '@skillstead/protocol'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
@@ -8,16 +8,16 @@ import type { Inspection } from './inspection.ts'
 import type { Publication, Published } from './publish-version.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toHeldVersion } from './held-form.ts'
+import { toQuarantinedVersion } from './quarantine-form.ts'
 
-/** A publication as a held version keeps it: all but its content and what was found in that. */
-export type HeldPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
+/** A publication as a quarantined version keeps it: all but its content and what was found in that. */
+export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
 
 /** What is to wait. */
 interface Holding {
   readonly publication: Publication & { readonly inspection: Inspection }
   /** What would have come of it: its number, and the scan by which the policy judged it. */
-  readonly withheld: Published
+  readonly unpublished: Published
   readonly agentId?: string | undefined
 }
 
@@ -25,16 +25,16 @@ interface Holding {
  * Keeps a version apart until an administrator releases it. The same content again is the same version that waits, as it
  * was asked for last. Throws `conflict` where too many of its owner's wait already.
  */
-export async function holdVersion(
+export async function quarantineVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { publication, withheld, agentId }: Holding,
+  { publication, unpublished, agentId }: Holding,
   caller: Caller,
-): Promise<HeldVersion> {
+): Promise<QuarantinedVersion> {
   const { content, inspection, released: _, ...rest } = publication
   const { owner, publisher, fields } = rest
-  const { version } = withheld.version
-  const scan = withheld.judged ?? inspection.scan
+  const { version } = unpublished.version
+  const scan = unpublished.judged ?? inspection.scan
   const at = context.clock.now()
   const same = await findSame(trx, `${owner.username}/${fields.name}`, content.digest)
   if (!same) await refuseTooMany(trx, owner)
@@ -46,7 +46,7 @@ export async function holdVersion(
     version,
     digest: content.digest,
     scan: JSON.stringify(scan),
-    publication: JSON.stringify(rest satisfies HeldPublication),
+    publication: JSON.stringify(rest satisfies QuarantinedPublication),
     agent_id: agentId ?? null,
     created_at: same?.created_at ?? at,
   }
@@ -56,9 +56,9 @@ export async function holdVersion(
     await putFiles(trx, row.id, content)
     const subject = `${row.full_name}@${version}`
     const data = { id: row.id, digest: row.digest, verdict: scan.verdict }
-    await recordAudit(trx, { caller, action: 'held.add', subject, at, data })
+    await recordAudit(trx, { caller, action: 'quarantine.add', subject, at, data })
   }
-  return toHeldVersion({ ...row, publisher: publisher.username })
+  return toQuarantinedVersion({ ...row, publisher: publisher.username })
 }
 
 function findSame(trx: WriteTransaction, fullName: string, digest: string) {
@@ -76,18 +76,18 @@ async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner'])
     .where('owner_id', '=', owner.id)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count < limits.heldPerUserMax) return
+  if (count < limits.quarantinedPerUserMax) return
   throw new RegistryError(
     'conflict',
-    `${limits.heldPerUserMax} versions of ${owner.username} wait for an administrator already. Withdraw one, or wait.`,
+    `${limits.quarantinedPerUserMax} versions of ${owner.username} wait for an administrator already. Withdraw one, or wait.`,
   )
 }
 
-async function putFiles(trx: WriteTransaction, heldId: string, { files, blobs }: PackedContent): Promise<void> {
+async function putFiles(trx: WriteTransaction, quarantineId: string, { files, blobs }: PackedContent): Promise<void> {
   for (const [i, { path }] of files.entries()) {
     await trx
       .insertInto('held_files')
-      .values({ held_id: heldId, path, ...blobs[i]! })
+      .values({ held_id: quarantineId, path, ...blobs[i]! })
       .execute()
   }
 }

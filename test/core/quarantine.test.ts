@@ -8,15 +8,15 @@ import { sampleOf } from '../support/security-samples.ts'
 import { hookUp, openSilent } from '../support/webhook-emitted.ts'
 
 const hold = async (user: TestUser, name: string, options: { version?: string; more?: string } = {}) =>
-  (await user.api.publishSkill({ skillMd: sampleOf('dangerous', name, options) })).held!
-const heldOf = async ({ api }: TestUser) => (await api.listHeld({ limit: 100 })).held.map(({ id }) => id)
+  (await user.api.publishSkill({ skillMd: sampleOf('dangerous', name, options) })).quarantined!
+const quarantineOf = async ({ api }: TestUser) => (await api.listQuarantined({ limit: 100 })).quarantined.map(({ id }) => id)
 
-describeApi('versions that are held', (open) => {
+describeApi('versions that are quarantined', (open) => {
   let test: TestRegistry
   let users = 0
   let alice: TestUser
   beforeAll(async () => {
-    test = await open({ scanPolicy: { caution: 'warn', dangerous: 'hold' } })
+    test = await open({ scanPolicy: { caution: 'warn', dangerous: 'quarantine' } })
   })
   beforeEach(async () => {
     alice = await test.makeUser(`alice-${++users}`)
@@ -36,8 +36,8 @@ describeApi('versions that are held', (open) => {
       const fullName = `${alice.username}/kept`
       expect(answer).toMatchObject({ created: false, skill: { fullName }, version: { version: '1.0.0' } })
       const { security, digest } = answer.version
-      expect(answer.held).toMatchObject({ fullName, version: '1.0.0', digest, security })
-      expect(answer.held).toMatchObject({
+      expect(answer.quarantined).toMatchObject({ fullName, version: '1.0.0', digest, security })
+      expect(answer.quarantined).toMatchObject({
         publisher: { username: alice.username },
         createdAt: '2026-01-02T12:00:00.000Z',
       })
@@ -47,28 +47,28 @@ describeApi('versions that are held', (open) => {
     it('and are in no list, log, feed, search, blob or webhook', async () => {
       const tables = ['log', 'versions', 'blobs', 'outbox', 'changes'] as const
       const before = await Promise.all(tables.map(rowsOf))
-      const held = await hold(alice, 'absent')
+      const quarantined = await hold(alice, 'absent')
       expect(await Promise.all(tables.map(rowsOf))).toEqual(before)
-      const { files } = await alice.api.getHeld({ id: held.id })
+      const { files } = await alice.api.getQuarantined({ id: quarantined.id })
       for (const api of [test.api(), alice.api, test.admin.api]) {
-        expect(await codeOf(api.getSkill({ name: held.fullName }))).toBe('not_found')
+        expect(await codeOf(api.getSkill({ name: quarantined.fullName }))).toBe('not_found')
         expect(await codeOf(api.getSkill({ name: 'absent' }))).toBe('not_found')
-        expect(await codeOf(api.getSkillMd({ name: held.fullName }))).toBe('not_found')
-        expect(await codeOf(api.listVersions({ name: held.fullName }))).toBe('not_found')
+        expect(await codeOf(api.getSkillMd({ name: quarantined.fullName }))).toBe('not_found')
+        expect(await codeOf(api.listVersions({ name: quarantined.fullName }))).toBe('not_found')
         expect((await api.searchSkills({ q: 'absent' })).skills).toEqual([])
         expect(await codeOf(api.getBlob({ digest: files[0]!.digest }))).toBe('not_found')
       }
-      expect(JSON.stringify(await test.api().getFeed({ limit: 1000 }))).not.toContain(held.fullName)
+      expect(JSON.stringify(await test.api().getFeed({ limit: 1000 }))).not.toContain(quarantined.fullName)
     })
 
     it('while the versions before them stay as they are', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'grown'), category: 'Old' })
       const before = await test.api().getSkill({ name: `${alice.username}/grown` })
-      const { held, version } = await alice.api.publishSkill({
+      const { quarantined, version } = await alice.api.publishSkill({
         skillMd: sampleOf('dangerous', 'grown'),
         category: 'New',
       })
-      expect(held!.version).toBe('1.0.1')
+      expect(quarantined!.version).toBe('1.0.1')
       expect(version.version).toBe('1.0.1')
       expect(await test.api().getSkill({ name: `${alice.username}/grown` })).toEqual(before)
       const { versions } = await alice.api.listVersions({ name: `${alice.username}/grown` })
@@ -80,13 +80,13 @@ describeApi('versions that are held', (open) => {
       test.clock.advance(1000)
       const second = await hold(alice, 'twice')
       expect(second).toEqual({ ...first, security: second.security })
-      const { held } = await alice.api.publishSkill({
+      const { quarantined } = await alice.api.publishSkill({
         skillMd: sampleOf('dangerous', 'twice'),
         version: '2.0.0',
         category: 'Mine',
       })
-      expect(held).toMatchObject({ id: first.id, version: '2.0.0' })
-      await test.admin.api.releaseHeld({ id: first.id })
+      expect(quarantined).toMatchObject({ id: first.id, version: '2.0.0' })
+      await test.admin.api.releaseQuarantined({ id: first.id })
       const skill = await test.api().getSkill({ name: first.fullName })
       expect(skill).toMatchObject({ latestVersion: '2.0.0', category: 'Mine' })
     })
@@ -99,28 +99,28 @@ describeApi('versions that are held', (open) => {
       const skillMd = sampleOf('dangerous', 'dry')
       const answer = await alice.api.publishSkill({ skillMd, dryRun: true })
       expect(answer).toMatchObject({ created: false, version: { version: '1.0.0' } })
-      expect(answer.held).toBe(undefined)
-      expect(answer.warnings.at(-1)!.code).toBe('held')
-      expect(await heldOf(alice)).toEqual([])
+      expect(answer.quarantined).toBe(undefined)
+      expect(answer.warnings.at(-1)!.code).toBe('quarantined')
+      expect(await quarantineOf(alice)).toEqual([])
     })
 
     it('and are not made by a fork', async () => {
       const { id, fullName } = await hold(alice, 'source')
-      await test.admin.api.releaseHeld({ id })
+      await test.admin.api.releaseQuarantined({ id })
       const bob = await test.makeUser()
       const refusal = await refusalOf(bob.api.forkSkill({ name: fullName }))
       expect(refusal.code).toBe('conflict')
-      expect(await heldOf(bob)).toEqual([])
+      expect(await quarantineOf(bob)).toEqual([])
       expect(await codeOf(bob.api.getSkill({ name: `${bob.username}/source` }))).toBe('not_found')
     })
 
-    it(`but for ${limits.heldPerUserMax} of a user at a time`, async () => {
-      for (let i = 0; i < limits.heldPerUserMax; i++) await hold(alice, `much-${i}`)
+    it(`but for ${limits.quarantinedPerUserMax} of a user at a time`, async () => {
+      for (let i = 0; i < limits.quarantinedPerUserMax; i++) await hold(alice, `much-${i}`)
       const refusal = await refusalOf(hold(alice, 'too-much'))
       expect(refusal.code).toBe('conflict')
       // The same content again takes no more room.
       await hold(alice, 'much-0')
-      await alice.api.deleteHeld({ id: (await heldOf(alice))[0]! })
+      await alice.api.deleteQuarantined({ id: (await quarantineOf(alice))[0]! })
       await hold(alice, 'too-much')
     })
   })
@@ -130,20 +130,24 @@ describeApi('versions that are held', (open) => {
       const { id, fullName } = await hold(alice, 'seen')
       const bob = await test.makeUser()
       for (const user of [alice, test.admin]) {
-        expect(await heldOf(user)).toContain(id)
-        const shown = await user.api.getHeld({ id })
+        expect(await quarantineOf(user)).toContain(id)
+        const shown = await user.api.getQuarantined({ id })
         expect(shown).toMatchObject({ id, fullName, security: { verdict: 'dangerous' }, files: [{ path: 'SKILL.md' }] })
-        const content = await user.api.getHeldFile({ id, path: 'SKILL.md' })
+        const content = await user.api.getQuarantinedFile({ id, path: 'SKILL.md' })
         expect(await textOf(content)).toBe(sampleOf('dangerous', 'seen'))
       }
-      expect(await heldOf(bob)).toEqual([])
-      expect(await codeOf(bob.api.getHeld({ id }))).toBe('not_found')
-      expect(await codeOf(bob.api.getHeldFile({ id, path: 'SKILL.md' }))).toBe('not_found')
-      expect(await codeOf(bob.api.deleteHeld({ id }))).toBe('not_found')
-      for (const call of [test.api().listHeld(), test.api().getHeld({ id }), test.api().deleteHeld({ id })])
+      expect(await quarantineOf(bob)).toEqual([])
+      expect(await codeOf(bob.api.getQuarantined({ id }))).toBe('not_found')
+      expect(await codeOf(bob.api.getQuarantinedFile({ id, path: 'SKILL.md' }))).toBe('not_found')
+      expect(await codeOf(bob.api.deleteQuarantined({ id }))).toBe('not_found')
+      for (const call of [
+        test.api().listQuarantined(),
+        test.api().getQuarantined({ id }),
+        test.api().deleteQuarantined({ id }),
+      ])
         expect(await codeOf(call)).toBe('unauthorized')
-      expect(await codeOf(alice.api.releaseHeld({ id }))).toBe('forbidden')
-      expect(await codeOf(alice.api.getHeldFile({ id, path: 'other' }))).toBe('not_found')
+      expect(await codeOf(alice.api.releaseQuarantined({ id }))).toBe('forbidden')
+      expect(await codeOf(alice.api.getQuarantinedFile({ id, path: 'other' }))).toBe('not_found')
     })
 
     it('not by those who may write, not even by the one who published it', async () => {
@@ -151,35 +155,35 @@ describeApi('versions that are held', (open) => {
       const bob = await test.makeUser()
       const name = `${alice.username}/shared`
       await addCollaborator(test, alice, { name, username: bob.username, role: 'write' })
-      const { held } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'shared') })
-      expect(held).toMatchObject({ fullName: name, publisher: { username: bob.username } })
-      expect(await heldOf(bob)).toEqual([])
-      expect(await heldOf(alice)).toEqual([held!.id])
-      expect(await codeOf(bob.api.getHeld({ id: held!.id }))).toBe('not_found')
+      const { quarantined } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'shared') })
+      expect(quarantined).toMatchObject({ fullName: name, publisher: { username: bob.username } })
+      expect(await quarantineOf(bob)).toEqual([])
+      expect(await quarantineOf(alice)).toEqual([quarantined!.id])
+      expect(await codeOf(bob.api.getQuarantined({ id: quarantined!.id }))).toBe('not_found')
     })
 
     it('oldest first, a page at a time', async () => {
       const ids = []
       for (const name of ['p-1', 'p-2', 'p-3']) ids.push((await hold(alice, name)).id)
-      const first = await alice.api.listHeld({ limit: 2 })
+      const first = await alice.api.listQuarantined({ limit: 2 })
       expect(first).toMatchObject({ total: 3, page: 1, totalPages: 2 })
-      const second = await alice.api.listHeld({ limit: 2, page: 2 })
-      expect([...first.held, ...second.held].map(({ id }) => id)).toEqual(ids)
+      const second = await alice.api.listQuarantined({ limit: 2, page: 2 })
+      expect([...first.quarantined, ...second.quarantined].map(({ id }) => id)).toEqual(ids)
     })
   })
 
   describe('are released', () => {
     it('by administrators: published then, as their publisher asked', async () => {
       const files = [{ path: 'notes/more.txt', content: 'More.\n'.repeat(200) }]
-      const { held } = await alice.api.publishSkill({
+      const { quarantined } = await alice.api.publishSkill({
         skillMd: sampleOf('dangerous', 'freed'),
         files,
         changelog: 'Begun.',
         category: 'Tools',
       })
       test.clock.advance(5000)
-      const { id, fullName } = held!
-      expect(await test.statusOf(test.admin, 'releaseHeld', { id })).toBe(201)
+      const { id, fullName } = quarantined!
+      expect(await test.statusOf(test.admin, 'releaseQuarantined', { id })).toBe(201)
       const skill = await test.api().getSkill({ name: fullName })
       expect(skill).toMatchObject({ category: 'Tools', security: { verdict: 'dangerous' }, latestVersion: '1.0.0' })
       expect(skill.publishedAt).toBe(new Date(test.clock.now()).toISOString())
@@ -187,17 +191,17 @@ describeApi('versions that are held', (open) => {
       expect({ publisher: publisher.username, changelog }).toEqual({ publisher: alice.username, changelog: 'Begun.' })
       const content = await test.api().getFile({ name: fullName, path: 'notes/more.txt' })
       expect(await textOf(content)).toBe(files[0]!.content)
-      expect(skill.digest).toBe(held!.digest)
-      expect(await heldOf(alice)).toEqual([])
-      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('not_found')
+      expect(skill.digest).toBe(quarantined!.digest)
+      expect(await quarantineOf(alice)).toEqual([])
+      expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('not_found')
       const { entries } = await test.admin.api.listAudit({ limit: 100 })
       expect(entries.filter(({ subject }) => subject === `${fullName}@1.0.0`).map(({ action }) => action)).toEqual(
-        expect.arrayContaining(['held.release', 'skill.publish', 'held.add']),
+        expect.arrayContaining(['quarantine.release', 'skill.publish', 'quarantine.add']),
       )
       // The same content again is no new version, and nothing to hold.
       const again = await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'freed'), files })
       expect(again).toMatchObject({ created: false, version: { version: '1.0.0' } })
-      expect(again.held).toBe(undefined)
+      expect(again.quarantined).toBe(undefined)
     })
 
     it('under the next number where others came meanwhile', async () => {
@@ -205,21 +209,21 @@ describeApi('versions that are held', (open) => {
       const { id, version } = await hold(alice, 'late')
       expect(version).toBe('1.0.1')
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'late', { more: 'Newer.\n' }) })
-      expect((await test.admin.api.releaseHeld({ id })).version.version).toBe('1.0.2')
+      expect((await test.admin.api.releaseQuarantined({ id })).version.version).toBe('1.0.2')
     })
 
     it('not where their number was taken meanwhile, and go on waiting', async () => {
       const { id } = await hold(alice, 'taken', { version: '1.0.0' })
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'taken', { version: '1.0.0' }) })
-      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('version_exists')
-      expect(await heldOf(alice)).toEqual([id])
+      expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('version_exists')
+      expect(await quarantineOf(alice)).toEqual([id])
     })
 
     it('not where the skill was deleted', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'gone') })
       const { id, fullName } = await hold(alice, 'gone')
       await alice.api.deleteSkill({ name: fullName })
-      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('name_taken')
+      expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('name_taken')
     })
 
     it('not where their publisher may write no longer', async () => {
@@ -227,27 +231,30 @@ describeApi('versions that are held', (open) => {
       const bob = await test.makeUser()
       const name = `${alice.username}/closed`
       await addCollaborator(test, alice, { name, username: bob.username, role: 'write' })
-      const { held } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'closed') })
+      const { quarantined } = await bob.api.publishSkill({ name, skillMd: sampleOf('dangerous', 'closed') })
       await alice.api.deleteCollaborator({ name, username: bob.username })
-      expect(await codeOf(test.admin.api.releaseHeld({ id: held!.id }))).toBe('forbidden')
+      expect(await codeOf(test.admin.api.releaseQuarantined({ id: quarantined!.id }))).toBe('forbidden')
     })
 
     it('as private where that was asked for', async () => {
-      const { held } = await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'own'), visibility: 'private' })
-      await test.admin.api.releaseHeld({ id: held!.id })
-      expect(await codeOf(test.api().getSkill({ name: held!.fullName }))).toBe('not_found')
-      expect((await alice.api.getSkill({ name: held!.fullName })).visibility).toBe('private')
+      const { quarantined } = await alice.api.publishSkill({
+        skillMd: sampleOf('dangerous', 'own'),
+        visibility: 'private',
+      })
+      await test.admin.api.releaseQuarantined({ id: quarantined!.id })
+      expect(await codeOf(test.api().getSkill({ name: quarantined!.fullName }))).toBe('not_found')
+      expect((await alice.api.getSkill({ name: quarantined!.fullName })).visibility).toBe('private')
     })
 
     it('as the deed of the agent that published them', async () => {
-      const agentKey = `claude-code:held-${users}`
+      const agentKey = `claude-code:quarantined-${users}`
       const agent = { agentKey, displayName: 'Agent', platformId: 'claude-code' }
       const { agentToken } = await test.api().registerAgent(agent)
       const api = test.apiWith({ agentToken: agentToken! }, alice)
-      const { held } = await api.publishSkill({ skillMd: sampleOf('dangerous', 'by-agent') })
+      const { quarantined } = await api.publishSkill({ skillMd: sampleOf('dangerous', 'by-agent') })
       const published = async () => (await test.api().getAgent({ agentKey })).publishedCount
       expect(await published()).toBe(0)
-      await test.admin.api.releaseHeld({ id: held!.id })
+      await test.admin.api.releaseQuarantined({ id: quarantined!.id })
       expect(await published()).toBe(1)
     })
   })
@@ -255,11 +262,11 @@ describeApi('versions that are held', (open) => {
   describe('are given up', () => {
     it('by their owner, who withdraws them', async () => {
       const { id, fullName } = await hold(alice, 'withdrawn')
-      expect(await test.statusOf(alice, 'deleteHeld', { id })).toBe(204)
-      expect(await heldOf(alice)).toEqual([])
-      expect(await codeOf(test.admin.api.releaseHeld({ id }))).toBe('not_found')
+      expect(await test.statusOf(alice, 'deleteQuarantined', { id })).toBe(204)
+      expect(await quarantineOf(alice)).toEqual([])
+      expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('not_found')
       const { entries } = await test.admin.api.listAudit({ limit: 100 })
-      expect(entries.find(({ action }) => action === 'held.withdraw')!.subject).toBe(`${fullName}@1.0.0`)
+      expect(entries.find(({ action }) => action === 'quarantine.withdraw')!.subject).toBe(`${fullName}@1.0.0`)
       const rows = await test.registry.database.read
         .selectFrom('held_files')
         .select('path')
@@ -270,21 +277,21 @@ describeApi('versions that are held', (open) => {
 
     it('by an administrator, who refuses them with a note', async () => {
       const { id } = await hold(alice, 'refused')
-      await test.admin.api.deleteHeld({ id, note: 'It is a shell for strangers.' })
-      expect(await codeOf(alice.api.getHeld({ id }))).toBe('not_found')
+      await test.admin.api.deleteQuarantined({ id, note: 'It is a shell for strangers.' })
+      expect(await codeOf(alice.api.getQuarantined({ id }))).toBe('not_found')
       const { entries } = await test.admin.api.listAudit({ limit: 100 })
-      const entry = entries.find(({ action, data }) => action === 'held.refuse' && data.id === id)!
+      const entry = entries.find(({ action, data }) => action === 'quarantine.refuse' && data.id === id)!
       expect(entry).toMatchObject({ actor: 'root', data: { note: 'It is a shell for strangers.' } })
     })
   })
 
   it('are told of by webhooks once they are released', async () => {
-    const silent = await openSilent(open, { scanPolicy: { dangerous: 'hold' } })
+    const silent = await openSilent(open, { scanPolicy: { dangerous: 'quarantine' } })
     const author = await silent.makeUser('author', { plan: 'pro' })
     const hook = await hookUp(silent, author)
     const { id, security } = await hold(author, 'told')
     expect(await hook.take()).toEqual([])
-    await silent.admin.api.releaseHeld({ id })
+    await silent.admin.api.releaseQuarantined({ id })
     const securityScore = security.score
     expect(await hook.take()).toMatchObject([
       { event: 'skill.published', data: { skill: { name: 'told', securityScore }, publisher: { username: 'author' } } },
@@ -300,19 +307,19 @@ describeApi('versions that are held', (open) => {
     ]
     const outcomes = await importVersions(test.registry, items, systemCaller)
     const shown = outcomes.map((outcome) =>
-      outcome.error ? outcome.error.code : [outcome.version, outcome.created, outcome.heldId !== undefined],
+      outcome.error ? outcome.error.code : [outcome.version, outcome.created, outcome.quarantineId !== undefined],
     )
     expect(shown).toEqual([
       ['1.0.0', true, false],
       ['1.0.1', false, true],
       ['1.0.1', true, false],
     ])
-    const { held } = await test.admin.api.listHeld({ limit: 100 })
-    expect(held.at(-1)).toMatchObject({ fullName: `${owner}/past`, publisher: { username: owner } })
+    const { quarantined } = await test.admin.api.listQuarantined({ limit: 100 })
+    expect(quarantined.at(-1)).toMatchObject({ fullName: `${owner}/past`, publisher: { username: owner } })
     // Again: the same, and no second one that waits.
     const again = await importVersions(test.registry, items, systemCaller)
     expect(again.map((outcome) => !outcome.error && outcome.created)).toEqual([false, false, false])
-    expect((await test.admin.api.listHeld({ limit: 100 })).total).toBe(held.length)
+    expect((await test.admin.api.listQuarantined({ limit: 100 })).total).toBe(quarantined.length)
     // Nothing before it: an author of whom nothing is published.
     const alone = { owner: `alone-${users}`, name: 'only', skillMd: sampleOf('dangerous', 'only') }
     const [outcome] = await importVersions(test.registry, [alone], systemCaller)
@@ -320,31 +327,31 @@ describeApi('versions that are held', (open) => {
     expect(await codeOf(test.api().getSkill({ name: `alone-${users}/only` }))).toBe('not_found')
     // Released, it is an import still.
     if (outcome!.error) throw outcome!.error
-    await test.admin.api.releaseHeld({ id: outcome!.heldId! })
+    await test.admin.api.releaseQuarantined({ id: outcome!.quarantineId! })
     const { origin } = await test.api().getSkill({ name: `alone-${users}/only` })
     expect(origin.kind).toBe('import')
   })
 
   it('are for administrators to read and decide with the scope `manage` alone', async () => {
-    const held = await hold(alice, 'scoped')
+    const quarantined = await hold(alice, 'scoped')
     const keyOf = async (user: TestUser, ...scopes: ('read' | 'publish' | 'manage')[]) =>
       test.apiWithKey((await user.api.createApiKey({ name: scopes.join(), scopes })).key)
     const reader = await keyOf(test.admin, 'read', 'publish')
-    expect((await reader.listHeld({ limit: 100 })).held).toEqual([])
-    expect(await codeOf(reader.getHeld({ id: held.id }))).toBe('forbidden')
-    expect(await codeOf(reader.getHeldFile({ id: held.id, path: 'SKILL.md' }))).toBe('forbidden')
-    expect(await codeOf(reader.deleteHeld({ id: held.id }))).toBe('forbidden')
-    expect(await codeOf(reader.releaseHeld({ id: held.id }))).toBe('forbidden')
+    expect((await reader.listQuarantined({ limit: 100 })).quarantined).toEqual([])
+    expect(await codeOf(reader.getQuarantined({ id: quarantined.id }))).toBe('forbidden')
+    expect(await codeOf(reader.getQuarantinedFile({ id: quarantined.id, path: 'SKILL.md' }))).toBe('forbidden')
+    expect(await codeOf(reader.deleteQuarantined({ id: quarantined.id }))).toBe('forbidden')
+    expect(await codeOf(reader.releaseQuarantined({ id: quarantined.id }))).toBe('forbidden')
     const author = await keyOf(alice, 'read')
-    expect((await author.getHeld({ id: held.id })).id).toBe(held.id)
-    expect(await codeOf(author.deleteHeld({ id: held.id }))).toBe('forbidden')
+    expect((await author.getQuarantined({ id: quarantined.id })).id).toBe(quarantined.id)
+    expect(await codeOf(author.deleteQuarantined({ id: quarantined.id }))).toBe('forbidden')
     const manager = await keyOf(test.admin, 'read', 'manage')
-    expect((await manager.listHeld({ limit: 100 })).held.map(({ id }) => id)).toContain(held.id)
-    expect((await manager.getHeld({ id: held.id })).id).toBe(held.id)
-    await manager.deleteHeld({ id: held.id, note: 'No.' })
+    expect((await manager.listQuarantined({ limit: 100 })).quarantined.map(({ id }) => id)).toContain(quarantined.id)
+    expect((await manager.getQuarantined({ id: quarantined.id })).id).toBe(quarantined.id)
+    await manager.deleteQuarantined({ id: quarantined.id, note: 'No.' })
     const own = await hold(alice, 'scoped')
-    await (await keyOf(alice, 'publish')).deleteHeld({ id: own.id })
-    expect(await heldOf(alice)).toEqual([])
+    await (await keyOf(alice, 'publish')).deleteQuarantined({ id: own.id })
+    expect(await quarantineOf(alice)).toEqual([])
   })
 
   it('come from imports as refusals where the policy refuses', async () => {

@@ -1,17 +1,17 @@
-import type { HeldVersion } from '@skillstead/protocol'
+import type { QuarantinedVersion } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { Tables } from '../storage/tables.ts'
-import { toHeldVersion } from '../catalogue/held-form.ts'
+import { toQuarantinedVersion } from '../catalogue/quarantine-form.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
 /**
- * GET /held, the oldest first: versions that wait for an administrator, and stored ones that a rescan quarantined. The
+ * GET /quarantine, the oldest first: versions that wait for an administrator, and stored ones that a rescan quarantined. The
  * caller's own, or all for administrators.
  */
-export async function listHeld(
+export async function listQuarantined(
   context: GovernanceContext,
   { page, limit }: { page: number; limit: number },
   caller: Caller,
@@ -42,10 +42,10 @@ export async function listHeld(
   const rows = [...(await readWaiting(read, ids)), ...(await readQuarantined(read, ids))]
   const byId = new Map(rows.map((row) => [row.id, row]))
   // One may be released or withdrawn between these queries.
-  return { held: ids.flatMap((id) => byId.get(id) ?? []), ...toPage(count, page, limit) }
+  return { quarantined: ids.flatMap((id) => byId.get(id) ?? []), ...toPage(count, page, limit) }
 }
 
-async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promise<HeldVersion[]> {
+async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await read
     .selectFrom('held_versions')
@@ -54,5 +54,5 @@ async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promis
     .select('users.username as publisher')
     .where('held_versions.id', 'in', ids)
     .execute()
-  return rows.map(toHeldVersion)
+  return rows.map(toQuarantinedVersion)
 }

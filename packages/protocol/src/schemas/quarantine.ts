@@ -3,7 +3,7 @@ import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { Security } from './security.ts'
 
 /** A version that the policy of the registry keeps back until an administrator releases it. */
-export const HeldVersion = v.object({
+export const QuarantinedVersion = v.object({
   id: Id,
   fullName: v.string(),
   /** The number that it would have had when it came; without a wish of its author it may get a higher one. */
@@ -16,10 +16,10 @@ export const HeldVersion = v.object({
   /** Whether a rescan quarantined it after its publication: it can be neither released nor withdrawn. */
   published: v.boolean(),
 })
-export type HeldVersion = v.InferOutput<typeof HeldVersion>
+export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>
 
-export const HeldDetails = v.object({
-  ...HeldVersion.entries,
+export const QuarantinedDetails = v.object({
+  ...QuarantinedVersion.entries,
   files: v.array(v.object({ path: v.string(), size: Count, digest: Digest })),
 })
-export type HeldDetails = v.InferOutput<typeof HeldDetails>
+export type QuarantinedDetails = v.InferOutput<typeof QuarantinedDetails>

@@ -1,4 +1,10 @@
-import { RegistryError, compareFiles, type Content, type HeldDetails, type HeldVersion } from '@skillstead/protocol'
+import {
+  RegistryError,
+  compareFiles,
+  type Content,
+  type QuarantinedDetails,
+  type QuarantinedVersion,
+} from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
@@ -9,19 +15,19 @@ import { toContentType } from '../catalogue/media-types.ts'
 import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { Tables } from '../storage/tables.ts'
-import { toHeldVersion } from '../catalogue/held-form.ts'
+import { toQuarantinedVersion } from '../catalogue/quarantine-form.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
-/** GET /held/<id>, for its owner and for administrators; to others it is not there. */
-export async function showHeld(
+/** GET /quarantine/<id>, for its owner and for administrators; to others it is not there. */
+export async function showQuarantined(
   context: GovernanceContext,
   { id }: { id: string },
   caller: Caller,
-): Promise<HeldDetails> {
+): Promise<QuarantinedDetails> {
   const { read } = context.database
   const stored = await findStored(read, id, caller)
   if (stored) return { ...stored, files: await readFiles(read, id) }
-  const row = await getHeld(read, id, caller)
+  const row = await getQuarantined(read, id, caller)
   const { username } = await context.database.read
     .selectFrom('users')
     .select('username')
@@ -32,16 +38,16 @@ export async function showHeld(
     .select(['path', 'size', 'digest'])
     .where('held_id', '=', id)
     .execute()
-  return { ...toHeldVersion({ ...row, publisher: username }), files: files.toSorted(compareFiles) }
+  return { ...toQuarantinedVersion({ ...row, publisher: username }), files: files.toSorted(compareFiles) }
 }
 
-/** GET /held/<id>/files/<path>. */
-export async function readHeldFile(
+/** GET /quarantine/<id>/files/<path>. */
+export async function readQuarantinedFile(
   context: GovernanceContext,
   { id, path }: { id: string; path: string },
   caller: Caller,
 ): Promise<Content> {
-  await getHeld(context.database.read, id, caller)
+  await getQuarantined(context.database.read, id, caller)
   const file = await context.database.read
     .selectFrom('held_files')
     .selectAll()
@@ -57,19 +63,19 @@ export async function readHeldFile(
   }
 }
 
-/** DELETE /held/<id>: its owner withdraws it, an administrator refuses it with a note. */
-export async function deleteHeld(
+/** DELETE /quarantine/<id>: its owner withdraws it, an administrator refuses it with a note. */
+export async function deleteQuarantined(
   context: GovernanceContext,
   { id, note }: { id: string; note: string },
   caller: Caller,
 ): Promise<undefined> {
   await context.database.writer.write(async (trx) => {
-    const row = await getHeld(trx, id, caller)
+    const row = await getQuarantined(trx, id, caller)
     if (isOwner(row, caller)) requireScope(requireUser(caller), 'publish')
     await trx.deleteFrom('held_versions').where('id', '=', id).execute()
     await recordAudit(trx, {
       caller,
-      action: isOwner(row, caller) ? 'held.withdraw' : 'held.refuse',
+      action: isOwner(row, caller) ? 'quarantine.withdraw' : 'quarantine.refuse',
       subject: `${row.full_name}@${row.version}`,
       at: context.clock.now(),
       data: { id, digest: row.digest, note },
@@ -82,7 +88,7 @@ export async function deleteHeld(
  * A version that waits, as its owner or an administrator may see it; throws `not_found` for everybody else, `forbidden`
  * for the key of an administrator without the scope `manage`, `conflict` for one that was published before.
  */
-export async function getHeld(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersionRow> {
+export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersionRow> {
   const row = await db.selectFrom('held_versions').selectAll().where('id', '=', id).executeTakeFirst()
   if (!row && (await findStored(db, id, caller))) {
     throw new RegistryError(
@@ -97,7 +103,7 @@ export async function getHeld(db: Kysely<Tables>, id: string, caller: Caller): P
 }
 
 /** A stored version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
-async function findStored(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersion | undefined> {
+async function findStored(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantinedVersion | undefined> {
   const found = await selectQuarantined(db, mayDecide(caller) ? undefined : requireUser(caller).userId)
     .select('versions.id')
     .where('versions.id', '=', id)
