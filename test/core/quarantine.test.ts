@@ -9,7 +9,8 @@ import { hookUp, openSilent } from '../support/webhook-emitted.ts'
 
 const hold = async (user: TestUser, name: string, options: { version?: string; more?: string } = {}) =>
   (await user.api.publishSkill({ skillMd: sampleOf('dangerous', name, options) })).quarantined!
-const quarantineOf = async ({ api }: TestUser) => (await api.listQuarantined({ limit: 100 })).quarantined.map(({ id }) => id)
+const quarantineOf = async ({ api }: TestUser) =>
+  (await api.listQuarantined({ limit: 100 })).quarantined.map(({ id }) => id)
 
 describeApi('versions that are quarantined', (open) => {
   let test: TestRegistry

@@ -57,23 +57,6 @@ export function createInFlight(limits: InFlightLimits): InFlight {
   }
 }
 
-/** Does work of many, so much of it at a time; the rest waits its turn, whoever began first. */
-export function createTurns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running < max) running += 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running -= 1
-    }
-  }
-}
-
 function tooMuch(of: string): RegistryError {
   return new RegistryError('overloaded', `Too many ${of} are under way; wait for some to end.`, {
     retryAfterSeconds: 1,

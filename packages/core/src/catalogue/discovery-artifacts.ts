@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { isStrictlyReadable } from '@skillstead/skill-format'
 import type { Kysely } from 'kysely'
 import { writeZip } from '@skillstead/skill-format/archives'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import { readFilesOfMany, type FileRow } from './version-files.ts'
 import type { Database } from '../storage/database.ts'
 import type { Tables, VersionRow } from '../storage/tables.ts'
@@ -23,26 +25,25 @@ export interface Artifacts {
 
 type Content = Pick<VersionRow, 'id' | 'digest'>
 
-/** Some 300 bytes each. */
-const keptMax = 20_000
+/** Null for a version whose SKILL.md installers cannot read. */
+interface CachedArtifact {
+  readonly artifact: Artifact | null
+}
+
+/** About 300 bytes each. */
+const artifactsMax = 20_000
 /** How long the event loop is held at a time. */
 const sliceMs = 10
 
 export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
-  const kept = createKept()
-  let last: Promise<unknown> = Promise.resolve()
-
-  /** One batch after the other, whoever asks: what many ask for at a time is worked out once and fills no memory. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work, work)
-    last = turn
-    return turn
-  }
+  const cached = new LRUCache<string, CachedArtifact>({ max: artifactsMax })
+  // One batch at a time: concurrent callers share the results, and memory is bounded.
+  const inTurn = pLimit(1)
 
   return {
     async describe(versions) {
       const found = new Map<string, Artifact | null>()
-      const missing = kept.settle(found, versions)
+      const missing = takeCached(cached, found, versions)
       const files = await readFilesOfMany(
         read,
         missing.map(({ id }) => id),
@@ -50,9 +51,9 @@ export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
       const packed = missing.map(({ id, digest }) => ({ digest, files: files.get(id) ?? [] }))
       for (const batch of toBatches(packed)) {
         await inTurn(async () => {
-          for await (const [digest, artifact] of describeBatch(read, kept.settle(found, batch))) {
+          for await (const [digest, artifact] of describeBatch(read, takeCached(cached, found, batch))) {
             found.set(digest, artifact)
-            kept.put(digest, artifact)
+            cached.set(digest, { artifact })
           }
         })
       }
@@ -61,33 +62,19 @@ export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
   }
 }
 
-/** What is known already; what was not asked for the longest goes first. */
-function createKept() {
-  const artifacts = new Map<string, Artifact | null>()
-
-  function put(digest: string, artifact: Artifact | null): void {
-    artifacts.delete(digest)
-    artifacts.set(digest, artifact)
-    if (artifacts.size > keptMax) artifacts.delete(artifacts.keys().next().value!)
+/** Puts cached artifacts into `found` and returns the other versions, each content once. */
+function takeCached<T extends Content | PackedVersion>(
+  cached: LRUCache<string, CachedArtifact>,
+  found: Map<string, Artifact | null>,
+  versions: readonly T[],
+): T[] {
+  const missing = new Map<string, T>()
+  for (const version of versions) {
+    const known = cached.get(version.digest)
+    if (known) found.set(version.digest, known.artifact)
+    else missing.set(version.digest, version)
   }
-
-  return {
-    put,
-    /** Puts what is known into `found`; the rest comes back, each content once. */
-    settle<T extends { readonly digest: string }>(found: Map<string, Artifact | null>, versions: readonly T[]): T[] {
-      const missing = new Map<string, T>()
-      for (const version of versions) {
-        const artifact = artifacts.get(version.digest)
-        if (artifact === undefined) {
-          missing.set(version.digest, version)
-          continue
-        }
-        put(version.digest, artifact)
-        found.set(version.digest, artifact)
-      }
-      return [...missing.values()]
-    },
-  }
+  return [...missing.values()]
 }
 
 interface PackedVersion {

@@ -2,6 +2,7 @@ import { RegistryError, type ScanFinding, type Security, type Warning } from '@s
 import type { CatalogueContext } from './catalogue-context.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type ScanFile, scanPackage, toVerdict } from '@skillstead/scanner'
+import { LRUCache } from 'lru-cache'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
 
 /** Text that agents read and that is no file, by the names of its fields. */
@@ -9,10 +10,9 @@ export type Texts = Readonly<Record<string, string>>
 
 /** Begins the path of a finding in such a text. No file can have that path, since paths hold no colons. */
 const prefix = 'metadata:'
-const cachedMax = 1000
 
-/** The verdicts of texts that are read often, by their digests; the one that was used longest ago goes first. */
-const verdicts = new Map<string, Promise<Security['verdict']>>()
+/** The verdicts of texts, by their digests, since the same ones are read often. */
+const verdicts = new LRUCache<string, Promise<Security['verdict']>>({ max: 1000 })
 
 /** What a scan finds in texts. Their author can suppress nothing. `now` in milliseconds since 1970. */
 export async function findInTexts(texts: Texts, now: number): Promise<ScanFinding[]> {
@@ -64,9 +64,7 @@ export async function checkTexts(
 export async function areDangerous(texts: Texts): Promise<boolean> {
   const key = toDigest(Buffer.from(JSON.stringify(texts)))
   const verdict = verdicts.get(key) ?? findInTexts(texts, 0).then((findings) => toVerdict(findings))
-  verdicts.delete(key)
   verdicts.set(key, verdict)
-  if (verdicts.size > cachedMax) verdicts.delete(verdicts.keys().next().value!)
   return (await verdict) === 'dangerous'
 }
 

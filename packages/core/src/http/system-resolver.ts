@@ -1,4 +1,5 @@
 import { Resolver, lookup } from 'node:dns/promises'
+import pLimit from 'p-limit'
 import { isUnknownName } from './request-failures.ts'
 import type { NameResolver } from './outgoing.ts'
 
@@ -12,7 +13,7 @@ const systemLookupsMax = 2
  * else; what they do not know is looked up by the system, with its hosts file and all.
  */
 export function createSystemResolver(): NameResolver {
-  const takeTurn = createTurns(systemLookupsMax)
+  const takeTurn = pLimit(systemLookupsMax)
   return {
     async lookup(host) {
       const resolver = openResolver()
@@ -34,21 +35,4 @@ function openResolver(): Resolver {
 /** Whether name servers do not know a name, or there are none. */
 function isLeftToSystem(error: unknown): boolean {
   return isUnknownName(error) || (error as { code?: unknown }).code === 'ECONNREFUSED'
-}
-
-/** Lets so many run at a time, in the order in which they came. */
-function createTurns(max: number) {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running === max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running -= 1
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '@skillstead/core'
 
 /** What was looked for upstream and is not there, for a short while. */
@@ -19,21 +20,13 @@ const missesMaxDefault = 10_000
 
 /** Remembers a bounded number of misses; the oldest go first. */
 export function createMisses({ clock, forMs = forMsDefault, missesMax = missesMaxDefault }: MissesOptions): Misses {
-  const missedAt = new Map<string, number>()
+  const missedAt = new LRUCache<string, number>({ max: missesMax })
   return {
     has(key) {
-      const at = missedAt.get(key)
-      if (at === undefined) return false
-      const ageMs = clock.now() - at
+      const ageMs = clock.now() - (missedAt.peek(key) ?? -Infinity)
       // A clock that was set back makes none of them last longer.
-      if (ageMs >= 0 && ageMs < forMs) return true
-      missedAt.delete(key)
-      return false
+      return ageMs >= 0 && ageMs < forMs
     },
-    add(key) {
-      missedAt.delete(key)
-      missedAt.set(key, clock.now())
-      if (missedAt.size > missesMax) missedAt.delete(missedAt.keys().next().value!)
-    },
+    add: (key) => void missedAt.set(key, clock.now()),
   }
 }

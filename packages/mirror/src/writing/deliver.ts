@@ -6,6 +6,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
+import pLimit, { type LimitFunction } from 'p-limit'
 import { createBreaker, type Breaker } from '../breaker.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
@@ -13,7 +14,6 @@ import { openAccount, openKey, type AccountParts, type OpenAccount } from './acc
 import { WriteConflict, toProblem } from './problems.ts'
 import { beginWrite, endWrite, findNext, listSubjects, markProblem, sweepOpinions, type StoredWrite } from './rows.ts'
 import { sendWrite } from './send.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 /** Brings what waits to its upstreams. */
 export interface Delivery {
@@ -51,7 +51,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const { database, outbox, clock } = registry
   const running = new Map<string, Promise<void>>()
   const breakers = new Map<string, Breaker>()
-  const turns = new Map<string, Turns>()
+  const turns = new Map<string, LimitFunction>()
   /** Upstreams that were away when they were last written to. */
   const away = new Set<string>()
   let isStopped = false
@@ -124,8 +124,8 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     return breaker
   }
 
-  function turnsOf(name: string): Turns {
-    const found = turns.get(name) ?? createTurns(skillsMax)
+  function turnsOf(name: string): LimitFunction {
+    const found = turns.get(name) ?? pLimit(skillsMax)
     turns.set(name, found)
     return found
   }

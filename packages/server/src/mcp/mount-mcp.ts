@@ -1,12 +1,13 @@
 import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
+import pLimit, { type LimitFunction } from 'p-limit'
 import { toLimitKey } from '../addresses.ts'
 import { callOf, type Call } from '../call.ts'
 import { requireOwnOrigin } from '../cross-origin.ts'
 import { refuseMethod, toClientName } from '../engine.ts'
 import { handle, limitKeyOf, type NodeParts } from '../gate.ts'
-import { createInFlight, createTurns, type CallInFlight, type InFlight, type InFlightLimits } from '../in-flight.ts'
+import { createInFlight, type CallInFlight, type InFlight, type InFlightLimits } from '../in-flight.ts'
 import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
@@ -29,7 +30,7 @@ const takenMs = 120_000
 
 /** Mounts `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
 export function mountMcp(app: H3, node: NodeParts): void {
-  const parts = { inFlight: createInFlight(limits), inTurn: createTurns(largeAtATime) }
+  const parts = { inFlight: createInFlight(limits), inTurn: pLimit(largeAtATime) }
   app.all('/mcp', (event) => {
     const call = callOf(event)
     call.endpoint = 'mcp'
@@ -41,7 +42,7 @@ export function mountMcp(app: H3, node: NodeParts): void {
 
 interface McpParts {
   readonly inFlight: InFlight
-  readonly inTurn: ReturnType<typeof createTurns>
+  readonly inTurn: LimitFunction
 }
 
 async function answerCall(node: NodeParts, { inFlight, inTurn }: McpParts, call: Call): Promise<Response> {
