@@ -336,7 +336,7 @@ describeApi('a takedown', (open) => {
     expect(await readHead()).toBe(since)
     await alice.api.submitCounterNotice({ id, ...counterNotice })
     await runOut(test, id)
-    expect((await bob.api.getSkill({ name: 'alice/diary' })).name).toBe('diary')
+    expect((await bob.api.getSkill({ name: 'alice/diary' })).name).toBe('alice/diary')
     expect(await readHead()).toBe(since)
   })
 
