@@ -17,6 +17,7 @@ import { getAgent } from './community/agent-profile.ts'
 import { registerAgent } from './community/register-agent.ts'
 import { resetAgentToken } from './community/reset-agent-token.ts'
 import type { Caller } from './kernel/caller.ts'
+import type { EncodedJson } from './kernel/encoded-json.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import { decideCopyReport, listCopyReports } from './catalogue/copy-reports.ts'
 import { reportCopy } from './catalogue/copy-report.ts'
@@ -110,7 +111,7 @@ export const operations = {
   getSimilarity: showSimilarity,
   listCategories: (context) => listCategories(context),
   publishSkill,
-  getSkill: showSkill as (...input: Parameters<typeof showSkill>) => never,
+  getSkill: showSkill,
   deleteSkill,
   getSkillMd: readSkillMd,
   getArchive: readArchiveOf,
@@ -236,7 +237,7 @@ export const operations = {
   retryDelivery,
   pingWebhook,
 
-  getFeed: readFeed as (...input: Parameters<typeof readFeed>) => never,
+  getFeed: readFeed,
   getBlob: readBlob,
   batchBlobs: readBlobs,
   getCheckpoint: (context) => readCheckpoint(context),
@@ -260,4 +261,4 @@ export const operations = {
   syncMirror,
   listMirrorWrites,
   settleMirrorWrite,
-} satisfies Operations<typeof endpoints, OperatorContext, Caller>
+} satisfies Operations<typeof endpoints, OperatorContext, Caller, EncodedJson>

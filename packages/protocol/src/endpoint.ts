@@ -68,9 +68,16 @@ export type Api<T extends Endpoints> = {
   ) => Promise<Output<T[K]>>
 }
 
-/** The API as implemented; `operations satisfies Operations<...>` is the completeness check. */
-export type Operations<T extends Endpoints, Context, Caller> = {
-  [K in keyof T]: (context: Context, input: Parsed<T[K]>, caller: Caller) => Result<T[K]> | Promise<Result<T[K]>>
+/**
+ * The API as implemented; `operations satisfies Operations<...>` is the completeness check. `Encoded` is an output that
+ * is JSON already, as bytes.
+ */
+export type Operations<T extends Endpoints, Context, Caller, Encoded = never> = {
+  [K in keyof T]: (
+    context: Context,
+    input: Parsed<T[K]>,
+    caller: Caller,
+  ) => Result<T[K]> | Encoded | Promise<Result<T[K]> | Encoded>
 }
 
 /** Bytes with their media type: a file, an archive, a SKILL.md document. */

@@ -39,22 +39,22 @@ const fields = [
   'users.disabled',
 ] as const
 
-const selectKey = keepCompiled<KeyRow>((db) =>
+const selectKey = keepCompiled((db, { hash }: { hash: string }) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
     .select(fields)
-    .where('api_keys.hash', '=', ''),
+    .where('api_keys.hash', '=', hash),
 )
 
-const selectKeyOfSession = keepCompiled<KeyRow>((db) =>
+const selectKeyOfSession = keepCompiled((db, session: { id: string; now: number }) =>
   db
     .selectFrom('sessions')
     .innerJoin('api_keys', 'api_keys.id', 'sessions.key_id')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
     .select(fields)
-    .where('sessions.id', '=', '')
-    .where('sessions.expires_at', '>', 0),
+    .where('sessions.id', '=', session.id)
+    .where('sessions.expires_at', '>', session.now),
 )
 
 export function createAuthenticator(
@@ -100,7 +100,7 @@ export function createAuthenticator(
       return toCaller(row, row.id)
     },
     async authenticateSession(token) {
-      const [row] = await selectKeyOfSession(database.read, hashToken(token), clock.now())
+      const [row] = await selectKeyOfSession(database.read, { id: hashToken(token), now: clock.now() })
       return toCaller(admit(row, sessionRefusal))
     },
     async flush() {
@@ -111,7 +111,7 @@ export function createAuthenticator(
 
 async function findKey(database: Database, key: string): Promise<KeyRow | undefined> {
   const hash = hashKey(key)
-  const [row] = await selectKey(database.read, hash)
+  const [row] = await selectKey(database.read, { hash })
   // The index compared the hashes already, but how long that took tells of a hash, not of a key; this holds anyway.
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }

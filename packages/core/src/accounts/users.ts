@@ -112,15 +112,19 @@ export async function ensureNamespace(
   now: number,
   idElsewhere?: string,
 ): Promise<UserRow> {
-  const [existing] = await selectByName(trx, username)
+  const [existing] = await selectByName(trx, { username })
   if (existing) return existing
-  const [taken] = idElsewhere === undefined ? [] : await selectById(trx, idElsewhere)
+  const [taken] = idElsewhere === undefined ? [] : await selectById(trx, { id: idElsewhere })
   const id = taken ? undefined : idElsewhere
   return insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now, id })
 }
 
-const selectByName = keepCompiled((db) => db.selectFrom('users').selectAll().where('username', '=', ''))
-const selectById = keepCompiled((db) => db.selectFrom('users').select('id').where('id', '=', ''))
+const selectByName = keepCompiled((db, { username }: { username: string }) =>
+  db.selectFrom('users').selectAll().where('username', '=', username),
+)
+const selectById = keepCompiled((db, { id }: { id: string }) =>
+  db.selectFrom('users').select('id').where('id', '=', id),
+)
 
 async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now: number }): Promise<UserRow> {
   const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()

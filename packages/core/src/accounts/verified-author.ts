@@ -6,11 +6,11 @@ import type { Tables } from '../storage/tables.ts'
 
 /** Whether a user holds a verified method. */
 export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Promise<boolean> {
-  return (await selectVerified(db, userId, 'verified', 1)).length > 0
+  return (await selectVerified(db, { userId })).length > 0
 }
 
-const selectVerified = keepCompiled((db) =>
-  db.selectFrom('verifications').select('id').where('user_id', '=', '').where('status', '=', 'verified').limit(1),
+const selectVerified = keepCompiled((db, { userId }: { userId: string }) =>
+  db.selectFrom('verifications').select('id').where('user_id', '=', userId).where('status', '=', 'verified').limit(1),
 )
 
 /** How a user proved who they are, in the order of the alphabet. */

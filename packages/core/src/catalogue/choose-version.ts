@@ -19,7 +19,7 @@ export async function chooseVersion(
   publication: Publication,
 ): Promise<VersionChoice> {
   const wanted = publication.fields.version
-  const versions = skill ? await selectVersions(trx, skill.id) : []
+  const versions = skill ? await selectVersions(trx, { skillId: skill.id }) : []
   const [highest] = versions
   if (!highest) return { number: wanted ?? '1.0.0', versions }
   if (publication.imported) return chooseImported(trx, versions, highest, publication)

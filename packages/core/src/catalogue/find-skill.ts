@@ -17,20 +17,22 @@ export class SkillMoved extends Error {
   }
 }
 
-const selectByFullName = keepCompiled<SkillRow>((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))
-const selectByHolder = keepCompiled<SkillRow>((db) =>
+const selectByFullName = keepCompiled((db, { fullName }: { fullName: string }) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+)
+const selectByHolder = keepCompiled((db, { name }: { name: string }) =>
   db
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .selectAll('skills')
-    .where('holders.name', '=', ''),
+    .where('holders.name', '=', name),
 )
-const selectByAlias = keepCompiled<SkillRow>((db) =>
+const selectByAlias = keepCompiled((db, { fullName }: { fullName: string }) =>
   db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
     .selectAll('skills')
-    .where('aliases.full_name', '=', ''),
+    .where('aliases.full_name', '=', fullName),
 )
 
 /**
@@ -104,9 +106,9 @@ async function findByFullName(
   fullName: string,
   caller: Caller,
 ): Promise<SkillRow | undefined> {
-  const [skill] = await selectByFullName(context.database.read, fullName)
+  const [skill] = await selectByFullName(context.database.read, { fullName })
   if (skill) return (await canSee(context, skill, caller)) ? skill : undefined
-  const [moved] = await selectByAlias(context.database.read, fullName)
+  const [moved] = await selectByAlias(context.database.read, { fullName })
   if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
   return undefined
 }
@@ -114,9 +116,9 @@ async function findByFullName(
 /** A short name means the caller's own skill, even if another skill holds the name, also one that is private. */
 async function findByShortName(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow | undefined> {
   const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
-  const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, ownName)
+  const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, { fullName: ownName })
   if (own && (await canSee(context, own, caller))) return own
-  const [holder] = await selectByHolder(context.database.read, name)
+  const [holder] = await selectByHolder(context.database.read, { name })
   if (holder && (await canSee(context, holder, caller))) return holder
   return ownName === undefined ? undefined : findByFullName(context, ownName, caller)
 }

@@ -84,10 +84,10 @@ export async function refreshSkill(
   change: SkillChange,
 ): Promise<SkillRow> {
   const { skillId, known } = change
-  const [skill] = await selectSkill(trx, skillId)
+  const [skill] = await selectSkill(trx, { id: skillId })
   if (!skill) throw new TypeError('A skill is refreshed after its row was stored.')
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
-  const versions = known?.versions ?? (await selectVersions(trx, skillId))
+  const versions = known?.versions ?? (await selectVersions(trx, { skillId }))
   const latestRow = versions.find((version) => version.yanked === 0)
   const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
   const projected: ProjectedChange = { ...change, context, versions, contents, latest, skill, holder: false }
@@ -169,7 +169,9 @@ async function storeDocument(trx: WriteTransaction, { skill, latest, scan, versi
   await putDocument(trx, { skill_id: skill.id, revision: skill.revision, updated_at: skill.updated_at, document })
 }
 
-const selectSkill = keepCompiled((db) => db.selectFrom('skills').selectAll().where('id', '=', ''))
+const selectSkill = keepCompiled((db, { id }: { id: string }) =>
+  db.selectFrom('skills').selectAll().where('id', '=', id),
+)
 const updateSkill = keepForColumns((db, places) => db.updateTable('skills').set(places).where('id', '=', ''))
 const putDocument = keepForColumns((db, places) =>
   db

@@ -11,16 +11,18 @@ export async function claimShortName(
   mayHold: boolean,
 ): Promise<boolean> {
   if (mayHold && isPublicMatter(skill) && !(before && isPublicMatter(before))) {
-    await claimName(trx, skill.name, skill.id)
+    await claimName(trx, { name: skill.name, skillId: skill.id })
   }
-  const [holder] = await selectHolder(trx, skill.name)
+  const [holder] = await selectHolder(trx, { name: skill.name })
   return holder?.skill_id === skill.id
 }
 
-const claimName = keepCompiled((db) =>
+const claimName = keepCompiled((db, claim: { name: string; skillId: string }) =>
   db
     .insertInto('holders')
-    .values({ name: '', skill_id: '' })
+    .values({ name: claim.name, skill_id: claim.skillId })
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
-const selectHolder = keepCompiled((db) => db.selectFrom('holders').select('skill_id').where('name', '=', ''))
+const selectHolder = keepCompiled((db, { name }: { name: string }) =>
+  db.selectFrom('holders').select('skill_id').where('name', '=', name),
+)

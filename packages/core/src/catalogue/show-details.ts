@@ -20,13 +20,13 @@ export async function showDetails(
   return { ...details, name: await showName(context, skill, caller) }
 }
 
-const selectDocument = keepCompiled<SkillDocumentRow>((db) =>
-  db.selectFrom('skill_documents').selectAll().where('skill_id', '=', ''),
+const selectDocument = keepCompiled((db, { skillId }: { skillId: string }) =>
+  db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skillId),
 )
 
 /** The stored public form of a skill. */
 export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
-  const [row] = await selectDocument(db, skillId)
+  const [row] = await selectDocument(db, { skillId })
   if (!row) throw new TypeError('Every skill has its document.')
   return row
 }

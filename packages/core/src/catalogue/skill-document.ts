@@ -30,8 +30,8 @@ const listedColumns = [
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
 /** The versions of a skill, highest first, without what they say of themselves: of a long history that is a lot. */
-export const selectVersions = keepCompiled<ListedVersion>((db) =>
-  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', '').orderBy('sort_key', 'desc'),
+export const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
+  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
 )
 
 /** The rest of a version: what it says of itself, and its files. */

@@ -10,13 +10,13 @@ import { toColumns, type SkillSettings } from './skill-settings.ts'
  * Throws `name_taken` for names that were deleted or left by a transfer, `taken_down` under a takedown.
  */
 export async function findTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
-  const [skill] = await selectByName(trx, fullName)
+  const [skill] = await selectByName(trx, { fullName })
   if (skill?.state === 'withdrawn') {
     throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays taken. Choose another name.`)
   }
   if (skill?.state === 'taken_down') throw new RegistryError('taken_down', `${fullName} is under a takedown.`)
   if (skill) return skill
-  const [moved] = await selectMoved(trx, fullName)
+  const [moved] = await selectMoved(trx, { fullName })
   if (moved) {
     throw new RegistryError(
       'name_taken',
@@ -108,5 +108,9 @@ export async function insertSkill(
 }
 
 const insertRow = keepInsert('skills')
-const selectMoved = keepCompiled((db) => db.selectFrom('aliases').select('skill_id').where('full_name', '=', ''))
-const selectByName = keepCompiled((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))
+const selectMoved = keepCompiled((db, { fullName }: { fullName: string }) =>
+  db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
+)
+const selectByName = keepCompiled((db, { fullName }: { fullName: string }) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+)

@@ -43,7 +43,7 @@ export async function showAccessOfMany(
   skillId: string,
   ids: readonly string[],
 ): Promise<Map<string, ShownAccess>> {
-  return showAccessAmong(db, await selectVersions(db, skillId), ids)
+  return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
 }
 
 /** As {@link showAccessOfMany} where all versions of the skill are known, the highest first. */
@@ -73,7 +73,10 @@ export async function showAccessAmong(
 /** What versions use, by their ids. */
 export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Access>> {
   if (ids.length === 0) return new Map()
-  const rows = ids.length <= 2 ? await selectPair(db, ids[0], ids.at(-1)) : await selectMany(db, [...new Set(ids)])
+  const rows =
+    ids.length <= 2
+      ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! })
+      : await selectMany(db, [...new Set(ids)])
   return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
 }
 
@@ -93,12 +96,16 @@ interface AccessRow {
   access: string
 }
 
-const selectPair = keepCompiled<AccessRow>((db) =>
-  db.selectFrom('version_access').selectAll().where('version_id', 'in', ['', '']),
+const selectPair = keepCompiled((db, { one, other }: { one: string; other: string }) =>
+  db.selectFrom('version_access').selectAll().where('version_id', 'in', [one, other]),
 )
 
-const selectVersions = keepCompiled<ListedVersion>((db) =>
-  db.selectFrom('versions').select(['id', 'version', 'yanked']).where('skill_id', '=', '').orderBy('sort_key', 'desc'),
+const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
+  db
+    .selectFrom('versions')
+    .select(['id', 'version', 'yanked'])
+    .where('skill_id', '=', skillId)
+    .orderBy('sort_key', 'desc'),
 )
 
 function selectMany(db: Kysely<Tables>, ids: readonly string[]): Promise<AccessRow[]> {

@@ -13,11 +13,11 @@ export interface FileRow {
 
 /** The files of a version, in their order. */
 export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
-  return (await selectFiles(db, versionId)).toSorted(compareFiles)
+  return (await selectFiles(db, { versionId })).toSorted(compareFiles)
 }
 
-const selectFiles = keepCompiled<FileRow>((db) =>
-  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', ''),
+const selectFiles = keepCompiled((db, { versionId }: { versionId: string }) =>
+  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', versionId),
 )
 
 /** The files of a version with their bytes, in their order. */

@@ -35,7 +35,7 @@ export class WaitingSketches {
 
   /** Reads what came since. */
   async follow(db: Kysely<Tables>): Promise<void> {
-    const rows = await selectWaiting(db, this.last)
+    const rows = await selectWaiting(db, { after: this.last })
     let turnedMs = performance.now()
     for (const row of rows) {
       // Another call may have read them in the meantime.

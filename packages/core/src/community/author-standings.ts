@@ -35,7 +35,7 @@ export async function addToStandings(trx: WriteTransaction, all: readonly Change
   const ids = changes.map(({ user_id }) => user_id)
   const rows =
     ids.length === 1
-      ? await selectOne(trx, ids[0])
+      ? await selectOne(trx, { userId: ids[0]! })
       : await trx.selectFrom('standings').selectAll().where('user_id', 'in', ids).execute()
   const standings = new Map(rows.map((row) => [row.user_id, toStanding(row)]))
   const pairs = changes.map(({ user_id, username, facts }) => {
@@ -77,7 +77,9 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
 }
 
 /** A publish changes one, and builds neither query anew. */
-const selectOne = keepCompiled<StandingRow>((db) => db.selectFrom('standings').selectAll().where('user_id', '=', ''))
+const selectOne = keepCompiled((db, { userId }: { userId: string }) =>
+  db.selectFrom('standings').selectAll().where('user_id', '=', userId),
+)
 const upsertOne = keepForColumns((db, places) => upsert(db, [places as never]))
 
 function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
@@ -94,7 +96,7 @@ function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
 const computedColumns = [...factNames, 'verified', 'score', 'computed_at'] as const
 
 async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standing | undefined> {
-  const [row] = await selectOne(db, userId)
+  const [row] = await selectOne(db, { userId })
   return row && toStanding(row)
 }
 

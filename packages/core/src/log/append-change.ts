@@ -26,7 +26,7 @@ export async function appendChange(
   change: { kind: ChangeKind; subject: string; at: number; entries: readonly LogDraft[] },
 ): Promise<number> {
   const { kind, subject, at, entries } = change
-  const [head] = await raiseHeads(trx, 1, entries.length)
+  const [head] = await raiseHeads(trx, { changes: 1, entries: entries.length })
   const { change_seq: seq, log_seq, frontier } = head!
   await insertChange(trx, { seq, kind, subject, at })
   if (entries.length > 0) {
@@ -38,13 +38,16 @@ export async function appendChange(
 
 const insertChange = keepInsert('changes')
 const insertEntries = keepInsert('log')
-const raiseHeads = keepCompiled((db) =>
+const raiseHeads = keepCompiled((db, raise: { changes: number; entries: number }) =>
   db
     .updateTable('heads')
-    .set((eb) => ({ change_seq: eb('change_seq', '+', 1), log_seq: eb('log_seq', '+', 0) }))
+    .set((eb) => ({
+      change_seq: eb('change_seq', '+', raise.changes),
+      log_seq: eb('log_seq', '+', raise.entries),
+    }))
     .returning(['change_seq', 'log_seq', 'frontier']),
 )
-const setFrontier = keepCompiled((db) => db.updateTable('heads').set({ frontier: Buffer.alloc(0) }))
+const setFrontier = keepCompiled((db, { frontier }: { frontier: Buffer }) => db.updateTable('heads').set({ frontier }))
 
 async function appendEntries(
   trx: WriteTransaction,
@@ -55,7 +58,7 @@ async function appendEntries(
   const rows = entries.map((entry, i) => toLogRow(entry, head.size + 1 + i, at))
   await insertEntries(trx, ...rows)
   const leaves = rows.map(({ hash }) => hash)
-  await setFrontier(trx, await growTree(trx, head, leaves))
+  await setFrontier(trx, { frontier: await growTree(trx, head, leaves) })
 }
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {

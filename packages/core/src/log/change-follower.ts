@@ -161,9 +161,9 @@ function toChanges({ seq, kind, subject }: Change): Change[] {
 }
 
 function readChanges(database: Database, after: number): Promise<Change[]> {
-  return selectChanges(database.read, after, pageSize)
+  return selectChanges(database.read, { after })
 }
 
-const selectChanges = keepCompiled<Change>((db) =>
-  db.selectFrom('changes').select(['seq', 'kind', 'subject']).where('seq', '>', 0).orderBy('seq').limit(pageSize),
+const selectChanges = keepCompiled((db, { after }: { after: number }) =>
+  db.selectFrom('changes').select(['seq', 'kind', 'subject']).where('seq', '>', after).orderBy('seq').limit(pageSize),
 )

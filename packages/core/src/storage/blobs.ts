@@ -35,13 +35,13 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
 
 /** Stores blobs; ones that are there already are left as they are. */
 export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): Promise<void> {
-  for (const { digest, size, encoding, bytes } of blobs) await insertBlob(trx, digest, size, encoding, bytes)
+  for (const blob of blobs) await insertBlob(trx, blob)
 }
 
-const insertBlob = keepCompiled((db) =>
+const insertBlob = keepCompiled((db, { digest, size, encoding, bytes }: Blob) =>
   db
     .insertInto('blobs')
-    .values({ digest: '', size: 0, encoding: 'identity', bytes: new Uint8Array() })
+    .values({ digest, size, encoding, bytes })
     .onConflict((conflict) => conflict.column('digest').doNothing()),
 )
 

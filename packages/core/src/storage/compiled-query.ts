@@ -8,25 +8,57 @@ import {
 } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** What a statement is compiled for: the same for all connections and transactions of a database. */
-type Kept<Row> = WeakMap<DialectAdapter, CompiledQuery<Row>>
+/** Marks the place of a named parameter in a statement while it is compiled. */
+class Placeholder {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** Gives a {@link Placeholder} for every property. */
+const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) })
 
 /**
- * A query that is built once a database and run with other parameters each time: on the hot path building costs as much
- * as running. The parameters given while building only mark the places, in their order.
+ * A query that is compiled once for each database and run with other parameters each time: on the hot path compiling
+ * costs as much as running. `build` must put each parameter into the query unchanged.
+ *
+ * @example
+ * const selectUser = keepCompiled((db, user: { id: string }) => db.selectFrom('users').selectAll().where('id', '=', user.id))
+ * const [row] = await selectUser(db, { id })
  */
-export function keepCompiled<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
-  const kept: Kept<Row> = new WeakMap()
-  return async (db: Kysely<Tables>, ...parameters: unknown[]): Promise<Row[]> => {
+export function keepCompiled<Parameters extends object, Row>(
+  build: (db: Kysely<Tables>, parameters: Parameters) => Compilable<Row>,
+) {
+  const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
+  return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> => {
+    const query = getQuery(db)
+    const values = query.parameters.map((value) =>
+      value instanceof Placeholder ? parameters[value.name as keyof Parameters] : value,
+    )
+    return (await db.executeQuery<Row>({ ...query, parameters: values })).rows
+  }
+}
+
+/** As {@link keepCompiled}, with the values of all parameters in their order in the statement. */
+export function keepPositional<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
+  const getQuery = compileOnce(build)
+  return async (db: Kysely<Tables>, ...parameters: unknown[]): Promise<Row[]> =>
+    (await db.executeQuery<Row>({ ...getQuery(db), parameters })).rows
+}
+
+/** Compiles a statement once for each adapter: the same for all connections and transactions of a database. */
+function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
+  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
+  return (db: Kysely<Tables>): CompiledQuery<Row> => {
     const { adapter } = db.getExecutor()
-    let query = kept.get(adapter)
-    if (!query) {
-      query = build(db).compile()
-      if (adapter instanceof SqliteAdapter) query = { ...query, sql: hideValues(query.sql) }
-      kept.set(adapter, query)
-    }
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters })
-    return rows
+    const known = compiled.get(adapter)
+    if (known) return known
+    const built = build(db).compile()
+    const query = adapter instanceof SqliteAdapter ? { ...built, sql: hideValues(built.sql) } : built
+    compiled.set(adapter, query)
+    return query
   }
 }
 
@@ -44,14 +76,14 @@ function hideValues(sql: string): string {
  * given the columns with values that mark the places. Other parameters come after those.
  */
 export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>) {
-  const kept = new Map<string, ReturnType<typeof keepCompiled>>()
+  const kept = new Map<string, ReturnType<typeof keepPositional>>()
   return async (db: Kysely<Tables>, row: object, ...parameters: unknown[]): Promise<void> => {
     const columns = Object.keys(row)
     const key = columns.join()
     let run = kept.get(key)
     if (!run) {
       const places = Object.fromEntries(columns.map((column) => [column, '' as never]))
-      kept.set(key, (run = keepCompiled((built) => build(built, places))))
+      kept.set(key, (run = keepPositional((built) => build(built, places))))
     }
     await run(db, ...Object.values(row), ...parameters)
   }

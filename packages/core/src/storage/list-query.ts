@@ -1,5 +1,5 @@
 import { sql, type Compilable, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
-import { keepCompiled } from './compiled-query.ts'
+import { keepPositional } from './compiled-query.ts'
 import type { Database, Dialect } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,13 +14,13 @@ export interface Lists {
 }
 
 /**
- * As {@link keepCompiled}, for queries about lists. A list is one parameter, JSON that the databases take apart by
+ * As {@link keepPositional}, for queries about lists. A list is one parameter, JSON that the databases take apart by
  * functions of their own: so a thousand items make the same statement as ten, which is built and prepared once.
  */
 export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => Compilable<Row>) {
   const kept = {
-    sqlite: keepCompiled<Row>((db) => build(db, lists.sqlite)),
-    postgres: keepCompiled<Row>((db) => build(db, lists.postgres)),
+    sqlite: keepPositional<Row>((db) => build(db, lists.sqlite)),
+    postgres: keepPositional<Row>((db) => build(db, lists.postgres)),
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, ...parameters: (string | Iterable<unknown>)[]) =>
     kept[dialect](read, ...parameters.map((value) => (typeof value === 'string' ? value : JSON.stringify([...value]))))

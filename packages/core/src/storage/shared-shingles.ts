@@ -33,24 +33,28 @@ export function unpackShingles(packed: Uint8Array): Float64Array {
 }
 
 /** Numbers a version; nothing where it has a number already. */
-export const insertSketch = keepCompiled<{ num: number }>((db) =>
+export const insertSketch = keepCompiled((db, sketch: { versionId: string; shingleCount: number }) =>
   db
     .insertInto('version_sketches')
-    .values({ version_id: '', shingles: 0 })
+    .values({ version_id: sketch.versionId, shingles: sketch.shingleCount })
     .onConflict((conflict) => conflict.column('version_id').doNothing())
     .returning('num'),
 )
 
 /** Has the shingles of a version wait, by its number and the id of its skill. */
-export const insertWaiting = keepCompiled((db) =>
+export const insertWaiting = keepCompiled((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
   db
     .insertInto('waiting_sketches')
     .columns(['sketch_num', 'shingles', 'skill_num'])
     .expression((eb) =>
       eb
         .selectFrom('skills')
-        .select([sql<number>`cast(${0} as bigint)`.as('sketch_num'), sql<Buffer>`${''}`.as('shingles'), 'num'])
-        .where('id', '=', ''),
+        .select([
+          sql<number>`cast(${sketch.num} as bigint)`.as('sketch_num'),
+          sql<Buffer>`${sketch.shingles}`.as('shingles'),
+          'num',
+        ])
+        .where('id', '=', sketch.skillId),
     ),
 )
 
@@ -118,8 +122,8 @@ export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[
 }
 
 /** The versions after one whose shingles wait to be entered, in their order. */
-export const selectWaiting = keepCompiled<WaitingSketch>((db) =>
-  db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', 0).orderBy('sketch_num'),
+export const selectWaiting = keepCompiled((db, { after }: { after: number }) =>
+  db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', after).orderBy('sketch_num'),
 )
 
 /** An entry that waits may be there already: whoever enters it has not told everyone yet. */

@@ -39,7 +39,7 @@ export async function applyVersion(
     isReread: boolean
   },
 ): Promise<MirrorOutcome> {
-  const versions = before ? await selectVersions(trx, before.id) : []
+  const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
   const same = versions.find(({ version }) => version === data.version)
   if (same && same.digest !== entry.digest) {
     return refuse('version_exists', `${entry.subject} is here with other content, and a version never changes.`)

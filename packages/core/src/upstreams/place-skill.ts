@@ -32,7 +32,7 @@ export function refuse(reason: RefusalReason, detail: string): Refusal {
  */
 export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<Place> {
   const { upstream, skillId, fullName } = wanted
-  const [named] = await selectByName(trx, fullName)
+  const [named] = await selectByName(trx, { fullName })
   const skill = skillId === undefined || named?.id === skillId ? named : await findById(trx, skillId)
   if (skill) {
     if (!isFrom(skill, upstream)) return { stranger: skill, refusal: refuseStranger(skill, fullName) }
@@ -56,7 +56,7 @@ export async function findOwn(
 ): Promise<SkillRow | undefined> {
   const skill = await findById(trx, skillId)
   if (skill) return isFrom(skill, upstream) ? skill : undefined
-  const [named] = await selectByName(trx, fullName)
+  const [named] = await selectByName(trx, { fullName })
   return named && isFrom(named, upstream) && (await isOfAnotherLog(trx, named, upstream)) ? named : undefined
 }
 
@@ -124,7 +124,7 @@ async function refuseNew(
       ? refuse('name_taken', `${fullName} is another skill here, which came from ${upstream} before.`)
       : refuseStranger(named, fullName)
   }
-  const [alias] = await selectAlias(trx, fullName)
+  const [alias] = await selectAlias(trx, { fullName })
   if (alias && alias.skill_id !== skillId) {
     return refuse('name_taken', `${fullName} leads to the skill that was transferred from it.`)
   }
@@ -141,7 +141,7 @@ async function refuseClaimed(
   trx: WriteTransaction,
   { upstream, owner }: Pick<Wanted, 'upstream' | 'owner'>,
 ): Promise<Refusal | undefined> {
-  const [user] = await selectUser(trx, owner)
+  const [user] = await selectUser(trx, { username: owner })
   if (!user?.claimed || (await isLinked(trx, user.id, upstream, owner))) return undefined
   return refuse('owned_locally', `${owner} is a user of this node, so no one else publishes under that name.`)
 }
@@ -159,7 +159,7 @@ async function isLinked(trx: WriteTransaction, userId: string, upstream: string,
 }
 
 async function findById(trx: WriteTransaction, skillId: string): Promise<SkillRow | undefined> {
-  const [skill] = await selectById(trx, skillId)
+  const [skill] = await selectById(trx, { id: skillId })
   return skill
 }
 
@@ -167,7 +167,15 @@ function nameOf(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }
 
-const selectById = keepCompiled<SkillRow>((db) => db.selectFrom('skills').selectAll().where('id', '=', ''))
-const selectByName = keepCompiled<SkillRow>((db) => db.selectFrom('skills').selectAll().where('full_name', '=', ''))
-const selectAlias = keepCompiled((db) => db.selectFrom('aliases').select('skill_id').where('full_name', '=', ''))
-const selectUser = keepCompiled((db) => db.selectFrom('users').select(['id', 'claimed']).where('username', '=', ''))
+const selectById = keepCompiled((db, { id }: { id: string }) =>
+  db.selectFrom('skills').selectAll().where('id', '=', id),
+)
+const selectByName = keepCompiled((db, { fullName }: { fullName: string }) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+)
+const selectAlias = keepCompiled((db, { fullName }: { fullName: string }) =>
+  db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
+)
+const selectUser = keepCompiled((db, { username }: { username: string }) =>
+  db.selectFrom('users').select(['id', 'claimed']).where('username', '=', username),
+)

@@ -68,18 +68,18 @@ function toTold(settings: SkillSettings): SkillSettings {
   return Object.fromEntries(told.filter(([, value]) => value !== undefined))
 }
 
-const selectLinks = keepCompiled((db) =>
+const selectLinks = keepCompiled((db, { userId }: { userId: string }) =>
   db
     .selectFrom('upstream_links')
     .innerJoin('upstreams', 'upstreams.name', 'upstream_links.upstream')
     .select(['upstreams.name', 'upstreams.location', 'upstreams.kind'])
-    .where('upstream_links.user_id', '=', ''),
+    .where('upstream_links.user_id', '=', userId),
 )
 
 /** The upstreams that a public act of a user on a skill goes to. */
 async function findLinked(trx: WriteTransaction, skill: SkillRow, userId: string) {
   if (!isPublicMatter(skill)) return []
-  const linked = (await selectLinks(trx, userId)).filter(({ kind }) => writableKinds.has(kind))
+  const linked = (await selectLinks(trx, { userId })).filter(({ kind }) => writableKinds.has(kind))
   return skill.origin_kind === 'mirror' ? linked.filter(({ name }) => name === skill.origin_upstream) : linked
 }
 

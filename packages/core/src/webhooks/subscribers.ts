@@ -17,11 +17,11 @@ export const webhookPlans = planNames.filter((plan) => includesPlan(plan, 'pro')
 
 /** Whether anybody subscribes to an event. Most often nobody does, and this look-up is all that it costs. */
 export async function hasSubscribers(trx: WriteTransaction, event: EventName): Promise<boolean> {
-  return (await selectAny(trx, event, 1)).length > 0
+  return (await selectAny(trx, { event })).length > 0
 }
 
-const selectAny = keepCompiled((db) =>
-  db.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', '').limit(1),
+const selectAny = keepCompiled((db, { event }: { event: EventName }) =>
+  db.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', event).limit(1),
 )
 
 /** The active webhooks that subscribe to an event, of users who may have webhooks. `s` is the subscription. */

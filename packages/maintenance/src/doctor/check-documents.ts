@@ -98,7 +98,7 @@ function parse(document: string): Record<string, unknown> | undefined {
 
 /** The public form of a skill, and the columns of its row that follow from the latest version, from all that is stored. */
 async function compute(db: Kysely<Tables>, skill: SkillRow) {
-  const versions = await selectVersions(db, skill.id)
+  const versions = await selectVersions(db, { skillId: skill.id })
   const row = versions.find(({ yanked }) => yanked === 0)
   const latest = row && (await readLatest(db, row, versions))
   const columns = {
