@@ -56,7 +56,7 @@ export function toToolDefinition(skill: {
   readonly contract: { readonly inputs: unknown } | null
 }): GenericTool {
   return {
-    name: toToolName(skill.name.slice(skill.name.lastIndexOf('/') + 1)),
+    name: toToolName(skill.name.replace(/^[a-z0-9-]+\//, '')),
     description: toToolDescription(skill.description) || toToolDescription(`The skill ${skill.fullName}.`),
     parameters: toParameters(skill.contract?.inputs),
   }
