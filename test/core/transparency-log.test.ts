@@ -77,28 +77,6 @@ describeDatabases('the log after a restart', (open) => {
     await expect(failing).rejects.toThrow('No.')
     expect(await textOf(await test.api().getCheckpoint())).toBe(checkpoint)
   })
-
-  it('is hashed when a log is opened that has no tree yet', async () => {
-    const test = await open({ origin: 'old.example' })
-    await appendMany(test, 700)
-    const { rootHash } = readCheckpoint(await textOf(await test.api().getCheckpoint()), await readKeys(test.api()))
-    await test.registry.database.writer.write(async (trx) => {
-      for (const step of [
-        'drop table tree_tiles',
-        'drop table signing_keys',
-        'drop index versions_digest',
-        'alter table heads drop column frontier',
-        'alter table log drop column hash',
-        `delete from migrations where name = '0009-transparency'`,
-      ]) {
-        await sql.raw(step).execute(trx)
-      }
-    })
-    const again = await open({ at: test.location, origin: 'old.example', clock: test.clock })
-    const read = readCheckpoint(await textOf(await again.api().getCheckpoint()), await readKeys(again.api()))
-    expect(read).toMatchObject({ treeSize: 700, rootHash, lines: 1 })
-    expect(await checkLog(again.registry)).toMatchObject({ ok: true })
-  })
 })
 
 describeDatabases('long lists in the log', (open) => {

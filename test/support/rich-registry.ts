@@ -10,44 +10,10 @@ export interface Rich {
   readonly keys: Map<string, string>
 }
 
-type Stage = (rich: Rich) => Promise<void>
-
 const skillMd = (name: string, body: string) =>
   `---\nname: ${name}\ndescription: What ${name} does, told at some length.\n---\n\n# ${name}\n\n${body}\n`
 const prose = (subject: string) =>
   Array.from({ length: 30 }, (_, i) => `Step ${i}: look at ${subject} number ${i * 7} before anything else.`).join('\n')
-
-/**
- * What can be in a registry, by the step of the schema that came to hold it. Each goes on from those before, so that a
- * database of an older program can be filled as far as that program went.
- */
-export const stages: Readonly<Record<string, Stage>> = {
-  '0001-foundation': fillFoundation,
-  '0002-community': fillCommunity,
-  '0003-trust': fillTrust,
-  '0004-usage': fillUsage,
-  '0005-webhooks': async ({ as }) => {
-    const bob = await as('bob')
-    await bob.createWebhook({ url: 'https://hooks.example.com/in', events: ['skill.starred'] })
-    await (await as('alice')).createWebhook({ url: 'https://hooks.example.com/own', events: ['skill.published'] })
-    await bob.publishSkill({ skillMd: skillMd('hooked', prose('hooks')), version: '0.1.0' })
-  },
-  '0011-mirror': async ({ registry }) => {
-    await registry.database.writer.write((trx) =>
-      trx
-        .insertInto('upstreams')
-        .values({
-          ...emptyUpstream,
-          name: 'main',
-          kind: 'node',
-          location: 'https://main.example.com',
-          frontier: Buffer.alloc(0),
-          created_at: registry.clock.now(),
-        })
-        .execute(),
-    )
-  },
-}
 
 const nothing = { credential: null, account: null, log_origin: null, log_epoch: null, checkpoint: null, alarm: null }
 const never = { checkpoint_at: null, tried_at: null, synced_at: null, lease: null, lease_until: 0 }
@@ -56,16 +22,13 @@ const emptyUpstream = { ...nothing, ...never, ...emptyTexts, staged: 0, verified
 
 /** Makes everything that a registry can hold. */
 export async function fillRegistry(registry: Registry): Promise<Rich> {
-  const rich = enrich(registry)
-  for (const stage of Object.values(stages)) await stage(rich)
+  const as = async (username: string) => localApi(registry, await registry.getCaller(username))
+  const rich: Rich = { registry, as, keys: new Map() }
+  // Each builds on those before it.
+  for (const fill of [fillFoundation, fillCommunity, fillTrust, fillUsage, fillWebhooks, addUpstream]) await fill(rich)
   await registry.counters.flush()
   await registry.telemetry.flush()
   return rich
-}
-
-export function enrich(registry: Registry): Rich {
-  const as = async (username: string) => localApi(registry, await registry.getCaller(username))
-  return { registry, as, keys: new Map() }
 }
 
 async function fillFoundation({ registry, as, keys }: Rich): Promise<void> {
@@ -174,4 +137,26 @@ async function fillUsage({ registry, as }: Rich): Promise<void> {
   await guest.getSkillMd({ name: 'alice/tool' })
   const alice = await as('alice')
   await alice.addExternal({ url: 'https://raw.githubusercontent.com/acme/docs/main/pdf/SKILL.md', installs: 12 })
+}
+
+async function fillWebhooks({ as }: Rich): Promise<void> {
+  const bob = await as('bob')
+  await bob.createWebhook({ url: 'https://hooks.example.com/in', events: ['skill.starred'] })
+  await (await as('alice')).createWebhook({ url: 'https://hooks.example.com/own', events: ['skill.published'] })
+  await bob.publishSkill({ skillMd: skillMd('hooked', prose('hooks')), version: '0.1.0' })
+}
+
+async function addUpstream({ registry }: Rich): Promise<void> {
+  const row = {
+    name: 'main',
+    kind: 'node',
+    location: 'https://main.example.com',
+    created_at: registry.clock.now(),
+  } as const
+  await registry.database.writer.write((trx) =>
+    trx
+      .insertInto('upstreams')
+      .values({ ...emptyUpstream, ...row, frontier: Buffer.alloc(0) })
+      .execute(),
+  )
 }

@@ -1,5 +1,5 @@
 import { toIndexText } from '../search/tokenize.ts'
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect } from '../storage/dialect.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { toCountTable } from '../storage/list-query.ts'
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect } from '../storage/dialect.ts'
 import type { StandingRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges } from './badges.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { CommunityContext } from './community-context.ts'
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect } from '../storage/dialect.ts'
 import { toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 

@@ -3,7 +3,8 @@ import type { Downloads } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
 import type { CommunityContext } from './community-context.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
-import type { Database, Dialect } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
+import type { Dialect } from '../storage/dialect.ts'
 import { toDay } from './download-days.ts'
 
 const hoursOfDay = 24

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect } from '../storage/dialect.ts'
 import { toCountTable } from '../storage/list-query.ts'
 import type { TrendRow } from '../storage/rows-usage.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

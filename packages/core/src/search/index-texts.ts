@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { toIndexText } from './tokenize.ts'
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect } from '../storage/dialect.ts'
 import type { Tables } from '../storage/tables.ts'
 import { putSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'

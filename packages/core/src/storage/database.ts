@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
+import type { Connections } from './connections.ts'
+import type { Dialect } from './dialect.ts'
 import type { Listener } from './listener.ts'
-import { migrate } from './migrations.ts'
+import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { isBusy } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 import { createWriter, type Writer } from './writer.ts'
-
-export type Dialect = 'sqlite' | 'postgres'
 
 /** Where a registry keeps everything: one SQLite file, or a PostgreSQL database. */
 export interface DatabaseLocation {
@@ -16,20 +16,6 @@ export interface DatabaseLocation {
   readonly path?: string
   /** `postgres://...`. One of the two is needed. */
   readonly databaseUrl?: string
-}
-
-/** Connections of one dialect, before anything is built on them. */
-export interface Connections {
-  readonly dialect: Dialect
-  /** For reads; on SQLite a connection of its own, so that writing does not hold them up. */
-  readonly read: Kysely<Tables>
-  /** The one connection (on PostgreSQL the pool) that the writer uses. */
-  readonly main: Kysely<Tables>
-  /** Calls back when another process, or this one, committed a change. Where it is missing one has to look. */
-  listen?(onNotice: () => void): Listener
-  /** Writes an SQLite file anew without what is free in it; every other writer waits. */
-  compact?(): Promise<void>
-  close(): Promise<void>
 }
 
 export interface Database {

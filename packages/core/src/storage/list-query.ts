@@ -1,6 +1,7 @@
 import { sql, type Compilable, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
 import { keepPositional } from './compiled-query.ts'
-import type { Database, Dialect } from './database.ts'
+import type { Database } from './database.ts'
+import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
 /** Stand-ins for lists in a query that is built before the lists are known, in the order of its parameters. */

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { Connections } from './database.ts'
+import type { Connections } from './connections.ts'
 import { listenToChanges } from './listener.ts'
 import type { Tables } from './tables.ts'
 

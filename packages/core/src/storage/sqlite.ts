@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
 import { Kysely, SqliteDialect, sql as query, type SqliteDatabase as KyselyDatabase } from 'kysely'
 import { createCheckpoints, type Checkpoints } from './checkpoints.ts'
-import type { Connections } from './database.ts'
+import type { Connections } from './connections.ts'
 import type { Tables } from './tables.ts'
 
 /** Waiting for another process's lock blocks the thread, so it is short; the writer tries again without blocking. */

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Dialect } from './database.ts'
+import type { Dialect } from './dialect.ts'
 import type { WriteTransaction } from './writer.ts'
 
 /** The words of a skill, tokenised and space-joined, a text for each field that is searched. */

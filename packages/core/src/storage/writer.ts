@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql, type Transaction } from 'kysely'
 import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
-import type { Connections } from './database.ts'
+import type { Connections } from './connections.ts'
 import { isBusy } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,10 +1,12 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import {
   type DatabaseLocation,
   type Dialect,
+  findUnknownSteps,
   migrationNames,
   openFileForReading,
   openPostgres,
+  readAppliedSteps,
   type Tables,
 } from '@skillstead/core/internal'
 import { readColumns } from './portable-columns.ts'
@@ -35,17 +37,14 @@ export async function openReading<T>(
 /** The steps of a database's schema, oldest first; none where it is no registry. */
 export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<string[]> {
   if ((await readColumns(db, dialect, 'migrations')).length === 0) return []
-  const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(db)
-  return rows.map(({ name }) => name)
+  return readAppliedSteps(db)
 }
 
 async function requireSchema(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const schema = await readSchema(db, dialect)
   if (schema.length === 0) throw new Error('This is no registry: the database is one of something else, or empty.')
-  const newer = schema.filter((name) => !migrationNames.includes(name))
-  if (newer.length > 0) {
-    throw new Error(`The database was made by a newer Skillstead (it has ${newer.join(', ')}). Use that one.`)
-  }
+  const problem = findUnknownSteps(schema)
+  if (problem !== undefined) throw new Error(`The database ${problem}`)
   if (schema.length === migrationNames.length) return
   throw new Error(
     'The database was made by an older Skillstead. Use that one, or bring it up to date first: `skillstead doctor` of this one does.',

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
-import { migrationNames } from '@skillstead/core/internal'
+import { findUnknownSteps, migrationNames } from '@skillstead/core/internal'
 import { createDecompressor } from './compression.ts'
 import { ExportFooter, ExportHeader, exportFormat, exportVersion } from './format.ts'
 
@@ -91,12 +91,8 @@ function toHeader(value: unknown): ExportHeader {
   }
   const { success, output, issues } = v.safeParse(ExportHeader, value)
   if (!success) throw new Error(`Line 1 is malformed: ${v.getDotPath(issues[0]) ?? 'it'} is not what it should be.`)
-  const newer = output.schema.filter((name) => !migrationNames.includes(name))
-  if (newer.length > 0) {
-    throw new Error(
-      `This export was made by a newer Skillstead (it has ${newer.join(', ')}). Update this program to take it in.`,
-    )
-  }
+  const problem = findUnknownSteps(output.schema)
+  if (problem !== undefined) throw new Error(`This export ${problem}`)
   if (output.schema.length < migrationNames.length) {
     throw new Error(
       'This export was made by an older Skillstead. Take it in with that one, bring the registry up to date, and export it again.',
