@@ -6,11 +6,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localApi, openRegistry, readVerifierKeys, systemCaller } from '@skillstead/core'
-import { createBundle, importBundle, verifyBundle } from '@skillstead/mirror'
+import { createBundle, importBundle, mirrorExtension, verifyBundle } from '@skillstead/mirror'
 
 const stick = await mkdtemp(join(tmpdir(), 'skillstead-stick-'))
 const outside = await openRegistry({ path: ':memory:', origin: 'skills.example.com' })
-const inside = await openRegistry({ path: ':memory:', origin: 'skills.inside.example' })
+const inside = await openRegistry({
+  path: ':memory:',
+  origin: 'skills.inside.example',
+  extensions: [mirrorExtension],
+})
 
 await localApi(outside, systemCaller).createUser({ username: 'alice' })
 const alice = localApi(outside, await outside.getCaller('alice'))

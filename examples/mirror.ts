@@ -2,7 +2,7 @@
 // when the other is away. Both are in this process, with a port between them.
 //   node --conditions=source examples/mirror.ts
 import { localApi, openRegistry, systemCaller } from '@skillstead/core'
-import { createMirror } from '@skillstead/mirror'
+import { createMirror, mirrorExtension } from '@skillstead/mirror'
 import { listenNode } from '@skillstead/server'
 
 const main = await openRegistry({ path: ':memory:', origin: 'skills.example.com' })
@@ -12,7 +12,11 @@ const toSkillMd = (name: string) => `---\nname: ${name}\ndescription: How to mak
 for (const name of ['tea', 'coffee']) await alice.publishSkill({ skillMd: toSkillMd(name) })
 const node = await listenNode(main, { port: 0 })
 
-const office = await openRegistry({ path: ':memory:', origin: 'skills.office.example' })
+const office = await openRegistry({
+  path: ':memory:',
+  origin: 'skills.office.example',
+  extensions: [mirrorExtension],
+})
 const mirror = createMirror(office, {
   privateNames: ['office/*'], // names that are never asked outside
   onAlarm: (upstream, { message }) => console.error(`${upstream} stands still: ${message}`),

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { startPostgres } from '../support/postgres.ts'
 import { importCorpus, makeCatalogue, writeCorpus } from './catalogue.ts'
 import type { Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** How much is measured: a few minutes in all, some twenty, or as much as each part was made for. */
 export type Scale = 'short' | 'medium' | 'full'

@@ -1,8 +1,9 @@
 import { createClient, createSkillClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const fromMemory = { rounds: 2000, warmups: 500 }
 const overLoopback = { rounds: 500, warmups: 100 }

@@ -1,6 +1,6 @@
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import pg from 'pg'
 import { startPostgres } from '../support/postgres.ts'
 import { importCorpus, writeCorpus } from './catalogue.ts'
@@ -8,6 +8,7 @@ import { startNode, type Child } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
 import { load, postJson, publish, requireWrk, rotate } from './load.ts'
 import { makeScratch } from './scratch.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const part = 'Nodes on one PostgreSQL'
 const nodesMax = 3

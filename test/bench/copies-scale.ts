@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller, toDigest, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, toDigest, type Registry, type RegistryOptions } from '@skillstead/core'
 import { sql } from 'kysely'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
 import { toSketch } from '../../packages/core/src/catalogue/sketch.ts'
@@ -10,6 +10,7 @@ import { importAll, readLines } from './copies.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { seededRandom, type Random } from '../support/random.ts'
 import { median, quantile } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const insertedAtOnce = 100
 const checks = 1000

@@ -4,7 +4,6 @@ import { gunzipSync } from 'node:zlib'
 import {
   importVersions,
   localApi,
-  openRegistry,
   systemCaller,
   type ImportedVersion,
   type Registry,
@@ -13,6 +12,7 @@ import {
 import { parseSkillMd } from '@skillstead/skill-format'
 import { measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
 import { fromRows, type Figure } from './figures.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const copySimilarity = 0.4
 /** As many as an answer holds. */

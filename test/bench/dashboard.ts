@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { importVersions, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { importVersions, systemCaller, type Registry } from '@skillstead/core'
 import type { Browser } from 'playwright-core'
 import { buildDashboard } from '../../packages/dashboard/building/build.ts'
 import { chromiumPath, launchChromium } from '../support/chromium.ts'
@@ -9,6 +9,7 @@ import { startNode } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const skillsEach = 100
 const importedAtOnce = 200

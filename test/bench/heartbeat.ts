@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { localApi, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, type Registry, type RegistryOptions } from '@skillstead/core'
 import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const agentsMade = 500
 const sizes = [200, 1000]

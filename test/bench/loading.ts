@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { guest, localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { guest, localApi, systemCaller } from '@skillstead/core'
 import { truncate } from '@skillstead/skill-format/loading'
 import { listenNode } from '@skillstead/server'
 import { Tiktoken } from 'js-tiktoken/lite'
@@ -11,6 +11,7 @@ import { skillMd } from '../support/answers.ts'
 import { loadDocument } from '../support/loading-documents.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { median, quantile } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const longCharacters = 200_000
 const rounds = 200

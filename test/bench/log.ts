@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
-  openRegistry,
   proveConsistency,
   proveInclusion,
   readSignedCheckpoint,
@@ -17,6 +16,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { makeScratch } from './scratch.ts'
 import { median, quantile } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const batch = 1000
 const appends = 5000

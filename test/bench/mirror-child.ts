@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { openRegistry, type RegistryOptions } from '@skillstead/core'
+import type { RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** What the parent asks of the process that syncs. */
 export type MirrorQuestion = { readonly kind: 'sync' } | { readonly kind: 'create' | 'import'; readonly file: string }

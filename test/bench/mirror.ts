@@ -7,13 +7,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
 import { startNode, startProcess } from './children.ts'
 import { printFigures, type Figure } from './figures.ts'
 import type { MirrorFigures, MirrorQuestion } from './mirror-child.ts'
 import { makeScratch } from './scratch.ts'
 import { median } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const run = promisify(execFile)
 const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))

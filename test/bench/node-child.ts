@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { findDashboard } from '../../packages/cli/src/dashboard-files.ts'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
-import { openRegistry } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import type { ChildOptions } from './children.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** A node in a process of its own, so that what loads it does not share its event loop. */
 const options = JSON.parse(process.argv[2]!) as ChildOptions

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import { startNode, type Child } from './children.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { load, postJson, requireWrk, type Load } from './load.ts'
 import { median, quantile } from './statistics.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const runs = 5
 const connections = 64

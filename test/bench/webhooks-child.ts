@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { createRequire } from 'node:module'
-import { openRegistry, type RegistryOptions } from '@skillstead/core'
+import type { RegistryOptions } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import { limitYoungMemory } from '../../packages/cli/src/young-memory.ts'
 import { toDeliveries } from '../../packages/core/src/webhooks/events.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** A node in a process of its own whose webhooks are told of what a benchmark makes up. */
 export interface WebhooksChildOptions {

@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { openRegistry } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import type { Author } from './author.ts'
 import type { KnownBackup } from './backups.ts'
 import { attemptsMax, type Receivers } from './receivers.ts'
 import type { Trouble } from './trouble.ts'
 import type { Witness } from './witness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 type Location = { readonly path: string } | { readonly databaseUrl: string }
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
 import { seededRandom } from '../support/random.ts'
 import { createAsk, patient } from './ask.ts'
@@ -10,6 +10,7 @@ import { createPublicUse } from './public-use.ts'
 import type { Receivers } from './receivers.ts'
 import type { Trouble } from './trouble.ts'
 import { createWitness } from './witness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** Those who are told of what is published. */
 export const watchers = ['watcher-0', 'watcher-1']

@@ -1,10 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const long = `---
 name: long

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openRegistry } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
 import {
   makeFolder,
@@ -11,6 +10,7 @@ import {
   startServer,
   startServerProcess,
 } from '../support/cli-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const skillMd = (name: string) => `---\nname: ${name}\ndescription: Does what ${name} says.\n---\n# ${name}\n\nDo it.\n`
 

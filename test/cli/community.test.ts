@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 describe('the command line of administrators, for what people ask for and report', () => {
   let data: string

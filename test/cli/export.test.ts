@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openRegistry } from '@skillstead/core'
 import type { ExportSummary, ImportSummary, RestoreSummary } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { expect, inject, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, skillsteadProcess, startServer } from '../support/cli-harness.ts'
 import { makePlace } from '../support/places.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const skill = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF\n\nReads them.\n'
 

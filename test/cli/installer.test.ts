@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { createClock } from '../support/harness.ts'
 import { makeProject } from '../support/skills-program.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

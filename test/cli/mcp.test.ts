@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Client as McpClientOfNow } from '@modelcontextprotocol/client'
 import type { Client as FormerMcpClient } from '@modelcontextprotocol/sdk/client/index.js'
-import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -19,6 +19,7 @@ import {
   type McpClient,
   type ToolResult,
 } from '../support/mcp-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 

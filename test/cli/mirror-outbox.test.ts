@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { localApi, openRegistry } from '@skillstead/core'
+import { localApi } from '@skillstead/core'
 import { describe, expect, it, vi } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { skillsteadJson } from '../support/cli-harness.ts'
 import { makeMirror } from '../support/cli-mirror-acts.ts'
 import { startNode } from '../support/server-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 // A test runs several commands, each in a process of its own, and machines may be busy.
 vi.setConfig({ testTimeout: 180_000 })

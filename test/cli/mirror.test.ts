@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openRegistry, readVerifierKeys } from '@skillstead/core'
+import { readVerifierKeys } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -9,6 +9,7 @@ import { makeMirror, type Status } from '../support/cli-mirror-acts.ts'
 import { createNoteSigner } from '../support/note-signer.ts'
 import { makePlace } from '../support/places.ts'
 import { startNode } from '../support/server-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 // A test runs several commands, each in a process of its own, and machines may be busy.
 vi.setConfig({ testTimeout: 180_000 })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry } from '@skillstead/core'
+import { localApi } from '@skillstead/core'
 import type { Provenance } from '@skillstead/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf, skillMd } from '../support/answers.ts'
@@ -18,6 +18,7 @@ import {
   type Running,
 } from '../support/cli-harness.ts'
 import { createNoteSigner } from '../support/note-signer.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const tidyCsv = fileURLToPath(new URL('../../examples/skills/tidy-csv', import.meta.url))
 /** Ends the process, with a code that nothing else ends with, where it would open a socket or look up a name. */

@@ -4,11 +4,12 @@ import type { RequestListener } from 'node:http'
 import { text as readAll } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import type { Delivery, Webhook } from '@skillstead/protocol'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
 import { openOutside, type Outside } from '../support/outside.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const webhooks = (...args: string[]) => skillstead(['webhooks', ...args])
 

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { localApi, openRegistry, systemCaller, writeBackup } from '@skillstead/core'
+import { localApi, systemCaller, writeBackup } from '@skillstead/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry } from '../support/harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 describeApi('backups', (open, { dialect }) => {
   let test: TestRegistry

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
 import { skillMd } from '../support/answers.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const run = promisify(execFile)
 

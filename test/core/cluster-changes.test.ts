@@ -1,7 +1,6 @@
 import { verifyCheckpoint } from '@skillstead/client/verify'
 import {
   localApi,
-  openRegistry,
   readSignedCheckpoint,
   rotateKey,
   systemCaller,
@@ -15,6 +14,7 @@ import { openDatabase } from '../../packages/core/src/storage/database.ts'
 import { toRegistryError } from '../../packages/core/src/storage/storage-error.ts'
 import { codeOf } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** Nothing is found by looking while a test lasts. */
 const never = 3_600_000

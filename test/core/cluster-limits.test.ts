@@ -2,12 +2,13 @@ import { createAddressLimits } from '../../packages/core/src/accounts/address-li
 import { openDatabase, type Database } from '../../packages/core/src/storage/database.ts'
 import { sweepLeases } from '../../packages/core/src/storage/rate-leases.ts'
 import { createSharedLimits, type SharedLimits } from '../../packages/core/src/accounts/shared-limits.ts'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const isMissing = inject('postgresUrl') === null
 const share = 8

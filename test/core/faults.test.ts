@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { makeFolder } from '../support/cli-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const skillMd = (name: string, body = 'Do it.') =>
   `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n\n${body}\n`

@@ -1,4 +1,4 @@
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -12,6 +12,7 @@ import {
   toOutgoing,
   untilDeliveries,
 } from '../support/webhook-acts.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { guest, localApi, openRegistry, type Registry } from '@skillstead/core'
+import { guest, localApi, type Registry } from '@skillstead/core'
 import { createNode } from '@skillstead/server'
 import { codeOf, refusalOf } from '../support/answers.ts'
 import { describeApi, type TestRegistry } from '../support/harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 describeApi('the first user of a node', (open) => {
   let test: TestRegistry

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import SqliteDatabase from 'better-sqlite3'
 import { statSync } from 'node:fs'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { openRegistry } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { makeEmptyPlace, makePlace } from '../support/places.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const names = async ({ registry }: TestRegistry) =>
   (await registry.database.read.selectFrom('meta').select('key').execute()).map(({ key }) => key)

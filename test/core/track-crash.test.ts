@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import { localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, startServerProcess } from '../support/cli-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 it('an install that was answered survives a kill -9 of the node, and is counted and told of once by the next', async () => {
   const data = await makeFolder()

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { verifyCheckpoint } from '@skillstead/client/verify'
-import { openRegistry, readSignedCheckpoint, readVerifierKeys, rotateKey, signText } from '@skillstead/core'
+import { readSignedCheckpoint, readVerifierKeys, rotateKey, signText } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import { textOf } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { appendMany } from '../support/log-acts.ts'
 import { idOf, readCheckpoint, readKeys } from '../support/signed-log.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { localApi, openRegistry, proveConsistency, proveInclusion, systemCaller } from '@skillstead/core'
+import { localApi, proveConsistency, proveInclusion, systemCaller } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import { checkLog } from '../../packages/core/src/log/check-log.ts'
 import { bytesOf, codeOf, skillMd, textOf } from '../support/answers.ts'
@@ -9,6 +9,7 @@ import { describeDatabases, type TestRegistry, type TestUser } from '../support/
 import { appendAtOnce, appendMany } from '../support/log-acts.ts'
 import { naiveLeaf, naiveRoot } from '../support/naive-tree.ts'
 import { readCheckpoint, readEntries, readKeys, readRoot } from '../support/signed-log.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 describeDatabases('the log of a cluster', (open) => {
   it('has one key and one checkpoint on every node', async () => {

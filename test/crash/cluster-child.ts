@@ -1,5 +1,6 @@
-import { openRegistry, systemClock } from '@skillstead/core'
+import { systemClock } from '@skillstead/core'
 import { createLogger, listenNode } from '@skillstead/server'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** A node of a cluster, in a process of its own. */
 export interface NodeOptions {

@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@skillstead/client'
 import { verifyCheckpoint, verifyProvenance } from '@skillstead/client/verify'
-import { openRegistry, type Registry } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import { naiveRoot } from '../support/naive-tree.ts'
 import { readEntries } from '../support/signed-log.ts'
 import type { Told } from './cluster-load.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 export interface CompareOptions {
   readonly databaseUrl: string

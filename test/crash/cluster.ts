@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { localApi, openRegistry, readVerifierKeys, systemCaller } from '@skillstead/core'
+import { localApi, readVerifierKeys, systemCaller } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
 import { openOutside } from '../support/outside.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -9,6 +9,7 @@ import { compare, type Faults } from './cluster-compare.ts'
 import { startLoad } from './cluster-load.ts'
 import { startBalancer, startNodes, type Nodes } from './cluster-nodes.ts'
 import { seededRandom } from '../support/random.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 export interface ClusterOptions {
   readonly kills: number

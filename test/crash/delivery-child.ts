@@ -1,5 +1,6 @@
-import { openRegistry, type RegistryOptions } from '@skillstead/core'
+import type { RegistryOptions } from '@skillstead/core'
 import { createMirror } from '@skillstead/mirror'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** A process that is killed: it brings what waits on a mirror to its upstream, and ends when nothing waits. */
 export interface DeliveryChildOptions {

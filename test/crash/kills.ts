@@ -4,10 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { localApi, openRegistry, systemCaller, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type RegistryOptions } from '@skillstead/core'
 import { openOutside, type Outside } from '../support/outside.ts'
 import { seededRandom } from '../support/random.ts'
 import type { PublisherOptions, PublisherSays } from './publisher-child.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 export interface KillOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { localApi, openRegistry, type RegistryOptions } from '@skillstead/core'
+import { localApi, type RegistryOptions } from '@skillstead/core'
 import { createMirror, importBundle } from '@skillstead/mirror'
 import { RegistryError } from '@skillstead/protocol'
 import { listenNode } from '@skillstead/server'
 import { skillMd } from '../support/answers.ts'
 import { publishVersions } from '../support/mirror-state.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** A process that is killed: a node that publishes, one that syncs from it, or one that brings in a bundle. */
 export type MirrorChildOptions = { readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'> } & (

@@ -4,11 +4,12 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { localApi, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import { createBundle, createMirror, importBundle } from '@skillstead/mirror'
 import { findDamage, publishVersions, readState } from '../support/mirror-state.ts'
 import { seededRandom } from '../support/random.ts'
 import type { MirrorChildOptions, MirrorChildSays } from './mirror-child.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 type Location = Pick<RegistryOptions, 'path' | 'databaseUrl'>
 

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { localApi, openRegistry, systemClock, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemClock, type RegistryOptions } from '@skillstead/core'
 import { skillMd } from '../support/answers.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 /** A process that publishes one version after another until it is killed, or only delivers what is left. */
 export interface PublisherOptions {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import type { Registry, RegistryOptions } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { createLogger, listenNode } from '@skillstead/server'
@@ -13,6 +13,7 @@ import { createPool, type Pool } from './pool.ts'
 import { makeRequest, type FuzzRequest, type Temper } from './requests.ts'
 import type { Source } from './valid.ts'
 import { actors, makeWorld, type Actor, type World } from './world.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 export interface FuzzOptions {
   readonly location: Pick<RegistryOptions, 'path' | 'databaseUrl'>

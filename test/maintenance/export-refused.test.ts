@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { localApi, openRegistry, systemCaller } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import { exportRegistry, importRegistry } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -12,6 +12,7 @@ import { ExportSums } from '../../packages/maintenance/src/transfer/format.ts'
 import { skillMd } from '../support/answers.ts'
 import { reopen } from '../support/export-acts.ts'
 import { makePlace, type DialectName } from '../support/places.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 let folder: string
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'export-refused-'))))

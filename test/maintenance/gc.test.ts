@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { collectGarbage, localApi, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { collectGarbage, localApi, systemCaller, type Registry } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import { describe, expect, it } from 'vitest'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
 import { describeDatabases } from '../support/harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const hourMs = 60 * 60 * 1000
 

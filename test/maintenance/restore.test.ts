@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { localApi, openRegistry, systemCaller, writeBackup, type Registry } from '@skillstead/core'
+import { localApi, systemCaller, writeBackup, type Registry } from '@skillstead/core'
 import { restoreRegistry } from '@skillstead/maintenance'
 import { createMirror } from '@skillstead/mirror'
 import { listenNode } from '@skillstead/server'
@@ -11,6 +11,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { createClock, startMs } from '../support/harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 let folder: string
 let made = 0

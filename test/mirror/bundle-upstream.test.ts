@@ -1,5 +1,5 @@
 import { verifyProvenance } from '@skillstead/client/verify'
-import { readUpstreamFrontier, readVerifierKeys, signText, toDigest, toRoot, type FeedEntry } from '@skillstead/core'
+import { readVerifierKeys, signText, toDigest, toRoot } from '@skillstead/core'
 import { createBundle, createMirror, importBundle, verifyBundle } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { refusalOf, skillMd } from '../support/answers.ts'
@@ -8,6 +8,8 @@ import { describeDatabases, type Open, type TestRegistry } from '../support/harn
 import { endMirrors } from '../support/mirror-harness.ts'
 import { readState } from '../support/mirror-state.ts'
 import { addUpstream, pull } from '../support/mirrored-acts.ts'
+import { readUpstreamFrontier } from '../../packages/mirror/src/store/upstream-log.ts'
+import type { FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
 
 afterEach(endMirrors)
 

@@ -1,9 +1,9 @@
-import { openRegistry } from '@skillstead/core'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createClock } from '../support/harness.ts'
 import { makePlace } from '../support/places.ts'
 import { startNode } from '../support/server-harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const everySeconds = 60
 const rounds = 4

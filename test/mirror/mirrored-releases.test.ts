@@ -1,5 +1,4 @@
 import { verifyProvenance } from '@skillstead/client/verify'
-import { applyReleases, type ApplyReleases, type MirrorRelease } from '@skillstead/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, startMs, type TestRegistry } from '../support/harness.ts'
@@ -7,6 +6,8 @@ import { addUpstream } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
 import { readKeys } from '../support/signed-log.ts'
 import { hookUp, openSilent } from '../support/webhook-emitted.ts'
+import { applyReleases } from '../../packages/mirror/src/applying/apply-releases.ts'
+import type { ApplyReleases, MirrorRelease } from '../../packages/mirror/src/applying/mirrored-types.ts'
 
 const release = (name: string, body = 'One.', more: Partial<MirrorRelease> = {}): MirrorRelease => ({
   owner: 'alice',

@@ -1,9 +1,10 @@
-import { createStub, type FeedEntry, systemCaller } from '@skillstead/core'
+import { createStub, systemCaller } from '@skillstead/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
+import type { FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
 
 const publish = (user: TestUser, name: string, body = 'One.', more: object = {}) =>
   user.api.publishSkill({ skillMd: skillMd(name, { body }), ...more })

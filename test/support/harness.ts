@@ -1,10 +1,11 @@
-import { localApi, openRegistry, systemCaller, type Clock, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type Clock, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { EndpointName, Input, PlanName, RegistryApi, endpoints } from '@skillstead/protocol'
 import { afterAll, describe, inject } from 'vitest'
 import { isLong, isWhole } from './long.ts'
 import { timed } from './phases.ts'
 import { makePlace, type DialectName, type Location, type Place } from './places.ts'
 import { checked, openHttp, openInProcess, type Tokens } from './ways-in.ts'
+import { openRegistry } from './open-registry.ts'
 
 type Transport = 'in-process' | 'HTTP'
 /** A clock that stands still until a test moves it. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createClient } from '@skillstead/client'
 import { createReceiver } from '@skillstead/client/webhooks'
-import { openRegistry } from '@skillstead/core'
 import { createMirror, findUpstream, inspectBundle, verifyBundle, type UpstreamKind } from '@skillstead/mirror'
 import { parseForeignJson, parseProvenance } from '@skillstead/protocol'
+import { openRegistry } from './open-registry.ts'
 
 /** A document, and the function of this program that reads it. */
 export interface HostileDocument {

@@ -1,4 +1,4 @@
-import { openRegistry, localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import { createMirror, type Alarm, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode } from '@skillstead/server'
@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest'
 import { createClock, describeDatabases, type TestClock } from './harness.ts'
 import { publishVersions } from './mirror-state.ts'
 import { makePlace, type DialectName, type Location } from './places.ts'
+import { openRegistry } from './open-registry.ts'
 
 /** A registry that follows others, with a clock that stands still. */
 export interface TestMirror {

@@ -1,17 +1,12 @@
-import {
-  applyEntries,
-  findMissingBlobs,
-  readEntryFiles,
-  stageEntries,
-  toRoot,
-  toStagedEntry,
-  type ApplyEntries,
-  type EntryOutcome,
-  type FeedEntry,
-} from '@skillstead/core'
+import { toRoot } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { bytesOf } from './answers.ts'
 import type { TestRegistry } from './harness.ts'
+import { applyEntries } from '../../packages/mirror/src/applying/apply-entries.ts'
+import { findMissingBlobs } from '../../packages/mirror/src/applying/missing-blobs.ts'
+import { readEntryFiles } from '../../packages/mirror/src/applying/entry-files.ts'
+import { stageEntries, toStagedEntry } from '../../packages/mirror/src/store/upstream-log.ts'
+import type { ApplyEntries, EntryOutcome, FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
 
 /** What became of the entries of a test's pull, by their subjects in the order of the log. */
 export type Pulled = readonly (readonly [subject: string, outcome: EntryOutcome])[]

@@ -1,8 +1,9 @@
 import type { ContentFile } from '@skillstead/client/verify'
-import { localApi, openRegistry, rotateKey, systemCaller } from '@skillstead/core'
+import { localApi, rotateKey, systemCaller } from '@skillstead/core'
 import type { Provenance } from '@skillstead/protocol'
 import { skillMd } from './answers.ts'
 import { readKeys } from './signed-log.ts'
+import { openRegistry } from './open-registry.ts'
 
 export const toFile = (path: string, text: string): ContentFile => ({ path, bytes: Buffer.from(text) })
 

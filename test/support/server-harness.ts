@@ -1,10 +1,11 @@
 import { connect } from 'node:net'
-import { localApi, localCall, openRegistry, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
+import { localApi, localCall, systemCaller, type Registry, type RegistryOptions } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'
 import { timed } from './phases.ts'
 import { makePlace } from './places.ts'
+import { openRegistry } from './open-registry.ts'
 
 /** A node on a real port, with one skill in its registry, and a key of the skill's owner. */
 export interface Fixture {

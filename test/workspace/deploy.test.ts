@@ -7,10 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openRegistry } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { commands } from '../../packages/cli/src/commands.ts'
+import { openRegistry } from '../support/open-registry.ts'
 
 const root = join(import.meta.dirname, '../..')
 const deploy = join(root, 'examples/deploy')

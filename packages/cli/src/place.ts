@@ -59,8 +59,10 @@ export async function withRegistry<T>(
   { make, ...parts }: OpenOptions = {},
 ): Promise<T> {
   const { makePrivateFolder, openRegistry } = await import('@skillstead/core')
+  const { mirrorExtension } = await import('@skillstead/mirror/extension')
   const location = toLocation(given, make ? { make: makePrivateFolder } : {})
-  const registry = await openRegistry({ ...location, ...shortLived, onError: createErrorLog(given.io), ...parts })
+  const own = { extensions: [mirrorExtension], onError: createErrorLog(given.io) }
+  const registry = await openRegistry({ ...location, ...shortLived, ...own, ...parts })
   try {
     return await work(registry)
   } finally {

@@ -15,33 +15,9 @@ export { readDiscoveryIndex, type DiscoveryIndex } from './catalogue/discovery-i
 export type { DiscoveryScope } from './catalogue/discovery-scopes.ts'
 export { EncodedJson } from './kernel/encoded-json.ts'
 export { localApi } from './local-api.ts'
-export { applyEntries, prepareEntries, type PreparedEntries } from './upstreams/apply-entries.ts'
-export { applyReleases } from './upstreams/apply-releases.ts'
-export { completePacks, type CompletePacks } from './upstreams/complete-packs.ts'
-export { parseEntry } from './upstreams/entry-data.ts'
-export { readEntryFiles, type EntryFiles } from './upstreams/entry-files.ts'
-export { findMissingBlobs } from './upstreams/missing-blobs.ts'
-export type {
-  ApplyEntries,
-  ApplyReleases,
-  EntryOutcome,
-  FeedEntry,
-  MirrorOutcome,
-  MirrorRelease,
-  MirrorSource,
-  RefusalReason,
-  ReleaseOutcome,
-} from './upstreams/mirrored-types.ts'
-export {
-  dropStaged,
-  readUpstreamFrontier,
-  stageEntries,
-  toStagedEntry,
-  toStoredSubject,
-  type StagedEntry,
-} from './upstreams/upstream-log.ts'
 export { lookThrough, toMirroredRead } from './upstreams/read-through.ts'
 export type { Freshness, UpstreamOperator, UpstreamPort, Upstreams, WantedSkill } from './upstreams/upstream-port.ts'
+export type { ExtensionCheck, RegistryExtension } from './operator/extension.ts'
 export type { Metric } from './operator/metrics.ts'
 export type { NodePort } from './operator/node-port.ts'
 export type { Outbox, OutboxHandler, OutboxJob } from './outbox/outbox.ts'
@@ -65,7 +41,9 @@ export {
   findPublicVersions,
   readContents,
   readLogFrontier,
+  readInBatches,
   readLogTexts,
+  type LogRange,
   readVersionFiles,
   type LogText,
   type PublicVersion,
@@ -86,14 +64,4 @@ export { appendLeaf, hashLeaf, toRoot } from './log/merkle.ts'
 export { splitHashes } from './log/log-tree.ts'
 export { isNoteName } from './log/signed-notes.ts'
 export { proveConsistency, proveInclusion, type InclusionProof } from './log/log-proofs.ts'
-export {
-  enqueueDelivery,
-  toWriteLane,
-  upstreamWriteTopic,
-  writableKinds,
-  type UpstreamWriteJob,
-  type WriteBy,
-  type WriteKind,
-  type WritePayloads,
-} from './upstreams/upstream-write.ts'
 export { areDangerous, toPackTexts } from './catalogue/text-scan.ts'

@@ -18,7 +18,7 @@ import { handleExternalScans } from './community/scan-indexed-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
 import { beginIdempotent, finishIdempotent, type IdempotentClaim, type KeptAnswer } from './accounts/idempotency.ts'
 import { readIdentity, type Identity } from './log/node-identity.ts'
-import { createUpstreamQueue } from './upstreams/upstream-queue.ts'
+import { connectExtensions, type RegistryExtension } from './operator/extension.ts'
 import { createUpstreams } from './upstreams/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
 import { readBackupMetrics, requireFile, scheduleBackups, type BackupPlan } from './operator/scheduled-backups.ts'
@@ -81,6 +81,8 @@ export interface RegistryOptions extends DatabaseLocation {
   readonly backups?: BackupPlan
   /** 32 bytes that API keys for upstreams are sealed with; without them none can be stored. */
   readonly secretKey?: Uint8Array
+  /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror`. Default: none. */
+  readonly extensions?: readonly RegistryExtension[]
   /** Told of errors that no caller is there to hear. */
   readonly onError?: (error: unknown) => void
 }
@@ -99,6 +101,8 @@ export interface Registry extends OperatorContext {
   metrics(): Promise<Metric[]>
   /** Adds figures of what works on the registry from outside, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void
+  /** The extensions that the registry was opened with. */
+  readonly extensions: readonly RegistryExtension[]
   /** Ends long polls, for a node that shuts down: whoever waits gets what there is. */
   endWaits(): void
   /** Ends what is running, writes what is gathered, closes the database. */
@@ -123,6 +127,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   if (options.origin !== undefined && !isNoteName(options.origin)) {
     throw new TypeError('An `origin` is a name without spaces and plus signs, such as registry.example.com.')
   }
+  const { extensions = [] } = options
   const clock = options.clock ?? systemClock
   const onError = options.onError ?? ((error) => console.error(error))
   const secrets = createSecrets(options.secretKey)
@@ -133,7 +138,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const changes = await createChangeFollower(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = createOutbox({ database, clock, traffic, onError })
-  const upstreamQueue = createUpstreamQueue({ clock, outbox })
+  const { upstreamQueue, upstreamLogs } = connectExtensions(extensions, { clock, outbox })
   const watchers = await createWatchers(database, changes)
   const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
   const sharedLimits = createSharedLimits(database, onError)
@@ -161,6 +166,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     reputation,
     agents: { attributeVersion },
     upstreamQueue,
+    upstreamLogs,
     async onVerificationChange(trx, userId, at) {
       await refreshStanding(trx, userId, at)
       await refreshVerifiedSkills(context, trx, userId)
@@ -235,6 +241,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
   return {
     ...context,
+    extensions,
     authenticate: authenticator.authenticate,
     authenticateSession: authenticator.authenticateSession,
     getCaller: (username) => getCaller(database, username),

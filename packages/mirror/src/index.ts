@@ -5,6 +5,7 @@ export { importBundle, type ImportBundleOptions, type ImportedBundle } from './b
 export { inspectBundle, type InspectedBundle } from './bundle/inspect.ts'
 export { verifyBundle, type VerifiedBundle, type VerifyBundleOptions } from './bundle/verify.ts'
 export { findUpstream, type FindUpstreamOptions, type FoundUpstream } from './find-upstream.ts'
+export { mirrorExtension } from './extension.ts'
 export { createMirror } from './mirror.ts'
 export type {
   AddOptions,

@@ -3,6 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Registry } from '@skillstead/core'
 import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator/operator.ts'
+import { requireExtension } from './extension.ts'
 import { openReading } from './reading/open-reading.ts'
 import type { MirrorParts, Run } from './run.ts'
 import { runSync, type SyncOrder } from './run-sync.ts'
@@ -44,6 +45,7 @@ const refusalsDefault = 100
  * const { applied } = await mirror.sync('main')
  */
 export function createMirror(registry: Registry, options: MirrorOptions = {}): Mirror {
+  requireExtension(registry)
   const parts = toParts(registry, options)
   const { read, writer } = registry.database
   const closing = new AbortController()

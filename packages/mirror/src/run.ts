@@ -1,4 +1,6 @@
-import { toStoredSubject, type EntryOutcome, type Registry, type WriteTransaction } from '@skillstead/core'
+import { toStoredSubject } from './store/upstream-log.ts'
+import type { EntryOutcome } from './applying/mirrored-types.ts'
+import type { Registry, WriteTransaction } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { toConflict, type Lease } from './lease.ts'
 import { isNameMatch } from './filters.ts'

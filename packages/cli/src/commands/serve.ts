@@ -1,4 +1,5 @@
 import { guest, localApi, makePrivateFolder, openRegistry, type Registry, type RegistryOptions } from '@skillstead/core'
+import { mirrorExtension } from '@skillstead/mirror/extension'
 import type { Mirror } from '@skillstead/mirror'
 import { isSkillName, planNames } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
@@ -63,6 +64,7 @@ export const serve: Command<undefined> = {
       ...toLocation(given, { make: makePrivateFolder }),
       ...work,
       secretKey: toSecretKey(given),
+      extensions: [mirrorExtension],
       onError: createErrorLog(given.io),
     })
     const running = await listen(registry, given, output)

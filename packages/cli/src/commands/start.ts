@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { guest, localApi, makePrivateFolder, openRegistry, systemCaller, type Registry } from '@skillstead/core'
+import { mirrorExtension } from '@skillstead/mirror/extension'
 import type { Command } from '../command.ts'
 import { createErrorLog } from '../output.ts'
 import { toLocation } from '../place.ts'
@@ -24,6 +25,7 @@ export const start: Command<undefined> = {
       ...toLocation(here, { make: makePrivateFolder }),
       ...work,
       secretKey: toSecretKey(here),
+      extensions: [mirrorExtension],
       onError: createErrorLog(given.io),
     })
     const news = await furnish(registry)

@@ -14,55 +14,45 @@ export interface LogText {
   readonly entry: string
 }
 
-/** Which entries of a log. */
-interface LogStretch {
+/** Which entries of a log: those after one number, up to another. */
+export interface LogRange {
   readonly after: number
   readonly until: number
-  /** The upstream whose log is meant; this node's own unless it is said. */
-  readonly upstream?: string | undefined
 }
 
 /** Entries have up to 64 KiB each. */
 const rowsMax = 100
 
-/** The entries of a log from after one number up to another, some at a time. */
-export async function* readLogTexts(
+/** The entries of this node's own log, in batches. */
+export function readLogTexts(
   { database }: Pick<CatalogueContext, 'database'>,
-  { after, until, upstream }: LogStretch,
+  range: LogRange,
+): AsyncGenerator<LogText[]> {
+  return readInBatches('this node', range, ({ after, until }) =>
+    database.read
+      .selectFrom('log')
+      .select(['seq', 'type', 'entry'])
+      .where('seq', '>', after)
+      .where('seq', '<=', until)
+      .orderBy('seq')
+      .execute(),
+  )
+}
+
+/** The entries of a log, in batches of bounded size. Throws when one is missing. */
+export async function* readInBatches(
+  owner: string,
+  { after, until }: LogRange,
+  read: (range: LogRange) => Promise<LogText[]>,
 ): AsyncGenerator<LogText[]> {
   for (let at = after; at < until;) {
-    const range = { after: at, until: Math.min(until, at + rowsMax) }
-    const rows = await (
-      upstream === undefined ? selectOwn(database.read, range) : selectUpstream(database.read, upstream, range)
-    ).execute()
-    if (rows.length === 0) throw new Error(`The log of ${upstream ?? 'this node'} lacks the entry ${at + 1}.`)
+    const rows = await read({ after: at, until: Math.min(until, at + rowsMax) })
+    if (rows.length === 0) throw new Error(`The log of ${owner} lacks the entry ${at + 1}.`)
     yield rows
     at = rows.at(-1)!.seq
-    // SQLite answers at once, and nobody else would have a turn before the end.
+    // SQLite answers synchronously, and without this no other request would run before the end.
     await setImmediate()
   }
-}
-
-type Read = CatalogueContext['database']['read']
-type Range = Pick<LogStretch, 'after' | 'until'>
-
-function selectOwn(db: Read, { after, until }: Range) {
-  return db
-    .selectFrom('log')
-    .select(['seq', 'type', 'entry'])
-    .where('seq', '>', after)
-    .where('seq', '<=', until)
-    .orderBy('seq')
-}
-
-function selectUpstream(db: Read, upstream: string, { after, until }: Range) {
-  return db
-    .selectFrom('upstream_log')
-    .select(['seq', 'type', 'entry'])
-    .where('upstream', '=', upstream)
-    .where('seq', '>', after)
-    .where('seq', '<=', until)
-    .orderBy('seq')
 }
 
 /** What the tree over the first `size` entries of this node's log grows from; hashes of 32 bytes, largest subtree first. */

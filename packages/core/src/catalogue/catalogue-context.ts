@@ -3,7 +3,7 @@ import type { ResponseCache } from '../kernel/response-cache.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { LogContext } from '../log/log-context.ts'
 import type { CatalogueSearch } from '../search/catalogue-search.ts'
-import type { AgentPort, Events, ReputationPort, UpstreamQueue } from './catalogue-ports.ts'
+import type { AgentPort, Events, ReputationPort, UpstreamLogs, UpstreamQueue } from './catalogue-ports.ts'
 import type { CopyIndex } from './copy-index.ts'
 import type { Artifacts } from './discovery-artifacts.ts'
 import type { PublicNames } from './public-names.ts'
@@ -39,4 +39,5 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly agents: AgentPort
   readonly events: Events
   readonly upstreamQueue: UpstreamQueue
+  readonly upstreamLogs: UpstreamLogs
 }

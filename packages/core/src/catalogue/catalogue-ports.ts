@@ -1,8 +1,9 @@
-import type { EventData, EventName } from '@skillstead/protocol'
+import type { EventData, EventName, Provenance } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import type { LogDraft } from '../log/append-change.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
-import type { SkillRow, VersionRow } from '../storage/tables.ts'
+import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { SkillSettings } from './skill-settings.ts'
 import type { MirroredInstalls } from './use-counts.ts'
@@ -88,16 +89,26 @@ export type Opinion = { readonly skill: SkillRow; readonly caller: Caller } & (
     }
 )
 
-/** Writes to the upstreams that skills came from; implemented by `upstreams/upstream-queue.ts`. */
+/** Writes to the upstreams that skills came from; implemented by the extension of a mirror. */
 export interface UpstreamQueue {
   queuePublish(trx: WriteTransaction, published: PublishedHere): Promise<void>
   queueSettings(trx: WriteTransaction, change: SettingsChange): Promise<void>
   queueOpinion(trx: WriteTransaction, opinion: Opinion): Promise<void>
   queueInstalls(trx: WriteTransaction, installs: Iterable<MirroredInstalls>): Promise<void>
+}
+
+/** The logs of the upstreams that skills came from; implemented by the extension of a mirror. */
+export interface UpstreamLogs {
   /** Log entries of a mirrored skill, completed with where each version was first. */
   addFirstOrigins(
     trx: WriteTransaction,
     skill: Pick<SkillRow, 'origin_upstream'>,
     drafts: readonly LogDraft[],
   ): Promise<LogDraft[]>
+  /** The proof that an upstream's log holds a version; undefined for an upstream without a log that holds it. */
+  proveVersion(
+    db: Kysely<Tables>,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    subject: string,
+  ): Promise<NonNullable<Provenance['log']> | undefined>
 }

@@ -3,8 +3,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { isPublicMatter } from './skill-log.ts'
 import type { SkillRow, VersionRow } from '../storage/tables.ts'
 import { readSignedCheckpoint } from '../log/checkpoint.ts'
-import { proveIn, proveInclusion } from '../log/log-proofs.ts'
-import { upstreamReader } from '../log/tree-rows.ts'
+import { proveInclusion } from '../log/log-proofs.ts'
 
 /**
  * The proof that the log holds a version; null for what is not public, of which the log has nothing. Of a mirrored skill
@@ -17,8 +16,10 @@ export async function proveVersion(
 ): Promise<Provenance['log']> {
   if (!isPublicMatter(skill)) return null
   const subject = `${skill.full_name}@${version}`
-  const upstream = await proveUpstream(context, skill, subject)
-  if (upstream) return upstream
+  if (skill.origin_kind === 'mirror') {
+    const upstream = await context.upstreamLogs.proveVersion(context.database.read, skill, subject)
+    if (upstream) return upstream
+  }
   const found = await findEntry(context, subject)
   if (!found) throw new RegistryError('internal', `The log of this node has no entry of ${subject}, and should.`)
   const { entry, index } = found
@@ -26,31 +27,6 @@ export async function proveVersion(
   const { origin, treeSize, rootHash, timeless: checkpoint } = await readSignedCheckpoint(context)
   const { leafHash, inclusionProof } = await proveInclusion(context, index, treeSize)
   return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
-}
-
-/** Undefined where the source has no log, or this version is not from there. */
-async function proveUpstream(
-  { database }: CatalogueContext,
-  { origin_kind, origin_upstream }: SkillRow,
-  subject: string,
-): Promise<Provenance['log'] | undefined> {
-  if (origin_kind !== 'mirror' || origin_upstream === null) return undefined
-  // One row of both: the checkpoint is of a tree that has the entry.
-  const row = await database.read
-    .selectFrom('upstreams')
-    .innerJoin('upstream_log', 'upstream_log.upstream', 'upstreams.name')
-    .select(['seq', 'entry', 'log_origin', 'verified', 'checkpoint'])
-    .where('upstreams.name', '=', origin_upstream)
-    .where('subject', '=', subject)
-    .where('type', '=', 'version')
-    .whereRef('seq', '<=', 'applied')
-    .whereRef('seq', '<=', 'verified')
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (!row?.checkpoint || row.log_origin === null) return undefined
-  const proof = await proveIn(upstreamReader(database.read, origin_upstream), row.seq - 1, row.verified)
-  return { origin: row.log_origin, ...proof, checkpoint: row.checkpoint, entry: row.entry }
 }
 
 /** The newest of its entries: there is one more whenever the skill came into public sight again. */

@@ -55,7 +55,7 @@ interface ProjectedChange extends SkillChange {
 }
 
 /** What a refresh works with. */
-export type RefreshContext = Pick<CatalogueContext, 'database' | 'reputation' | 'upstreamQueue'>
+export type RefreshContext = Pick<CatalogueContext, 'database' | 'reputation' | 'upstreamLogs'>
 
 /**
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
@@ -154,7 +154,7 @@ async function applyShortName(trx: WriteTransaction, change: ProjectedChange): P
 /** Appends to the change sequence and, as far as everyone may see the change, to the public log. */
 async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { context, skill, cause, at, relay } = change
-  const entries = await toLogEntries(trx, context.upstreamQueue, change, relay)
+  const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries })
   change.skill = { ...skill, revision, updated_at: cause.type === 'judgement' ? skill.updated_at : at }
 }

@@ -1,7 +1,7 @@
 import type { LogDraft } from '../log/append-change.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { UpstreamQueue } from './catalogue-ports.ts'
+import type { UpstreamLogs } from './catalogue-ports.ts'
 import { findSource } from './show-details.ts'
 import type { ListedVersion } from './skill-document.ts'
 import {
@@ -36,11 +36,11 @@ export interface LoggedChange {
 /** The entries of the public log for a change: those of an upstream's log where `relay` has one, else our own. */
 export async function toLogEntries(
   trx: WriteTransaction,
-  upstreamQueue: UpstreamQueue,
+  upstreamLogs: UpstreamLogs,
   change: LoggedChange,
   relay: LogDraft | undefined,
 ): Promise<LogDraft[]> {
-  return relay ? toRelayed(change, relay) : toOwnEntries(trx, upstreamQueue, change)
+  return relay ? toRelayed(change, relay) : toOwnEntries(trx, upstreamLogs, change)
 }
 
 /**
@@ -57,13 +57,13 @@ function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): Lo
 
 async function toOwnEntries(
   trx: WriteTransaction,
-  upstreamQueue: UpstreamQueue,
+  upstreamLogs: UpstreamLogs,
   change: LoggedChange,
 ): Promise<LogDraft[]> {
   const { skill } = change
   const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
   const entries = await toEntries(trx, { ...change, skill: { ...skill, ...source } })
-  return skill.origin_kind === 'mirror' ? upstreamQueue.addFirstOrigins(trx, skill, entries) : entries
+  return skill.origin_kind === 'mirror' ? upstreamLogs.addFirstOrigins(trx, skill, entries) : entries
 }
 
 async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<LogDraft[]> {

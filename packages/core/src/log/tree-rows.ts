@@ -51,49 +51,7 @@ export const ownTree: TreeRows = {
   putTile: (db, tile) => db.insertInto('tree_tiles').values(tile).execute(),
 }
 
-/** The tree of an upstream's log, as far as it is here. */
-export function upstreamTree(upstream: string): TreeRows {
-  return {
-    readLeaves: (db, start, count) =>
-      db
-        .selectFrom('upstream_log')
-        .select('hash')
-        .where('upstream', '=', upstream)
-        .where('seq', '>', start)
-        .where('seq', '<=', start + count)
-        .orderBy('seq')
-        .execute(),
-    readRoots: (db, level, start, count) =>
-      db
-        .selectFrom('upstream_tiles')
-        .select('root')
-        .where('upstream', '=', upstream)
-        .where('level', '=', level)
-        .where('n', '>=', start)
-        .where('n', '<', start + count)
-        .orderBy('n')
-        .execute(),
-    readTiles: (db, refs) =>
-      db
-        .selectFrom('upstream_tiles')
-        .selectAll()
-        .where('upstream', '=', upstream)
-        .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
-        .execute(),
-    putTile: (db, tile) =>
-      db
-        .insertInto('upstream_tiles')
-        .values({ ...tile, upstream })
-        .execute(),
-  }
-}
-
 /** This node's own tree, with the tiles that it keeps. */
 export function readerOf({ database, transparency }: LogContext): TreeReader {
   return { db: database.read, rows: ownTree, tiles: transparency.tiles }
-}
-
-/** The tree of an upstream, with nothing kept: what is here may be dropped again, and another log take its place. */
-export function upstreamReader(db: Db, upstream: string): TreeReader {
-  return { db, rows: upstreamTree(upstream), tiles: new Map() }
 }

@@ -6,7 +6,7 @@ import { databaseCheck } from './check-database.ts'
 import { documentsCheck } from './check-documents.ts'
 import { entriesCheck } from './check-entries.ts'
 import { Faults, restoreAdvice, type Check, type Finding } from './finding.ts'
-import { mirrorsCheck } from './check-mirrors.ts'
+import { toCheck } from './extension-check.ts'
 import { namesCheck } from './check-names.ts'
 import { outboxCheck } from './check-outbox.ts'
 import {
@@ -50,8 +50,6 @@ const deepChecks: readonly Check[] = [
   scansCheck,
   reputationCheck,
   outboxCheck,
-  mirrorsCheck,
-  backupsCheck,
 ]
 
 interface CheckOptions {
@@ -65,7 +63,8 @@ interface CheckOptions {
 export async function checkRegistry(registry: Registry, options: CheckOptions = {}): Promise<Finding[]> {
   const { deep = false, tell = () => {} } = options
   const findings: Finding[] = []
-  for (const check of deep ? deepChecks : quickChecks) {
+  const extensionChecks = registry.extensions.flatMap(({ checks = [] }) => checks.map(toCheck))
+  for (const check of deep ? [...deepChecks, ...extensionChecks, backupsCheck] : quickChecks) {
     findings.push(await runCheck(check, registry, (line) => tell(`${check.name}: ${line}`)))
   }
   return findings

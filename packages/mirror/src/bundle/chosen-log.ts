@@ -2,12 +2,12 @@ import {
   readLogFrontier,
   readLogTexts,
   readSignedCheckpoint,
-  readUpstreamFrontier,
   readVerifierKeys,
   type LogText,
   type Registry,
 } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
+import { readUpstreamFrontier, readUpstreamTexts } from '../store/upstream-log.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { BundleHeader } from './format.ts'
 
@@ -64,7 +64,7 @@ export async function readUpstreamLog(registry: Registry, name: string): Promise
     keys,
     maker: { name: registry.origin, keys: await readSigningKeys(registry) },
     readFrontier: (size) => readUpstreamFrontier(read, name, size),
-    readTexts: (after) => readLogTexts(registry, { after, until: verified, upstream: name }),
+    readTexts: (after) => readUpstreamTexts(read, name, { after, until: verified }),
   }
 }
 

@@ -1,14 +1,14 @@
 import {
   findPublicVersions,
-  parseEntry,
   readContents,
-  readEntryFiles,
   readVersionFiles,
   toDigest,
   type LogText,
   type PublicVersion,
   type Registry,
 } from '@skillstead/core'
+import { parseEntry } from '../applying/entry-data.ts'
+import { readEntryFiles } from '../applying/entry-files.ts'
 import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
 import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'

@@ -1,7 +1,9 @@
 import { parseVerifierKey } from '@skillstead/client/verify'
-import { readUpstreamFrontier, splitHashes, toRoot, type Registry } from '@skillstead/core'
+import { readUpstreamFrontier } from '../store/upstream-log.ts'
+import { splitHashes, toRoot, type Registry } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
+import { requireExtension } from '../extension.ts'
 import { applyLog } from '../log/apply-log.ts'
 import { followLog, type Position } from '../log/follow-log.ts'
 import { applyLate } from '../log/late.ts'
@@ -56,6 +58,7 @@ export async function importBundle(
   file: string,
   options: ImportBundleOptions = {},
 ): Promise<ImportedBundle> {
+  requireExtension(registry)
   const { header: said } = await inspectBundle(file)
   const { name, upstream, keys: believed } = await findBundleUpstream(registry, said, options)
   requirePosition(said, options.full ? 0 : (upstream?.applied ?? 0))

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { BundleHeader } from './format.ts'
-import { damaged } from './format.ts'
+import { type BundleHeader, damaged } from './format.ts'
 import { readBundle } from './read.ts'
 
 /** What a bundle says of itself, of which nothing was checked. */

@@ -1,4 +1,6 @@
-import { prepareEntries, type EntryOutcome, type PreparedEntries, type WriteTransaction } from '@skillstead/core'
+import { prepareEntries, type PreparedEntries } from '../applying/apply-entries.ts'
+import type { EntryOutcome } from '../applying/mirrored-types.ts'
+import type { WriteTransaction } from '@skillstead/core'
 import { parseForeignJson } from '@skillstead/protocol'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
@@ -53,7 +55,7 @@ export async function applyLog(run: Run, source: LogSource, known: Known, applie
     source,
     known,
     wanted: await createWanted(run, await readSuperseded(run, applied, known.verified)),
-    refusals: await createRefusals(run),
+    refusals: await createRefusals(run.parts.registry, run.upstream),
     guard,
   }
   for await (const { entries, groups } of ahead(readPortions(application, applied), portionsAhead)) {

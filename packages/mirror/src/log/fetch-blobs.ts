@@ -1,4 +1,6 @@
-import { findMissingBlobs, readEntryFiles, toDigest } from '@skillstead/core'
+import { findMissingBlobs } from '../applying/missing-blobs.ts'
+import { readEntryFiles } from '../applying/entry-files.ts'
+import { toDigest } from '@skillstead/core'
 import { limits } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'

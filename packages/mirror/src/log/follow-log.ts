@@ -3,10 +3,10 @@ import {
   dropStaged,
   readUpstreamFrontier,
   stageEntries,
-  toRoot,
   toStagedEntry,
   type StagedEntry,
-} from '@skillstead/core'
+} from '../store/upstream-log.ts'
+import { toRoot } from '@skillstead/core'
 import { RegistryError, limits } from '@skillstead/protocol'
 import { SyncAlarm, replacesKeys } from '../alarms.ts'
 import { requireGoing, updateOwn, type Run } from '../run.ts'

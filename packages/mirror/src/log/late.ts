@@ -1,4 +1,5 @@
-import { applyEntries, completePacks } from '@skillstead/core'
+import { applyEntries } from '../applying/apply-entries.ts'
+import { completePacks } from '../applying/complete-packs.ts'
 import { parseForeignJson } from '@skillstead/protocol'
 import { isPrivateName, requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
@@ -26,7 +27,7 @@ export async function applyLate(
   { known, applied, due }: { known: Known; applied: number; due: readonly string[] },
 ): Promise<void> {
   if (known.origin === null || known.epoch === null) return
-  const late: Late = { run, source, applied, refusals: await createRefusals(run), known }
+  const late: Late = { run, source, applied, refusals: await createRefusals(run.parts.registry, run.upstream), known }
   await retryMissing(late, due)
   if (await hasNews(run)) await fillPacks(late)
 }

@@ -1,4 +1,5 @@
-import { parseEntry, type EntryOutcome } from '@skillstead/core'
+import { parseEntry } from '../applying/entry-data.ts'
+import type { EntryOutcome } from '../applying/mirrored-types.ts'
 import { parseForeignJson } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'

@@ -1,4 +1,5 @@
-import { applyEntries, type EntryOutcome } from '@skillstead/core'
+import { applyEntries } from '../applying/apply-entries.ts'
+import type { EntryOutcome } from '../applying/mirrored-types.ts'
 import { parseForeignJson } from '@skillstead/protocol'
 import { explainScore } from '../log/apply-log.ts'
 import { fetchBlobs, toDeclaredBytes } from '../log/fetch-blobs.ts'
@@ -23,7 +24,7 @@ export async function pullFromLog(run: Run, source: LogSource, { names, isNew }:
   if (!isNew) await syncLog(run, source)
   const { read } = run.parts.registry.database
   const upstream = await getUpstream(read, run.upstream.name)
-  const refusals = await createRefusals(run)
+  const refusals = await createRefusals(run.parts.registry, run.upstream)
   const lacking = new Map<string, string>()
   for (const fullName of names) {
     if ((await pullOne(run, source, { upstream, refusals, fullName })) === 'lacking')

@@ -23,7 +23,7 @@ export async function pullFromSnapshot(run: Run, names: ReadonlySet<string>): Pr
 
 /** A registry is asked for each by its name, and for nothing else. */
 async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<Lacking> {
-  const refusals = await createRefusals(run)
+  const refusals = await createRefusals(run.parts.registry, run.upstream)
   const known = createKnown(run.parts.registry, run.upstream.name, true)
   const here = await known.find([...names])
   const lacking = new Map<string, string>()

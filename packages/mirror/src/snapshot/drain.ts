@@ -1,4 +1,5 @@
-import { applyReleases, type MirrorRelease, type ReleaseOutcome } from '@skillstead/core'
+import { applyReleases } from '../applying/apply-releases.ts'
+import type { MirrorRelease, ReleaseOutcome } from '../applying/mirrored-types.ts'
 import { requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
@@ -29,7 +30,7 @@ export async function drain(run: Run, source: SnapshotSource, { place, part }: D
   const { registry } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
   const known = createKnown(registry, run.upstream.name, run.options.full)
-  const refusals = await createRefusals(run)
+  const refusals = await createRefusals(run.parts.registry, run.upstream)
   let done = run.tally.head
   for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {
     requireGoing(run)
@@ -72,7 +73,7 @@ export async function recordRefusals(
   changes: { cursor?: string } = {},
   refusals?: Refusals,
 ): Promise<void> {
-  const kept = refusals ?? (await createRefusals(run))
+  const kept = refusals ?? (await createRefusals(run.parts.registry, run.upstream))
   const { database } = run.parts.registry
   const outcomes = refused.map(({ subject, reason, detail }) => {
     return { subject, outcome: { result: 'refused', reason, detail } as ReleaseOutcome }

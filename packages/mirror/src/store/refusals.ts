@@ -1,6 +1,7 @@
-import { toStoredSubject, type EntryOutcome, type Registry, type WriteTransaction } from '@skillstead/core'
-import type { Run } from '../run.ts'
-import type { StoredRefusal } from '../types.ts'
+import { toStoredSubject } from './upstream-log.ts'
+import type { EntryOutcome } from '../applying/mirrored-types.ts'
+import type { Registry, WriteTransaction } from '@skillstead/core'
+import type { StoredRefusal, Upstream } from '../types.ts'
 
 /** What did not come in of an upstream, and why: kept up to date in the transactions of a run. */
 export interface Refusals {
@@ -10,8 +11,10 @@ export interface Refusals {
 }
 
 /** Loads which subjects were refused before, so that what comes in needs to take back only those. */
-export async function createRefusals({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>): Promise<Refusals> {
-  const { database, clock } = parts.registry
+export async function createRefusals(
+  { database, clock }: Registry,
+  upstream: Pick<Upstream, 'name'>,
+): Promise<Refusals> {
   const rows = await database.read
     .selectFrom('upstream_refusals')
     .select('subject')

@@ -1,5 +1,6 @@
 import { createClient } from '@skillstead/client'
-import { writableKinds, type Registry } from '@skillstead/core'
+import { writableKinds } from '../queue/upstream-write.ts'
+import type { Registry } from '@skillstead/core'
 import { RegistryError, isUsername } from '@skillstead/protocol'
 import { requireApiKey } from '../settings.ts'
 import { getUpstream } from '../store/upstreams.ts'

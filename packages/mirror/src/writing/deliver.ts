@@ -1,10 +1,5 @@
-import {
-  enqueueDelivery,
-  toWriteLane,
-  upstreamWriteTopic,
-  type UpstreamWriteJob,
-  type WriteTransaction,
-} from '@skillstead/core'
+import { enqueueDelivery, toWriteLane, upstreamWriteTopic, type UpstreamWriteJob } from '../queue/upstream-write.ts'
+import type { WriteTransaction } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { createBreaker, type Breaker } from '../breaker.ts'

@@ -1,4 +1,5 @@
-import type { Registry, WritePayloads } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import type { WritePayloads } from '../queue/upstream-write.ts'
 
 type Read = Registry['database']['read']
 

@@ -1,4 +1,5 @@
-import type { Registry, UpstreamWriteRow, WriteKind, WritePayloads, WriteTransaction } from '@skillstead/core'
+import type { Registry, UpstreamWriteRow, WriteTransaction } from '@skillstead/core'
+import type { WriteKind, WritePayloads } from '../queue/upstream-write.ts'
 import { RegistryError } from '@skillstead/protocol'
 import type { WriteProblem } from '../write-types.ts'
 

@@ -1,5 +1,6 @@
 import { createClient } from '@skillstead/client'
-import type { Registry, WriteKind } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import type { WriteKind } from '../queue/upstream-write.ts'
 import { RegistryError, errorTable, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import type { Upstream } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'

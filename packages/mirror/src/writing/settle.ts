@@ -1,4 +1,5 @@
-import { enqueueDelivery, type Registry, type WriteTransaction } from '@skillstead/core'
+import { enqueueDelivery } from '../queue/upstream-write.ts'
+import type { Registry, WriteTransaction } from '@skillstead/core'
 import { RegistryError, isSkillName } from '@skillstead/protocol'
 import { getUpstream } from '../store/upstreams.ts'
 import { findNameThere, findRename } from './names.ts'

@@ -1,0 +1,14 @@
+import type { ExtensionCheck } from '@skillstead/core'
+import type { Check } from './finding.ts'
+
+/** The check of an extension as one of the doctor's. */
+export function toCheck({ name, run }: ExtensionCheck): Check {
+  return {
+    name,
+    async run({ database }, tell, faults) {
+      const report = { progress: tell, fault: (sentence: string) => faults.add(sentence) }
+      const { sound, advice } = await run(database.read, report)
+      return faults.toOutcome(sound, advice)
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { LogDraft, SkillRow, WriteTransaction } from '@skillstead/core/internal'
+import type { FirstOrigin } from './entry-data.ts'
+import type { FeedEntry } from './mirrored-types.ts'
+
+/**
+ * Versions of a mirrored skill that this log tells of once more, such as after it was hidden here for a time, with where
+ * each was first: a mirror that this one comes from in turn knows its own by that.
+ */
+export async function addFirstOrigins(
+  trx: WriteTransaction,
+  skill: Pick<SkillRow, 'origin_upstream'>,
+  drafts: readonly LogDraft[],
+): Promise<LogDraft[]> {
+  const subjects = drafts.filter(({ type }) => type === 'version').map(({ subject }) => subject)
+  if (subjects.length === 0 || skill.origin_upstream === null) return [...drafts]
+  const rows = await trx
+    .selectFrom('upstream_log')
+    .innerJoin('upstreams', 'upstreams.name', 'upstream_log.upstream')
+    .select(['subject', 'entry', 'log_origin', 'log_epoch'])
+    .where('upstream', '=', skill.origin_upstream)
+    .where('subject', 'in', subjects)
+    .where('type', '=', 'version')
+    .whereRef('seq', '<=', 'verified')
+    .orderBy('seq')
+    .execute()
+  const origins = new Map(
+    rows.map(({ subject, entry, log_origin: origin, log_epoch: epoch }) => {
+      const source = { origin: origin ?? '', epoch: epoch ?? 0 }
+      return [subject, toFirstOrigin(JSON.parse(entry) as FeedEntry, source)]
+    }),
+  )
+  return drafts.map((draft) => {
+    const origin = draft.type === 'version' ? origins.get(draft.subject) : undefined
+    return origin ? { ...draft, data: { ...draft.data, origin } } : draft
+  })
+}
+
+/** Where an entry was first: what it says itself, else where it was read. */
+export function toFirstOrigin(
+  { seq, data }: Pick<FeedEntry, 'seq' | 'data'>,
+  { origin, epoch }: { origin: string; epoch: number },
+): FirstOrigin {
+  const first = data['origin'] as Partial<FirstOrigin> | null | undefined
+  if (typeof first?.origin !== 'string' || typeof first.epoch !== 'number' || typeof first.seq !== 'number') {
+    return { origin, epoch, seq }
+  }
+  return { origin: first.origin, epoch: first.epoch, seq: first.seq }
+}

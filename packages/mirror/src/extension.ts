@@ -1,0 +1,27 @@
+import type { Registry, RegistryExtension } from '@skillstead/core'
+import { addFirstOrigins } from './applying/first-origins.ts'
+import { createUpstreamQueue } from './queue/upstream-queue.ts'
+import { proveVersion } from './store/upstream-proofs.ts'
+import { upstreamsCheck } from './store/upstreams-check.ts'
+
+/**
+ * What a registry needs to be a mirror: the queue of writes to its upstreams, and their logs.
+ *
+ * @example
+ * const registry = await openRegistry({ path: 'skills.db', extensions: [mirrorExtension] })
+ * const mirror = createMirror(registry)
+ */
+export const mirrorExtension: RegistryExtension = {
+  name: '@skillstead/mirror',
+  checks: [upstreamsCheck],
+  connect: (parts) => ({
+    upstreamQueue: createUpstreamQueue(parts),
+    upstreamLogs: { addFirstOrigins, proveVersion },
+  }),
+}
+
+/** Throws a TypeError for a registry that was opened without the extension. */
+export function requireExtension({ extensions }: Pick<Registry, 'extensions'>): void {
+  if (extensions.some(({ name }) => name === mirrorExtension.name)) return
+  throw new TypeError('Open the registry with `extensions: [mirrorExtension]` of @skillstead/mirror.')
+}

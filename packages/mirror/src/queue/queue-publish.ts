@@ -1,0 +1,109 @@
+import {
+  type PublishedHere,
+  type SettingsChange,
+  isPublicMatter,
+  type SkillSettings,
+  keepCompiled,
+  type SkillRow,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import { insertWrite, writableKinds, type WriteParts } from './upstream-write.ts'
+
+/**
+ * Keeps a public version, or a fork, for each upstream at which its publisher has an account, in the transaction that
+ * stores it. What came from an upstream goes there alone, and a fork only where its source is.
+ */
+export async function queuePublish(trx: WriteTransaction, parts: WriteParts, act: PublishedHere): Promise<void> {
+  const { skill, version, userId, forkedFrom } = act
+  for (const upstream of await findLinked(trx, skill, userId)) {
+    const common = { skillId: skill.id, by: 'user', version: version.version, digest: version.digest } as const
+    const write = { upstream, userId, subject: skill.full_name }
+    if (!forkedFrom) {
+      const payload = { ...common, settings: toTold(act.settings) }
+      await insertWrite(trx, parts, { ...write, kind: 'publish', payload })
+    } else if (await isThere(trx, upstream.name, forkedFrom.fullName)) {
+      const payload = { ...common, source: forkedFrom.fullName }
+      await insertWrite(trx, parts, { ...write, kind: 'fork', payload })
+    }
+  }
+}
+
+/**
+ * Keeps a change of what is said of a skill for the upstreams that have the skill. One that turned public is published
+ * there with all its versions.
+ */
+export async function queueSettings(trx: WriteTransaction, parts: WriteParts, act: SettingsChange): Promise<void> {
+  const { before, skill, userId } = act
+  const upstreams = await findLinked(trx, skill, userId)
+  if (upstreams.length === 0) return
+  if (before.visibility !== 'public') return queueHistory(trx, parts, { skill, userId })
+  const settings = toTold(act.settings)
+  if (Object.keys(settings).length === 0) return
+  for (const upstream of upstreams) {
+    if (!(await isThere(trx, upstream.name, skill.full_name))) continue
+    const payload = { skillId: skill.id, by: 'user', settings } as const
+    await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind: 'publish', payload })
+  }
+}
+
+async function queueHistory(
+  trx: WriteTransaction,
+  parts: WriteParts,
+  { skill, userId }: { skill: SkillRow; userId: string },
+): Promise<void> {
+  const versions = await trx
+    .selectFrom('versions')
+    .select(['version', 'digest'])
+    .where('skill_id', '=', skill.id)
+    .where('yanked', '=', 0)
+    .orderBy('sort_key')
+    .execute()
+  const { category, repository } = skill
+  const settings = { ...(category !== '' && { category }), ...(repository !== '' && { repository }) }
+  for (const version of versions) {
+    await queuePublish(trx, parts, { skill, version, userId, settings })
+  }
+}
+
+/** Who may see it is each registry's own matter. */
+function toTold(settings: SkillSettings): SkillSettings {
+  const told = Object.entries({ ...settings, visibility: undefined })
+  return Object.fromEntries(told.filter(([, value]) => value !== undefined))
+}
+
+const selectLinks = keepCompiled((db, { userId }: { userId: string }) =>
+  db
+    .selectFrom('upstream_links')
+    .innerJoin('upstreams', 'upstreams.name', 'upstream_links.upstream')
+    .select(['upstreams.name', 'upstreams.location', 'upstreams.kind'])
+    .where('upstream_links.user_id', '=', userId),
+)
+
+/** The upstreams that a public act of a user on a skill goes to. */
+async function findLinked(trx: WriteTransaction, skill: SkillRow, userId: string) {
+  if (!isPublicMatter(skill)) return []
+  const linked = (await selectLinks(trx, { userId })).filter(({ kind }) => writableKinds.has(kind))
+  return skill.origin_kind === 'mirror' ? linked.filter(({ name }) => name === skill.origin_upstream) : linked
+}
+
+/** Whether an upstream has a skill, or is going to. */
+async function isThere(trx: WriteTransaction, upstream: string, fullName: string): Promise<boolean> {
+  const mirrored = await trx
+    .selectFrom('skills')
+    .select('id')
+    .where('full_name', '=', fullName)
+    .where('origin_kind', '=', 'mirror')
+    .where('origin_upstream', '=', upstream)
+    .executeTakeFirst()
+  if (mirrored) return true
+  const written = await trx
+    .selectFrom('upstream_writes')
+    .select('id')
+    .where('upstream', '=', upstream)
+    .where('state', 'in', ['pending', 'delivered', 'conflict'])
+    .where('subject', '=', fullName)
+    .where('kind', 'in', ['publish', 'fork'])
+    .limit(1)
+    .executeTakeFirst()
+  return written !== undefined
+}

@@ -1,0 +1,15 @@
+import type { UpstreamQueue } from '@skillstead/core/internal'
+import { queueInstalls } from './queue-installs.ts'
+import { queueOpinion } from './queue-opinion.ts'
+import { queuePublish, queueSettings } from './queue-publish.ts'
+import type { WriteParts } from './upstream-write.ts'
+
+/** The queue of writes to upstreams, filled in the transactions of their causes. */
+export function createUpstreamQueue(parts: WriteParts): UpstreamQueue {
+  return {
+    queuePublish: (trx, published) => queuePublish(trx, parts, published),
+    queueSettings: (trx, change) => queueSettings(trx, parts, change),
+    queueOpinion: (trx, opinion) => queueOpinion(trx, parts, opinion),
+    queueInstalls: (trx, installs) => queueInstalls(trx, parts, installs),
+  }
+}

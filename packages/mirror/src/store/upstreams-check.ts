@@ -1,0 +1,39 @@
+import type { ExtensionCheck } from '@skillstead/core'
+import { checkUpstreamLog } from './check-upstream-log.ts'
+
+/** Checks the stored logs of upstreams against the checkpoints that the upstreams signed. */
+export const upstreamsCheck: ExtensionCheck = {
+  name: 'mirrors',
+  async run(db, { progress, fault }) {
+    const upstreams = await db.selectFrom('upstreams').selectAll().orderBy('name').execute()
+    for (const upstream of upstreams) {
+      progress(upstream.name)
+      const problem = await checkUpstreamLog(db, upstream)
+      if (problem) fault(`Upstream ${upstream.name}: ${problem}`)
+      if (!areJson(upstream)) fault(`Upstream ${upstream.name}: what is kept of it is no JSON.`)
+    }
+    const alarms = upstreams.filter(({ alarm }) => alarm !== null).length
+    const also = alarms === 0 ? '' : ` ${alarms} stand still over an alarm: see mirror status.`
+    return {
+      sound:
+        upstreams.length === 0
+          ? 'No upstream is followed.'
+          : `The logs of ${upstreams.length} upstreams are as they were vouched for.${also}`,
+      advice: 'Remove the upstream with mirror remove and add it again: what is mirrored stays, and is verified anew.',
+    }
+  },
+}
+
+function areJson({
+  settings,
+  keys,
+  cursor,
+  report,
+}: Record<'settings' | 'keys' | 'cursor' | 'report', string>): boolean {
+  try {
+    for (const text of [settings, keys, cursor, report]) JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
