@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   scanner: ['protocol', 'skill-format'],
   client: ['protocol', 'skill-format'],
   core: ['protocol', 'skill-format', 'scanner'],
-  mirror: ['protocol', 'skill-format', 'client', 'core'],
+  mirror: ['protocol', 'skill-format', 'scanner', 'client', 'core'],
   maintenance: ['protocol', 'skill-format', 'core'],
   server: ['protocol', 'skill-format', 'client', 'core'],
   cli: ['protocol', 'skill-format', 'scanner', 'client', 'core', 'mirror', 'maintenance', 'server'],
@@ -43,7 +43,6 @@ const rooms = [
   'webhooks',
   'community',
   'governance',
-  'upstreams',
   'operator',
 ]
 const besideRooms = ['call.ts', 'index.ts', 'internal.ts', 'local-api.ts', 'operations.ts', 'registry.ts']

@@ -2,7 +2,7 @@ import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type e
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { OperatorContext } from './operator-context.ts'
-import type { UpstreamOperator } from '../upstreams/upstream-port.ts'
+import type { UpstreamOperator } from '../catalogue/upstream-port.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>

@@ -2,14 +2,16 @@ import type { SharedLimits } from '../accounts/shared-limits.ts'
 import type { CommunityContext } from '../community/community-context.ts'
 import type { DownloadCounters } from '../community/download-counters.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import type { UpstreamsContext } from '../upstreams/upstreams-context.ts'
+import type { Upstreams } from '../catalogue/upstream-port.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
 import type { ServingNode } from './node-port.ts'
 import type { BackupPlan } from './scheduled-backups.ts'
 import type { SetupCode } from './setup-code.ts'
 
 /** Dependencies of what operators see and do: all of the registry. */
-export interface OperatorContext extends CommunityContext, WebhooksContext, UpstreamsContext {
+export interface OperatorContext extends CommunityContext, WebhooksContext {
+  /** The upstreams of a mirror, once one is attached. */
+  readonly upstreams: Upstreams
   readonly counters: DownloadCounters
   /** Limits across the nodes on one database; undefined when a database has one node. */
   readonly sharedLimits: SharedLimits | undefined
