@@ -118,7 +118,7 @@ describe('skillstead external', () => {
   it('scan refuses what is not public', async () => {
     const { code, stderr } = await skillstead(['external', 'scan', 'http://127.0.0.1/SKILL.md', ...data])
     expect(code).toBe(1)
-    expect(stderr).toContain('url must lead to a public host')
+    expect(stderr).toContain('url must be on a public host')
   })
 
   it('works on a running node, for administrators', async () => {

@@ -147,7 +147,7 @@ describe('an operator who looks after a mirror', () => {
     const { stdout } = await skillstead(['key', '--data', data])
     expect(stdout).toMatch(/^skills\.office\.example\+/)
     const other = await run('sync', 'main', '--origin', 'other.example')
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("was begun as 'skills.office.example'") })
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("is named 'skills.office.example'") })
     expect(await run('sync', 'main', '--origin', 'a b')).toMatchObject({ code: 2 })
   })
 })

@@ -176,7 +176,7 @@ describe('skillstead mirror', () => {
     expect((await readFile(join(data, 'skillstead.db'))).includes(key)).toBe(false)
     const other = { SKILLSTEAD_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
     const { code, stderr } = await skillstead(['mirror', 'sync', 'main', '--data', data], { env: other })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('sealed with another secret key') })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('encrypted with another secret key') })
     const none = await skillstead(['mirror', 'list', '--data', data], { env: { SKILLSTEAD_SECRET_KEY: 'short' } })
     expect(none).toMatchObject({
       code: 2,

@@ -151,7 +151,7 @@ describe('a client whose node is not what it should be', () => {
     const unparsed = 'sent JSON that does not parse'
     for (const [body, words] of [
       ['{"skills": [{"na', unparsed],
-      ['['.repeat(100_000), 'sent JSON that is not read: It nests deeper than 128 levels.'],
+      ['['.repeat(100_000), 'sent JSON that is not read: The JSON nests deeper than 128 levels.'],
       ['Hello', unparsed],
       ['', unparsed],
     ] as const) {

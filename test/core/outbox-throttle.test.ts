@@ -80,10 +80,10 @@ describe('the throttle of the outbox', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(150, { busy: 1 })
-    expect(throttle.isHolding).toBe(true)
+    expect(throttle.isLimiting).toBe(true)
     expect(throttle.room).toBeLessThan(20)
     pass(150, { busy: 1 })
-    expect(throttle.isHolding).toBe(false)
+    expect(throttle.isLimiting).toBe(false)
   })
 
   it('never stalls: after whatever has happened, something may begin within a few milliseconds', () => {

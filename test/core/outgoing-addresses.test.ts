@@ -109,7 +109,7 @@ describe('an address that is not public', () => {
       const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8') })
       const refusal = await refusalOf(outgoing.requirePublic(`https://example.com:${port}/`, 'target'))
       expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'target' }] })
-      expect(refusal.message).toBe(`target must not have the port ${port}, which is another protocol's.`)
+      expect(refusal.message).toBe(`target must not use the port ${port}, which belongs to another protocol.`)
     },
   )
 

@@ -170,7 +170,7 @@ describeDatabases('the name of a node', (open) => {
     const one = await open({ origin: 'first.example' })
     await appendMany(one, 1)
     await expect(openRegistry({ ...one.location, origin: 'second.example' })).rejects.toThrow(
-      "The log of this database was begun as 'first.example' and cannot go on as 'second.example'",
+      "The log of this database is named 'first.example' and cannot be renamed to 'second.example'",
     )
     const again = await open({ at: one.location, clock: one.clock })
     expect(again.registry.origin).toBe('first.example')
@@ -189,7 +189,7 @@ describe('serve --origin', () => {
     await skillsteadJson(['examples', '--data', data])
     const { code, stdout, stderr } = await skillstead(['serve', '--port', '0', '--data', data, '--origin', 'other'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^The log of this database was begun as 'skills\.example\/registry' [^\n]+\.\n$/)
+    expect(stderr).toMatch(/^The log of this database is named 'skills\.example\/registry' [^\n]+\.\n$/)
   })
 
   it.each(['a b', 'a+b', '', 'x'.repeat(256)])(

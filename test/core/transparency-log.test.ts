@@ -153,7 +153,7 @@ describeDatabases('a look through the log', (open) => {
     expect(check).toMatchObject({ ok: true })
     expect(await checkLog(test.registry)).toEqual({
       ok: true,
-      detail: '660 entries, none missing, and the tree over them is right.',
+      detail: '660 entries, none missing, and their Merkle tree is correct.',
     })
     const findings = await checkRegistry(test.registry)
     expect(findings.find(({ name }) => name === 'log')).toMatchObject({ ok: true })
@@ -171,19 +171,19 @@ describeDatabases('a look through the log', (open) => {
       'a column beside an entry',
       `update log set subject = 'other' where seq = 17`,
       `update log set subject = 'made/entry-16' where seq = 17`,
-      `The log's entry 17 is not what the columns beside it say.`,
+      `The log's entry 17 does not match the columns of its row.`,
     ],
     [
       'the time beside an entry',
       `update log set at = at + 1 where seq = 17`,
       `update log set at = at - 1 where seq = 17`,
-      `The log's entry 17 is not what the columns beside it say.`,
+      `The log's entry 17 does not match the columns of its row.`,
     ],
     [
       'a key',
       `update signing_keys set public_key = (select hash from log where seq = 1)`,
       `restore key`,
-      `The log's key 1 has two halves that do not belong together.`,
+      `The private and public halves of the log's key 1 do not match.`,
     ],
     [
       'the numbers of entries',
@@ -210,10 +210,10 @@ describeDatabases('a look through the log', (open) => {
       `The log's tile 0/1 does not match the entries below it.`,
     ],
     [
-      'what is half way up in a tile',
+      'the middle level of a tile',
       `update tree_tiles set middle = (select middle from tree_tiles where n = 0) where n = 1`,
       `restore tile`,
-      `The log's tile 0/1 does not match what is half way up in it.`,
+      `The log's tile 0/1 does not match its stored middle level.`,
     ],
     [
       'a tile that is not full yet',

@@ -143,7 +143,7 @@ describeApi('the verification of authors', (open) => {
       outside.txt.set(domain, [[change(token)]])
       outside.pages.set(`${domain}${wellKnown}`, change(token))
       await ask(user, 'domain', domain)
-      await until(user, { status: 'pending', note: expect.stringContaining('does not hold the token') })
+      await until(user, { status: 'pending', note: expect.stringContaining('does not contain the token') })
       expect(await verifiedOf(user)).toEqual([])
     })
 
@@ -213,7 +213,7 @@ describeApi('the verification of authors', (open) => {
       expect(await newestOf(user)).toMatchObject({
         proof: kept,
         status: 'verified',
-        instructions: 'Nothing is left to do.',
+        instructions: 'Verified: nothing left to do.',
       })
       expect(await verifiedOf(user)).toEqual(['github'])
     })
@@ -260,7 +260,7 @@ describeApi('the verification of authors', (open) => {
       const { token } = await ask(user, 'domain', 'new.example.com')
       expect(await listOf(user)).toMatchObject([
         { proof: 'new.example.com', status: 'pending' },
-        { id: old.id, status: 'rejected', note: 'Another proof took its place.' },
+        { id: old.id, status: 'rejected', note: 'Replaced by another proof.' },
         { id: manual.id, status: 'pending' },
       ])
       outside.txt.set('old.example.com', [[token]])

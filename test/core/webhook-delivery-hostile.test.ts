@@ -20,7 +20,7 @@ interface Way {
 const host = 'The host of that address'
 const closes = `${host} cannot be reached: it closes the connection without an answer.`
 const noHttp = `${host} answers with something that is not HTTP.`
-const notPublic = 'url must lead to a public host, not into a local or private network.'
+const notPublic = 'url must be on a public host, not in a local or private network.'
 const failing = (error: string, respond: Way['respond'], statusCode: number | null = null): Way => ({
   respond,
   status: 'pending',
@@ -50,12 +50,12 @@ function every(ms: number, { socket }: IncomingMessage, tick: () => void): void 
 
 /** What receivers do that speak TLS as they should, by the host that does it. */
 const ways: Record<string, Way> = {
-  hangs: failing('There was no answer in time.', () => {}),
-  'drips-headers': failing('There was no answer in time.', (_response, request) => {
+  hangs: failing('The host did not respond in time.', () => {}),
+  'drips-headers': failing('The host did not respond in time.', (_response, request) => {
     request.socket.write('HTTP/1.1 200 OK\r\n')
     every(100, request, () => request.socket.write('x-a: b\r\n'))
   }),
-  'is-late': failing('There was no answer in time.', (response) => setTimeout(() => response.end(), 6000).unref()),
+  'is-late': failing('The host did not respond in time.', (response) => setTimeout(() => response.end(), 6000).unref()),
   'drips-body': arriving(200, (response, request) => {
     response.writeHead(200).flushHeaders()
     every(50, request, () => response.write('x'))
@@ -90,7 +90,7 @@ const failures: Record<string, string> = {
   expired: `${host} shows a certificate that has expired.`,
   misnamed: `${host} shows a certificate of another name.`,
   plain: `${host} does not answer with TLS that is understood.`,
-  silent: 'There was no answer in time.',
+  silent: 'The host did not respond in time.',
   deaf: `${host} cannot be reached: it refuses the connection.`,
   nowhere: `${host} is not known to the name servers.`,
   turning: notPublic,

@@ -31,10 +31,10 @@ describeDatabases('accounts at upstreams', (open) => {
     expect(JSON.stringify(rows)).not.toContain(upstream.alice.key)
     expect(registry.secrets.open(rows[0]!.credential)).toBe(upstream.alice.key)
     const other = await openMirror(open, {}, { secretKey: randomBytes(32) })
-    expect(() => other.test.registry.secrets.open(rows[0]!.credential)).toThrow('sealed with another secret key')
+    expect(() => other.test.registry.secrets.open(rows[0]!.credential)).toThrow('encrypted with another secret key')
     const altered = Buffer.from(rows[0]!.credential)
     altered[altered.length - 1]! ^= 1
-    expect(() => registry.secrets.open(altered)).toThrow('sealed with another secret key')
+    expect(() => registry.secrets.open(altered)).toThrow('encrypted with another secret key')
     await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key has 32 bytes')
   })
 

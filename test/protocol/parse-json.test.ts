@@ -20,15 +20,15 @@ describe('JSON of strangers', () => {
       `${'{"a":[],"x":'.repeat(13_000)}1${'}'.repeat(13_000)}`,
       `["\\\\",${'['.repeat(200)}`,
     ]) {
-      expect(() => parseForeignJson(text)).toThrow('It nests deeper than 128 levels.')
+      expect(() => parseForeignJson(text)).toThrow('The JSON nests deeper than 128 levels.')
     }
   })
 
   it('is refused where it holds more values than asked for, whatever its strings hold', () => {
     expect(parseForeignJson('{"a,,,[[[":[1,2]}', { valuesMax: 4 })).toEqual({ 'a,,,[[[': [1, 2] })
     for (const text of ['[1,2,3,4]', '{"a":[1,2,3]}', '[[],[],[]]'])
-      expect(() => parseForeignJson(text, { valuesMax: 4 })).toThrow('It holds more than 4 values.')
-    expect(() => parseForeignJson(`[${'0,'.repeat(1_000_000)}0]`)).toThrow('It holds more than 1000000 values.')
+      expect(() => parseForeignJson(text, { valuesMax: 4 })).toThrow('The JSON has more than 4 values.')
+    expect(() => parseForeignJson(`[${'0,'.repeat(1_000_000)}0]`)).toThrow('The JSON has more than 1000000 values.')
   })
 
   it('is refused where it is none', () => {

@@ -19,14 +19,15 @@ import { operations } from './operations.ts'
 import { withShare } from './catalogue/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 
-/** What an operation answered, whatever its endpoint: a JSON value or its bytes, or content of another type. */
+/** The result of an operation: a JSON value, JSON that is already encoded, or content of another media type. */
 export type AnyReply = Reply<unknown | EncodedJson | Content>
 
 type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
 /**
- * Calls an operation by its name: who may call, what is sent, then the operation. The one way in for both transports.
- * `input` is one flat object of path parameters, query parameters and body fields. Throws RegistryError.
+ * Calls an operation by name: authorizes the caller, validates the input, runs the operation. Both transports (HTTP and
+ * in-process) go through this function. `input` is one flat object of path parameters, query parameters and body
+ * fields. Throws RegistryError.
  */
 export async function localCall(
   context: OperatorContext,
@@ -58,14 +59,15 @@ export async function localCall(
 }
 
 /**
- * Who may call, by the endpoint's row alone: a transport asks before it reads what is sent.
- * Throws `unauthorized`, `forbidden` and `plan_required`.
+ * Checks whether the caller may use an endpoint, from the endpoint's row alone, so that a transport can reject a
+ * request before it reads the body. Throws `unauthorized`, `forbidden` and `plan_required`.
  */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
-  // What guests may do, a key does in the name of its user, as far as it may.
+  // An endpoint that is open to guests still requires its scope when a key is sent.
   if (endpoint.auth === 'none' && (caller.kind === 'guest' || endpoint.scope === undefined)) return
   const user = requireUser(caller)
-  // What is no row of the table's, as that an owner needs another scope than an administrator, its operation asks for.
+  // With scope 'any' the operation itself checks scopes, for example where an owner and an administrator need different
+  // ones.
   if (endpoint.scope !== 'any') requireScope(user, endpoint.scope ?? 'read')
   if (endpoint.auth === 'admin' && user.role !== 'admin') {
     throw new RegistryError('forbidden', 'Only administrators may do this.')
@@ -86,7 +88,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
   return new RegistryError('invalid_request', detail, { errors })
 }
 
-/** The caller with the link that came along. Throws `forbidden` where it comes with a request to change something. */
+/** Adds a share token to the caller. Throws `forbidden` when the request would change something. */
 async function withLink(context: OperatorContext, { method }: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
   if (method !== 'GET')

@@ -1,6 +1,6 @@
 /**
- * The parts of the registry that the other packages of this repository are built on. They are released together: programs
- * outside should not import them, since they change without notice.
+ * Parts of the registry that other packages of this repository build on. They are released together. Programs outside
+ * the repository should not import them: they change without notice.
  */
 export { ensureNamespace } from './accounts/users.ts'
 export { type CatalogueContext } from './catalogue/catalogue-context.ts'

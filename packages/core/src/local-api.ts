@@ -7,8 +7,8 @@ import { EncodedJson } from './kernel/encoded-json.ts'
 import { SkillMoved } from './catalogue/find-skill.ts'
 
 /**
- * The registry as functions, without a network between: the same as the HTTP client's, for the given caller. `options`
- * go along with every call, such as an agent's token.
+ * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
+ * as `caller`. `options` apply to every call, for example an agent's token.
  *
  * @example
  * const api = localApi(registry, await registry.getCaller('alice'))
@@ -33,13 +33,13 @@ async function call(
     const { body } = await localCall(context, name, withoutUndefined(input), caller, options)
     return body instanceof EncodedJson ? JSON.parse(Buffer.from(body.bytes).toString()) : body
   } catch (error) {
-    // What HTTP clients do with a redirect.
+    // Follow the redirect of a renamed skill, as HTTP clients do.
     if (error instanceof SkillMoved) return call(context, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
 }
 
-/** JSON drops what is undefined; here it would be an unknown or malformed field. */
+/** JSON drops undefined values. Validation would reject them as unknown or malformed fields. */
 function withoutUndefined(input: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 }

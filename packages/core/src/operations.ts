@@ -104,7 +104,7 @@ import { retryDelivery } from './webhooks/retry-delivery.ts'
 import { showDelivery } from './webhooks/show-delivery.ts'
 import { updateWebhook } from './webhooks/update-webhook.ts'
 
-/** Every endpoint of the table, as a function of the registry's parts, the input and who asks. */
+/** The operation of every endpoint: a function of the registry's context, the input and the caller. */
 export const operations = {
   searchSkills,
   suggest,

@@ -50,73 +50,76 @@ import { createEvents } from './webhooks/events.ts'
 import { createWatchers } from './webhooks/download-watchers.ts'
 
 export interface RegistryOptions extends DatabaseLocation {
-  /** Where the time comes from; the system's clock unless a test says otherwise. */
+  /** Source of the current time. Default: the system clock. */
   readonly clock?: Clock
   /**
-   * How the node calls itself in its feed and log, such as its host; an id of its own unless it is said. The database
-   * keeps it, and refuses another one as soon as the log has entries.
+   * Name of this node in its feed and log, such as its host name. Default: a generated id. The name is stored in the
+   * database and cannot change once the log has entries.
    */
   readonly origin?: string
-  /** Catalogues of more skills than this are searched in the database instead of in memory. 0: always. */
+  /**
+   * Largest number of skills that is searched in memory; larger catalogues are searched in the database. 0: always in
+   * the database.
+   */
   readonly memorySkillsMax?: number
-  /** How many bytes of answers are kept ready to send; 0 builds every answer anew. 24 MiB unless it is said. */
+  /** Size of the response cache in bytes; 0 turns it off. Default: 24 MiB. */
   readonly answerBytesMax?: number
   /**
-   * How often changes of other processes are looked for, in milliseconds, also while PostgreSQL gives notice of them. A
-   * second unless it is said.
+   * Interval in milliseconds at which changes of other processes are polled, also while PostgreSQL sends notifications.
+   * Default: 1000.
    */
   readonly pollMs?: number
-  /** Whether this process takes work from the outbox. True unless a short command says otherwise. */
+  /** Whether this process runs jobs from the outbox. Default: true. */
   readonly works?: boolean
-  /** What may be reached outside: public addresses unless it is said. */
+  /** Which hosts outgoing requests may reach. Default: public addresses. */
   readonly outgoing?: OutgoingOptions
   readonly webhooks?: WebhookOptions
-  /** The plan of new users where no administrator names another. Default: free. */
+  /** Plan of new users when the administrator names none. Default: free. */
   readonly defaultPlan?: PlanName
-  /** What is done with versions that a scan has something against: they are published with warnings unless it is said. */
+  /** What happens to versions that the scanner flags. Default: they are published with warnings. */
   readonly scanPolicy?: ScanPolicy
-  /** How much each user on the free plan may store, in bytes; 0 for any amount. Default: 1 GiB. */
+  /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
   readonly storageQuotaBytes?: number
-  /** Copies the SQLite file into `backups` beside it by itself; never unless it is said. */
+  /** Scheduled copies of the SQLite file into the folder `backups` next to it. Default: none. */
   readonly backups?: BackupPlan
-  /** 32 bytes that API keys for upstreams are sealed with; without them none can be stored. */
+  /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
   readonly secretKey?: Uint8Array
   /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror`. Default: none. */
   readonly extensions?: readonly RegistryExtension[]
-  /** Told of errors that no caller is there to hear. */
+  /** Called with errors of background work, which no caller receives. */
   readonly onError?: (error: unknown) => void
 }
 
 /** An open registry: everything that Skillstead does, without a network. */
 export interface Registry extends OperatorContext {
-  /** Who holds a key; throws `unauthorized`. */
+  /** Returns the user of an API key; throws `unauthorized`. */
   authenticate(key: string): Promise<UserCaller>
-  /** Who holds a session; throws `unauthorized`. */
+  /** Returns the user of a session token; throws `unauthorized`. */
   authenticateSession(token: string): Promise<UserCaller>
-  /** A user as a caller, for code that runs inside the process and is trusted. Throws `not_found`. */
+  /** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
   getCaller(username: string): Promise<UserCaller>
   beginIdempotent(caller: UserCaller, key: string, bodyHash: string): ReturnType<typeof beginIdempotent>
   finishIdempotent(caller: UserCaller, key: string, claim: IdempotentClaim, answer: KeptAnswer | null): Promise<void>
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
   metrics(): Promise<Metric[]>
-  /** Adds figures of what works on the registry from outside, such as a mirror. */
+  /** Adds metrics of a component that runs on top of the registry, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void
   /** The extensions that the registry was opened with. */
   readonly extensions: readonly RegistryExtension[]
-  /** Ends long polls, for a node that shuts down: whoever waits gets what there is. */
+  /** Ends long polls when a node shuts down: each responds with the entries that exist. */
   endWaits(): void
-  /** Ends what is running, writes what is gathered, closes the database. */
+  /** Waits for running work, writes buffered counters and closes the database. */
   close(): Promise<void>
 }
 
 const reputation = { changeStanding, creditSkill, recountCredit }
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 60_000
-/** Below this a disk is as good as full: SQLite needs room for its journal. */
+/** Free space below which a disk counts as full: SQLite needs room for its journal. */
 const diskBytesMin = 64 * 1024 * 1024
 
 /**
- * Opens a registry on an SQLite file or a PostgreSQL database, and makes one where there is none.
+ * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none.
  *
  * @example
  * const registry = await openRegistry({ path: 'skills.db' })
@@ -125,7 +128,7 @@ const diskBytesMin = 64 * 1024 * 1024
  */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   if (options.origin !== undefined && !isNoteName(options.origin)) {
-    throw new TypeError('An `origin` is a name without spaces and plus signs, such as registry.example.com.')
+    throw new TypeError('`origin` must not contain spaces or plus signs. Use a name such as registry.example.com.')
   }
   const { extensions = [] } = options
   const clock = options.clock ?? systemClock
@@ -203,7 +206,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     waits.abort()
     search.stop()
     await search.warmed
-    // Together: nothing more begins, and a host that does not answer holds nobody up.
+    // In parallel: stopping the outbox prevents new requests, and closing the client aborts requests that hang.
     await Promise.all([outbox.stop(), outgoing.close()])
     await counters.stop()
     await telemetry.stop()
@@ -219,7 +222,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await scheduleHousekeeping(context)
     scheduleTakedowns(context)
     handleVerifiedSkills(context)
-    // Offline they are left where they are, untried: whoever opens the registry with a way out does them.
+    // Offline, verification jobs stay pending: the next process with network access runs them.
     if (!outgoing.isOffline) {
       handleVerifications(context)
       handleExternalScans(context)
@@ -229,7 +232,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await scheduleSketches(context)
     await scheduleBackups(context, onError)
     outbox.start()
-    // What a process recorded that ended before it counted.
+    // Count installs that were recorded by a process that ended before it counted them.
     await telemetry.flush()
   }
 
@@ -259,7 +262,10 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   }
 }
 
-/** The identity of the database and a key for it; where it is to have another name the database is closed again. */
+/**
+ * Reads the node's identity and creates its first signing key. Closes the database if `origin` conflicts with the
+ * stored name.
+ */
 async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
   try {
     const identity = await readIdentity(database, origin)

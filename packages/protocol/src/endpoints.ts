@@ -16,7 +16,7 @@ import { skillEndpoints } from './endpoints/skills.ts'
 import { syncEndpoints } from './endpoints/sync.ts'
 import { webhookEndpoints } from './endpoints/webhooks.ts'
 
-/** The whole interface under `/api/v1`: the routes, the validation, the OpenAPI document and both clients come from here. */
+/** All operations under `/api/v1`: the source of the routes, the validation, the OpenAPI document and both clients. */
 export const endpoints = {
   ...skillEndpoints,
   ...ownershipEndpoints,
@@ -38,5 +38,5 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
-/** The registry as functions to call, whether a network lies between or not. */
+/** The registry as functions, over HTTP or in-process. */
 export type RegistryApi = Api<typeof endpoints>

@@ -1,15 +1,15 @@
 import type { AllowanceName } from './allowances.ts'
 
 /**
- * Every code that an answer can carry, its status (RFC 9110) and its title. Codes are stable; titles are for people.
+ * Every error code with its status (RFC 9110) and its title. Codes are stable; titles are for people and may change.
  */
 export const errorTable = {
   invalid_request: { status: 400, title: 'The request is not valid' },
-  unauthorized: { status: 401, title: 'A valid API key is needed' },
+  unauthorized: { status: 401, title: 'A valid API key is required' },
   forbidden: { status: 403, title: 'You may not do this' },
   plan_required: { status: 403, title: 'Your plan does not include this' },
-  not_found: { status: 404, title: 'There is nothing here' },
-  method_not_allowed: { status: 405, title: 'This address does not take that method' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'This URL does not support the method' },
   version_exists: { status: 409, title: 'This version is already published with other content' },
   name_taken: { status: 409, title: 'The name is taken' },
   invalid_transition: { status: 409, title: 'The state does not allow this' },
@@ -21,7 +21,7 @@ export const errorTable = {
   rate_limited: { status: 429, title: 'Too many requests' },
   taken_down: { status: 451, title: 'The content is under a takedown' },
   internal: { status: 500, title: 'Something went wrong on our side' },
-  not_implemented: { status: 501, title: 'Not built yet' },
+  not_implemented: { status: 501, title: 'Not implemented' },
   upstream_failed: { status: 502, title: 'Another server failed' },
   offline: { status: 503, title: 'Not available offline' },
   overloaded: { status: 503, title: 'The node is overloaded' },
@@ -31,13 +31,13 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-/** What is wrong with one field of a request; `path` is dotted, as in `files.0.path`. */
+/** A problem with one field of a request; `path` is dotted, as in `files.0.path`. */
 export interface FieldError {
   readonly path: string
   readonly message: string
 }
 
-/** The body of an error answer, `application/problem+json` (RFC 9457). */
+/** The body of an error response, `application/problem+json` (RFC 9457). */
 export interface Problem {
   readonly type: string
   readonly title: string
@@ -48,25 +48,25 @@ export interface Problem {
   readonly errors?: readonly FieldError[]
 }
 
-/** The stable URI of a problem; it ends in the code and need not be fetched (RFC 9457, section 3.1.1). */
+/** The stable URI of a problem; it ends in the code and does not resolve (RFC 9457, section 3.1.1). */
 export function toProblemType(code: ErrorCode): string {
   return `urn:skillstead:problem:${code}`
 }
 
 export interface RegistryErrorOptions {
-  /** One entry for every field at fault. */
+  /** One entry for each invalid field. */
   readonly errors?: readonly FieldError[]
   /** Seconds after which the same request may succeed; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** Of `rate_limited`, the limit against abuse that was hit. */
+  /** The anti-abuse limit that caused `rate_limited`. */
   readonly allowance?: AllowanceName
-  /** Kept for the log, never shown to a caller. */
+  /** Logged, never sent to a caller. */
   readonly cause?: unknown
-  /** The request this answers, where it came over HTTP. */
+  /** Id of the HTTP request that failed. */
   readonly requestId?: string
 }
 
-/** The one error of the registry, the same on both sides of the wire. */
+/** The registry's only error class, the same in the server and the client. */
 export class RegistryError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -87,7 +87,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** The problem document of an error. */
+/** Converts an error to its problem document. */
 export function toProblem(error: RegistryError, requestId: string): Problem {
   return {
     type: toProblemType(error.code),

@@ -1,4 +1,4 @@
-/** A file of a version in the list that the version's digest is made of. */
+/** A file in the list from which a version's digest is computed. */
 export interface ManifestFile {
   readonly path: string
   readonly size: number
@@ -7,8 +7,8 @@ export interface ManifestFile {
 }
 
 /**
- * The text whose SHA-256 is the digest of a version: a line `<digest> <size> <path>` for each file, SKILL.md first, then
- * by path. Anybody who has the files or their list can compute it again.
+ * The text whose SHA-256 is the digest of a version: a line `<digest> <size> <path>` for each file, SKILL.md first,
+ * then by path. Anyone with the files or their list can recompute it.
  */
 export function toManifest(files: readonly ManifestFile[]): string {
   return files

@@ -3,19 +3,19 @@ import { limits } from './limits.ts'
 /** Short names of skills, slugs of packs and usernames: lower-case letters, digits and single inner hyphens. */
 export const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** Owners share the root of the node's addresses with its own pages, so these can belong to nobody. */
+/** Reserved usernames: profiles share the root of the node's URLs with its own pages. */
 export const reservedOwners: ReadonlySet<string> = new Set(
   `account admin agents api assets blobs categories clawhub discovery docs external favicon-ico feed healthz login
   logout mcp me metrics openapi openapi-json packs readyz reputation requests search session setup skills static system
   t trending users well-known`.split(/\s+/),
 )
 
-/** Whether this may be the short name of a skill. */
+/** Whether the text is a valid short name of a skill. */
 export function isSkillName(text: string): boolean {
   return text.length <= limits.skillNameCharactersMax && namePattern.test(text)
 }
 
-/** Whether this may be a username, reserved or not. */
+/** Whether the text is a valid username, reserved or not. */
 export function isUsername(text: string): boolean {
   return text.length <= limits.usernameCharactersMax && namePattern.test(text)
 }

@@ -1,4 +1,4 @@
-/** The plans, lowest first, with the requests a minute that specification section 8 gives them. */
+/** The plans, lowest first, with their requests per minute (specification section 8). */
 export const plans = {
   free: { requestsPerMinute: 60 },
   pro: { requestsPerMinute: 300 },
@@ -10,7 +10,7 @@ export type PlanName = keyof typeof plans
 
 export const planNames = Object.keys(plans) as PlanName[]
 
-/** Whether a plan includes what `required` includes. */
+/** Whether `plan` includes everything in the plan `required`. */
 export function includesPlan(plan: PlanName, required: PlanName): boolean {
   return planNames.indexOf(plan) >= planNames.indexOf(required)
 }

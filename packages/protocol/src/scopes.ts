@@ -1,3 +1,3 @@
-/** What an API key may be used for: reading, publishing, or everything that its user may do. */
+/** Scopes of API keys: read, publish, or manage everything that the user may manage. */
 export const scopes = ['read', 'publish', 'manage'] as const
 export type Scope = (typeof scopes)[number]

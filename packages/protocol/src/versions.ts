@@ -4,26 +4,26 @@ const versionPattern = /^(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})$/
 export type VersionParts = readonly [major: number, minor: number, patch: number]
 
 /**
- * Reads a version: three dot-separated non-negative integers without leading zeros, of at most ten digits each.
- * Anything else, pre-releases of Semantic Versioning included, is undefined.
+ * Parses a version: three dot-separated non-negative integers without leading zeros, of at most ten digits each.
+ * Returns undefined for anything else, including pre-releases of Semantic Versioning.
  */
 export function parseVersion(text: string): VersionParts | undefined {
   const match = versionPattern.exec(text)
   return match ? [Number(match[1]), Number(match[2]), Number(match[3])] : undefined
 }
 
-/** Whether the text is a version that a registry can publish. */
+/** Whether the text is a version that can be published. */
 export function isVersion(text: string): boolean {
   return versionPattern.test(text)
 }
 
-/** Orders two versions numerically: negative when `a` is lower. Throws a TypeError on what is not a version. */
+/** Compares two versions numerically: negative if `a` is lower. Throws a TypeError for text that is not a version. */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [getParts(a), getParts(b)]
   return first[0] - second[0] || first[1] - second[1] || first[2] - second[2]
 }
 
-/** The version after this one when nothing but its last number grows. Throws a TypeError on what is not a version. */
+/** Increments the last number of a version. Throws a TypeError for text that is not a version. */
 export function nextPatch(version: string): string {
   const [major, minor, patch] = getParts(version)
   return `${major}.${minor}.${patch + 1}`

@@ -1,6 +1,6 @@
-/** Joiners, variation selectors, tags, marks of direction, fillers and controls. */
+/** Joiners, variation selectors, tags, direction marks, fillers and control characters. */
 const unseen = String.raw`[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]|[\p{Cc}--[\t\n\r]]`
-/** Letters and marks of the scripts in which a joiner changes what is seen (Persian, Hindi and others). */
+/** Letters and marks of the scripts in which a joiner changes the visible text (Persian, Hindi and others). */
 const joined = String.raw`[[\p{L}\p{M}]--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hang}\p{sc=Han}\p{sc=Zinh}\p{DI}]]`
 
 const unseenPattern = new RegExp(unseen, 'v')
@@ -10,8 +10,8 @@ const partsPattern = new RegExp(
 )
 
 /**
- * A text without invisible characters, which could carry instructions that an agent reads and its user does not see.
- * Keeps emoji, joiners where a script needs them, tabs and line breaks.
+ * Removes invisible characters, which could carry instructions that an agent reads and its user does not see. Keeps
+ * emoji, joiners where a script needs them, tabs and line breaks.
  *
  * @example toVisibleText('Ig\u200bnore') // 'Ignore'
  */

@@ -6,12 +6,15 @@ export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 type Method = Endpoint['method']
 
-/** How an endpoint is called: its method, its path below `/api/v1`, and what goes out or comes back that is not JSON. */
+/**
+ * How an endpoint is called: its method, its path below `/api/v1`, and a mark if the request or response body is not
+ * JSON.
+ */
 export type WireLine = `${Method} /${string}` | `${Method} /${string} ${'content' | 'uploads'}`
 
 /**
- * What a client must know of the endpoint table to call it, without its schemas: a tenth of the bytes. A test holds
- * the two equal.
+ * The part of the endpoint table that a client needs to call it, without the schemas: a tenth of the bytes. A test
+ * checks that both tables agree.
  */
 export const wire = {
   searchSkills: 'GET /skills',
@@ -158,17 +161,17 @@ export const wire = {
   settleMirrorWrite: 'POST /mirrors/:upstream/writes/:id',
 } as const satisfies Record<EndpointName, WireLine>
 
-/** A {@link WireLine} taken apart. */
+/** A parsed {@link WireLine}. */
 export interface WireEndpoint {
   readonly method: Method
   readonly path: string
-  /** The answer's body is bytes. */
+  /** Whether the response body is bytes. */
   readonly isContent: boolean
-  /** The input's `archive` is the request's body. */
+  /** Whether the input's `archive` is sent as the request body. */
   readonly takesUploads: boolean
 }
 
-/** The parts of a line of the {@link wire} table. */
+/** Parses a line of the {@link wire} table. */
 export function parseWireLine(line: WireLine): WireEndpoint {
   const [method, path, kind] = line.split(' ') as [Method, string, string?]
   return { method, path, isContent: kind === 'content', takesUploads: kind === 'uploads' }

@@ -11,10 +11,12 @@ export interface AccountsContext {
   readonly clock: Clock
   readonly outbox: Outbox
   readonly outgoing: Outgoing
-  /** The name of this node, which proofs of authors must mention. */
+  /** Name of this node, which verification tokens contain. */
   readonly origin: string
-  /** The plan of new users. */
+  /** Plan of new users. */
   readonly defaultPlan: PlanName
-  /** Called in the transaction in which a user becomes a verified author or stops being one. `at` in ms since 1970. */
+  /**
+   * Called in the transaction in which a user becomes a verified author or stops being one. `at` is in ms since 1970.
+   */
   onVerificationChange(trx: WriteTransaction, userId: string, at: number): Promise<void>
 }

@@ -2,35 +2,38 @@ import { RegistryError, allowances, type AllowanceName } from '@skillstead/proto
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { SharedLimits } from './shared-limits.ts'
 
-/** What is limited by the address: all but what users do. */
+/** Allowances that count per network address; verifications count per user instead. */
 type AddressLimit = Exclude<AllowanceName, 'verification'>
 
 /**
- * What one network address may do in a window without saying who it is. Kept in memory; where nodes share a database, as
- * digests in a table that is swept.
+ * Limits what one network address may do without authentication in a window of time. Counters are in memory; nodes that
+ * share a database store them there, as digests of addresses, in a table that is swept.
  */
 export interface AddressLimits {
-  /** Takes one from the hour's allowance of an address for a subject. Tells whether there was any. */
+  /** Takes one point of an address's hourly allowance for a subject. Returns whether one was left. */
   take(limit: AddressLimit, address: string | undefined, subject?: string): Promise<boolean>
-  /** As `take`; throws `rate_limited`. */
+  /** Like `take`, but throws `rate_limited`. */
   require(limit: AddressLimit, address: string | undefined, subject?: string): Promise<void>
 }
 
-/** Each node has a code of its own to guess, and a new one when it starts again: then there are new guesses too. */
+/** Setup codes are counted in the process alone: each node has its own code, and a new one after a restart. */
 const ofThisProcess: ReadonlySet<AddressLimit> = new Set(['setup', 'setups'])
-/** An hour's allowance is small and seldom used, so that nobody holds more of it than he needs. */
+/** Hourly allowances are small and rarely used, so a node leases only the points that it needs now. */
 const share = Number.MAX_SAFE_INTEGER
 
-/** In memory, or with `shared` across all nodes on a database; while that does not answer, each node counts for itself. */
+/**
+ * Counts in memory, or with `shared` across all nodes on a database; while the database does not respond, each node
+ * counts alone.
+ */
 export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   const limiters = new Map<AddressLimit, RateLimiterMemory>()
   for (const [name, { limit, windowSeconds }] of Object.entries(allowances))
     if (name !== 'verification')
       limiters.set(name as AddressLimit, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
 
-  /** Takes one, and tells for how long there is none: 0 where there was one. */
+  /** Takes one point. Returns 0, or the milliseconds until the next one if none is left. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
-    // Who calls inside the process is the operator's own code.
+    // Calls without an address come from inside the process, and are not limited.
     if (address === undefined) return 0
     const { limit: points, windowSeconds } = allowances[limit]
     if (shared && !ofThisProcess.has(limit)) {
@@ -55,7 +58,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       const minutes = Math.ceil(retryAfterSeconds / 60)
       throw new RegistryError(
         'rate_limited',
-        `This address has done that too often in the last hour. Try again in ${minutes} min.`,
+        `Too many requests of this kind from this address in the last hour. Try again in ${minutes} min.`,
         { retryAfterSeconds, allowance: limit },
       )
     },

@@ -6,23 +6,26 @@ const bodyLength = 32
 const checksumLength = 6
 const keyPattern = /^ssk_[0-9A-Za-z]{38}$/
 
-/** How much of a key is kept to recognise it by. */
+/** Number of characters of a key that are stored in the clear, to recognise it in lists. */
 export const prefixLength = 8
 
-/** A new key: `ssk_`, 32 random base62 characters (190 bits), and a checksum that lets scanners tell it from noise. */
+/**
+ * Creates a key: `ssk_`, 32 random base62 characters (190 bits), and a checksum by which secret scanners recognise
+ * keys.
+ */
 export function createKey(): string {
   const body = Array.from({ length: bodyLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   return `ssk_${body}${toChecksum(body)}`
 }
 
-/** Whether a text can be a key at all, without asking the database. */
+/** Whether a text has the form and checksum of a key; needs no database. */
 export function isKey(text: string): boolean {
   if (!keyPattern.test(text)) return false
   const body = text.slice(4, 4 + bodyLength)
   return toChecksum(body) === text.slice(4 + bodyLength)
 }
 
-/** What is stored of a key. Plain SHA-256 is enough for 190 random bits; slow hashes are for guessable secrets. */
+/** The stored hash of a key. Plain SHA-256 is enough for 190 random bits; slow hashes are for guessable secrets. */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

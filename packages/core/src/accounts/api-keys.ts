@@ -11,7 +11,7 @@ import { createKey, hashKey, prefixLength } from './api-key-format.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** GET /api-keys: the caller's, newest first. */
+/** GET /api-keys: the caller's keys, newest first. */
 export async function listApiKeys(context: AccountsContext, input: { page: number; limit: number }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
@@ -25,7 +25,9 @@ export async function listApiKeys(context: AccountsContext, input: { page: numbe
   return { apiKeys: rows.map(toApiKey), ...toPage(count, input.page, input.limit) }
 }
 
-/** POST /api-keys: the answer is the only place that ever shows the key. A key cannot make one that may do more. */
+/**
+ * POST /api-keys: creates a key, which only this response shows. A key cannot create one with more scopes than its own.
+ */
 export async function createApiKey(
   context: AccountsContext,
   input: { name: string; expiresInDays?: number; scopes?: Scope[] },
@@ -66,7 +68,7 @@ export async function issueKey(
   })
 }
 
-/** DELETE /api-keys/<id>: the key stops working at once. Throws `not_found`, also for other people's keys. */
+/** DELETE /api-keys/<id>: revokes a key at once. Throws `not_found`, also for keys of other users. */
 export async function deleteApiKey(
   context: AccountsContext,
   input: { id: string },
@@ -99,7 +101,7 @@ async function insertLimitedKey(
   })
 }
 
-/** Adds a key and returns it with the text that is shown this once. */
+/** Stores a key and returns it with its text, which is not stored. */
 export async function insertKey(
   trx: WriteTransaction,
   key: { userId: string; name: string; scopes?: readonly Scope[]; now: number; expiresAt?: number | null },
@@ -125,7 +127,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
   if (wider.length > 0) {
     throw new RegistryError(
       'forbidden',
-      `The key in use has no scope '${wider.join("', '")}', so it cannot give it on.`,
+      `The key in use lacks the scope '${wider.join("', '")}', so it cannot grant it.`,
     )
   }
 }
@@ -137,10 +139,7 @@ async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<voi
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
   if (count >= limits.apiKeysPerUserMax) {
-    throw new RegistryError(
-      'conflict',
-      `There are ${count} API keys of this user, which is the most there may be. Delete one first.`,
-    )
+    throw new RegistryError('conflict', `This user already has ${count} API keys, the maximum. Delete one first.`)
   }
 }
 

@@ -8,23 +8,23 @@ import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { hashKey, isKey } from './api-key-format.ts'
 
-/** Tells who holds a key, or a session that a key opened. */
+/** Finds the user of a key, or of a session that was created with a key. */
 export interface Authenticator {
-  /** Throws `unauthorized` for a key that is malformed, unknown, expired or deleted, or whose user is shut out. */
+  /** Throws `unauthorized` for a key that is malformed, unknown, expired or deleted, or whose user is disabled. */
   authenticate(key: string): Promise<UserCaller>
-  /** The same for a session: it is over no later than its key. */
+  /** The same for a session, which ends no later than its key. */
   authenticateSession(token: string): Promise<UserCaller>
-  /** Writes when keys were last used. */
+  /** Writes the buffered times of last use. */
   flush(): Promise<void>
 }
 
 type KeyRow = Pick<ApiKeyRow, 'id' | 'hash' | 'scopes' | 'expires_at' | 'last_used_at' | 'user_id'> &
   Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'>
 
-/** How exactly the last use of a key is known; a row written at every request would make every read a write. */
+/** Precision of a key's last use in milliseconds. Writing a row at every request would make every read a write. */
 const lastUsePrecisionMs = 60_000
 const keyRefusal = 'This API key is not valid. It may be mistyped, expired or deleted.'
-const sessionRefusal = 'This session is over. Sign in again with an API key.'
+const sessionRefusal = 'This session has ended. Sign in again with an API key.'
 
 const fields = [
   'api_keys.id',
@@ -65,7 +65,7 @@ export function createAuthenticator(
   const used = new Map<string, number>()
   let writing: Promise<void> | undefined
 
-  /** Also those that are noted meanwhile; what could not be written waits for the next use of any key. */
+  /** Includes keys used during the write. Times that cannot be written wait for the next use of any key. */
   async function writeUses(): Promise<void> {
     while (used.size > 0) {
       const uses = [...used]
@@ -112,7 +112,8 @@ export function createAuthenticator(
 async function findKey(database: Database, key: string): Promise<KeyRow | undefined> {
   const hash = hashKey(key)
   const [row] = await selectKey(database.read, { hash })
-  // The index compared the hashes already, but how long that took tells of a hash, not of a key; this holds anyway.
+  // The index lookup already compared the hashes; its timing reveals a hash, not a key. This comparison is
+  // constant-time anyway.
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }
 

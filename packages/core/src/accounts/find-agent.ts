@@ -4,7 +4,7 @@ import type { AgentRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
 import { hashToken, isTokenOf } from '../kernel/tokens.ts'
 
-/** The agent of a key; undefined where nobody registered it. */
+/** Finds the agent with a key; undefined if it is not registered. */
 export function findAgent(db: Kysely<Tables>, agentKey: string): Promise<AgentRow | undefined> {
   return db.selectFrom('agents').selectAll().where('agent_key', '=', agentKey).executeTakeFirst()
 }
@@ -16,12 +16,15 @@ export async function getAgentByKey(db: Kysely<Tables>, agentKey: string): Promi
   return agent
 }
 
-/** The agent that a token belongs to; undefined where there is none. */
+/** Finds the agent that a token belongs to. */
 function findAgentByToken(db: Kysely<Tables>, token: string): Promise<AgentRow | undefined> {
   return db.selectFrom('agents').selectAll().where('token_hash', '=', hashToken(token)).executeTakeFirst()
 }
 
-/** The agent that a call comes from, where it says so: with its token. Throws `forbidden` for a token of nobody. */
+/**
+ * Finds the agent that makes the call, by its token; undefined without a token. Throws `forbidden` for an unknown
+ * token.
+ */
 export async function findCallingAgent(
   db: Kysely<Tables>,
   agentToken: string | undefined,
@@ -33,8 +36,8 @@ export async function findCallingAgent(
 }
 
 /**
- * Whether a call comes from the agent itself: with its token. Without one it may or may not. A token that is not the
- * agent's, or one for an agent that is not registered, throws `forbidden`.
+ * Whether the call has the agent's token, and so comes from the agent itself. Without a token the answer is false.
+ * Throws `forbidden` if the token belongs to another agent, or the agent is not registered.
  */
 export function isAuthentic(agent: AgentRow | undefined, agentToken: string | undefined): boolean {
   if (agentToken === undefined) return false
@@ -42,7 +45,7 @@ export function isAuthentic(agent: AgentRow | undefined, agentToken: string | un
   throw new RegistryError('forbidden', 'The token in X-Agent-Token is not that of this agent.')
 }
 
-/** Whether a skill's owner is who the agent works for: what it does then is no recommendation. */
+/** Whether the agent belongs to the skill's owner; its reviews and installs are then no recommendation. */
 export function isOwnAgent(agent: Pick<AgentRow, 'user_id'>, owner: { owner_id: string }): boolean {
   return agent.user_id === owner.owner_id
 }

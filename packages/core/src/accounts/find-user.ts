@@ -2,7 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { AccountsContext } from './accounts-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 
-/** The user of a name; throws `not_found`. */
+/** Finds a user by name; throws `not_found`. */
 export async function getUserByName(context: AccountsContext, username: string): Promise<UserRow> {
   const user = await context.database.read
     .selectFrom('users')

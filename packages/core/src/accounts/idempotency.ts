@@ -3,27 +3,27 @@ import { RegistryError } from '@skillstead/protocol'
 import type { UserCaller } from '../kernel/caller.ts'
 import type { AccountsContext } from './accounts-context.ts'
 
-/** The first answer to a request that carried an idempotency key. */
+/** The stored response to the first request with an idempotency key. */
 export interface KeptAnswer {
   readonly status: number
   readonly body: string | null
 }
 
-/** A key that is claimed for the request that brought it first. */
+/** An idempotency key that the first request with it has claimed. */
 export interface IdempotentClaim {
   readonly state: 'new'
   /** Milliseconds since 1970. */
   readonly claimedAt: number
 }
 
-/** How long the answer to a request with a key of its own is kept. */
+/** How long a response to a request with an idempotency key is stored, in milliseconds. */
 export const keptMs = 24 * 60 * 60 * 1000
-/** A first request that has not ended by then is taken for lost with its process. */
+/** A first request that is older than this is assumed to be lost with its process. */
 const runningMs = 60_000
 
 /**
- * Claims an idempotency key for a request, or finds the answer that its first use got. Throws
- * `idempotency_key_reused` for another body, `conflict` while the first request is still running.
+ * Claims an idempotency key for a request, or finds the response that its first use got. Throws
+ * `idempotency_key_reused` for another body, and `conflict` while the first request is still running.
  */
 export async function beginIdempotent(
   context: Pick<AccountsContext, 'database' | 'clock'>,
@@ -61,8 +61,8 @@ export async function beginIdempotent(
 }
 
 /**
- * Keeps the answer under the key; null gives the key back, for answers that the next try may change. Whoever took so long
- * that another has claimed the key since changes nothing.
+ * Stores the response under the key; null releases the key, for responses that may differ on the next try. Has no
+ * effect if another request has claimed the key meanwhile, because this one took too long.
  */
 export async function finishIdempotent(
   context: Pick<AccountsContext, 'database'>,
@@ -87,7 +87,7 @@ export async function finishIdempotent(
   })
 }
 
-/** Forgets what is older than a day. */
+/** Deletes keys that are older than a day. */
 export async function sweepIdempotent(context: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx

@@ -6,12 +6,12 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
 
 const lifetimeMs = 12 * 60 * 60 * 1000
-/** Signing in once more is never refused; the oldest session makes room. */
+/** Signing in is never refused: above this limit the oldest session of the key ends. */
 const sessionsPerKeyMax = 100
 
 /**
- * POST /session: a token that stands for the key in use until it expires, the key goes or its user is shut out. A
- * session cannot open another one, or a stolen one would never end.
+ * POST /session: creates a session of the key in use. It ends when it expires, the key ends or the user is disabled. A
+ * session cannot create another one, because a stolen session could then be extended without end.
  */
 export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
   const { keyId } = requireAccount(caller)
@@ -28,7 +28,7 @@ export async function createSession(context: AccountsContext, _input: object, ca
   return { expiresAt: toTimestamp(expiresAt), session: token }
 }
 
-/** DELETE /session: ends the session whose token came along. Without one there is nothing to do, and no error. */
+/** DELETE /session: ends the session whose token was sent. Does nothing, without an error, if there is no token. */
 export async function deleteSession(
   context: AccountsContext,
   _input: object,
@@ -42,14 +42,14 @@ export async function deleteSession(
   })
 }
 
-/** Forgets the sessions that are over. */
+/** Deletes the sessions that have ended. */
 export async function sweepSessions({ database, clock }: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx.deleteFrom('sessions').where('expires_at', '<=', clock.now()).execute()
   })
 }
 
-/** When the key ends. Throws `unauthorized` where that was between the request's arrival and now. */
+/** Reads the end of the key's life. Throws `unauthorized` if the key ended between the request's arrival and now. */
 async function readKeyEnd(trx: WriteTransaction, keyId: string, now: number): Promise<number> {
   const key = await trx
     .selectFrom('api_keys')

@@ -1,44 +1,47 @@
 import type { Database } from '../storage/database.ts'
 import { sweepLeases, takeLeases, type LeaseGrant, type LeaseRequest } from '../storage/rate-leases.ts'
 
-/** What an allowance gives in a window that begins with its first use. */
+/** A number of points per window. The window begins with the first use. */
 interface Allowance {
   readonly points: number
   readonly windowMs: number
-  /** The part of what is left that a node may take beyond its need, as its divisor. */
+  /** Divisor of the remaining points: a node may lease this share beyond its need. */
   readonly share: number
-  /** Whether a node asks once alone, so that it need not remember the answer. */
+  /** Whether a node asks only once, so that it need not cache the result. */
   readonly isOnce?: boolean
 }
 
-/** How an allowance stands, as far as this node knows. */
+/** State of an allowance as far as this node knows. */
 interface AllowanceState {
   readonly exceeded: boolean
-  /** What is left, with what this node holds; what others hold unused is not counted. */
+  /** Points left, including those that this node leases; unused leases of other nodes do not count. */
   readonly remaining: number
   readonly resetMs: number
 }
 
-/** Allowances that hold across all nodes on one database. */
+/** Allowances that are shared by all nodes on one database. */
 export interface SharedLimits {
   /**
-   * Takes `cost` points, by default one, or none where fewer are left; at once where the node holds them. Undefined where
-   * the database does not answer.
+   * Takes `cost` points (default: 1), or none if fewer are left. Synchronous while the node has enough leased points.
+   * Undefined if the database does not respond.
    */
   take(key: string, allowance: Allowance, cost?: number): AllowanceState | Promise<AllowanceState | undefined>
-  /** What is known of a key without asking; undefined where nothing is. */
+  /** The locally known state of a key; undefined if there is none. */
   peek(key: string): AllowanceState | undefined
-  /** How often the database was asked, and how many takes it did not answer. */
+  /** Number of statements sent to the database, and of takes that got no response. */
   readonly counts: { readonly asked: number; readonly unanswered: number }
   stop(): void
 }
 
-/** What this node holds of an allowance. */
+/** Points that this node leases. */
 interface Lease {
   left: number
   rest: number
   endsAt: number
-  /** On this process's clock, never later than the database's end: what is held does not reach into the next window. */
+  /**
+   * On this process's clock, never later than the end on the database's clock, so a lease does not reach into the next
+   * window.
+   */
   endsAtMs: number
 }
 
@@ -51,22 +54,25 @@ interface Waiting {
   resolve(state: AllowanceState | undefined): void
 }
 
-/** Two at a time, so that reads find connections too; what is asked meanwhile goes together in the next. */
+/** Parallel statements, so that reads also find connections. Requests that wait meanwhile share the next statement. */
 const statementsMax = 2
 const keysMax = 500
-/** Longer than a busy database takes; then the node counts alone for a while, so that nobody waits for it again. */
+/**
+ * Timeout in milliseconds, longer than a busy database needs. After it the node counts alone for a while, so that
+ * requests do not wait again.
+ */
 const patienceMs = 2_000
 const pauseMs = 5_000
 const sweepMs = 60_000
 
 /**
- * Keeps allowances in the database, without asking it at every request. A node takes a lease of a part of what is left,
- * and asks again when it has used that up: large parts at first, single points in the end, so that the sum over all nodes
- * is never more than the allowance and little of it is stuck where it is not used. All that is asked in one turn of the
- * event loop is one statement.
+ * Shares allowances through the database without a query at every request. A node leases a part of the remaining points
+ * and asks again when it has used them: large leases at first, single points at the end. The sum over all nodes never
+ * exceeds the allowance, and few points stay unused in leases. All requests of one turn of the event loop share one
+ * statement.
  *
- * `RateLimiterPostgres` of rate-limiter-flexible counts exactly too, by one statement and one round trip for each request,
- * which would make every read of kept bytes a write in the database; and it goes by the clocks of the nodes.
+ * `RateLimiterPostgres` of rate-limiter-flexible is exact too, but needs a statement and a round trip for each request,
+ * which would make every read of a cached response a write in the database; it also uses the clocks of the nodes.
  */
 export function createSharedLimits(database: Database, onError: (error: unknown) => void): SharedLimits | undefined {
   if (database.dialect !== 'postgres') return undefined
@@ -145,12 +151,13 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
     }
   }
 
-  /** Adds a grant to what is held of the same window. */
+  /** Adds a grant to the lease of the same window. */
   function hold(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): Lease {
     const held = leases.get(key)
     const isSame = held?.endsAt === endsAt
     const lease = { left: granted + (isSame ? held.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
-    // The answer of a window before may come after that of the next, and is only good for those who waited for it.
+    // A response for an earlier window may arrive after that of the next; it then serves only the requests that waited
+    // for it.
     if (!held || held.endsAt <= endsAt) leases.set(key, lease)
     return lease
   }
@@ -187,7 +194,8 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new Error(`The database did not answer within ${ms} ms.`))
-    // Where this process stood still meanwhile, the answer lies ready, and is read before that.
+    // If this process was paused, the response may be waiting in the socket; setImmediate lets it be read before the
+    // timeout counts.
     timer = setTimeout(() => setImmediate(giveUp), ms)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))

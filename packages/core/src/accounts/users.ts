@@ -18,7 +18,7 @@ interface NewUser {
   role?: 'user' | 'admin'
 }
 
-/** GET /users, for administrators: by name. */
+/** GET /users, for administrators: ordered by name. */
 export async function listUsers(
   context: AccountsContext,
   input: { q: string; claimed?: boolean; page: number; limit: number },
@@ -40,19 +40,19 @@ export async function listUsers(
 }
 
 /**
- * POST /users: a user with a first key. A namespace that an import brought in is handed over by this. The first user
- * of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
+ * POST /users: creates a user with a first key, or hands the namespace of an imported author over to a user. The first
+ * user of a node becomes its administrator on the Enterprise plan. Throws `name_taken`.
  */
 export async function createUser(context: AccountsContext, input: NewUser, caller: Caller) {
   requireFreeName(input.username)
   return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
 }
 
-/** POST /setup: as {@link createUser}, while nobody else is there. Throws `conflict` otherwise. */
+/** POST /setup: like {@link createUser}, while there is no user yet. Throws `conflict` otherwise. */
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
   requireFreeName(username)
   return context.database.writer.write(async (trx) => {
-    // On PostgreSQL two could be the first at the same moment.
+    // Lock the row: on PostgreSQL two requests could otherwise both create the first user.
     await trx
       .updateTable('heads')
       .set((eb) => ({ change_seq: eb.ref('change_seq') }))
@@ -63,7 +63,7 @@ export async function createFirstUser(context: AccountsContext, username: string
   })
 }
 
-/** Why nobody is made by POST /setup any more. */
+/** The error of POST /setup once the node has a user. */
 export function toSetUpError(): RegistryError {
   return new RegistryError('conflict', 'This node is set up already. Sign in with an API key.')
 }
@@ -79,7 +79,7 @@ async function insertCreated(context: AccountsContext, trx: WriteTransaction, in
   return { ...toUser(user), key }
 }
 
-/** PATCH /users/<username>, for administrators. The last administrator cannot be taken away. */
+/** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
 export async function updateUser(
   context: AccountsContext,
   input: { username: string; plan?: PlanName; role?: 'user' | 'admin'; disabled?: boolean },
@@ -103,8 +103,9 @@ export async function updateUser(
 }
 
 /**
- * The user of an imported author's name, made where there is none: a namespace that nobody can sign in as. With the id
- * that the author has elsewhere, where it is free; somebody who was renamed there is a new author here.
+ * Returns the user with an imported author's name, and creates it if there is none: a namespace without sign-in. It
+ * gets the id that the author has on the upstream, if that id is free; an author who was renamed there is a new author
+ * here.
  */
 export async function ensureNamespace(
   trx: WriteTransaction,
@@ -128,7 +129,8 @@ const selectById = keepCompiled((db, { id }: { id: string }) =>
 
 async function claimUser(trx: WriteTransaction, user: Required<NewUser> & { now: number }): Promise<UserRow> {
   const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()
-  if (existing?.claimed) throw new RegistryError('name_taken', `There is a user '${user.username}' already.`)
+  if (existing?.claimed)
+    throw new RegistryError('name_taken', `The username '${user.username}' is already taken. Choose another one.`)
   if (!existing) return insertUser(trx, { ...user, claimed: 1 })
   const change = { plan: user.plan, role: user.role, claimed: 1 }
   await trx.updateTable('users').set(change).where('id', '=', existing.id).execute()
@@ -155,10 +157,10 @@ async function insertUser(
 
 function requireFreeName(username: string): void {
   if (!reservedOwners.has(username)) return
-  throw new RegistryError('name_taken', `'${username}' is an address of the node itself. Choose another username.`)
+  throw new RegistryError('name_taken', `'${username}' is reserved for a page of the node. Choose another username.`)
 }
 
-/** Whether nobody can sign in; the authors of imported skills cannot. */
+/** Whether the node has no user who can sign in. Authors of imported skills cannot. */
 export async function isWithoutUsers(db: Pick<Kysely<Tables>, 'selectFrom'>): Promise<boolean> {
   const someone = await db.selectFrom('users').select('id').where('claimed', '=', 1).limit(1).executeTakeFirst()
   return someone === undefined

@@ -9,30 +9,32 @@ import { settleVerification } from './verification-outcome.ts'
 const topic = 'verification'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Name servers may take a day to tell what changed; who waits in front of the screen asks again himself. */
+/** DNS changes may take a day to be visible. A user who waits at the dashboard can request a check at once. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 
 const proofBytesMax = 64 * 1024
 const proofMs = 10_000
 
-/** Looks for the proofs of what is pending, whenever the outbox says so. */
+/** Checks the proofs of pending verifications when their outbox jobs are due. */
 export function handleVerifications(context: AccountsContext): void {
   context.outbox.handle(topic, {
     retryDelaysMs,
     async handle({ id, again }, attempt) {
       const isLast = again !== true && attempt > retryDelaysMs.length
       const missing = await check(context, String(id), isLast)
-      // A look in between has no further ones: the ones of the beginning go on.
+      // A check on request is not retried; the scheduled retries continue.
       if (missing !== undefined && !isLast && again !== true) throw new Error(missing)
     },
     async afterwards(trx, ended) {
       const ids = ended.filter(({ state, payload }) => state === 'done' && payload.again === true)
-      for (const { payload } of ids) await lookAgain(context, trx, String(payload.id))
+      for (const { payload } of ids) await checkAgain(context, trx, String(payload.id))
     },
   })
 }
 
-/** Has a pending verification looked at: from the beginning, or once more at once. Manual ones wait for a person. */
+/**
+ * Schedules checks of a pending verification: the whole series, or one more now. Manual ones wait for an administrator.
+ */
 export async function enqueueCheck(
   context: AccountsContext,
   trx: WriteTransaction,
@@ -51,8 +53,11 @@ export async function enqueueCheck(
   await enqueueLook(context, trx, row.id)
 }
 
-/** Where somebody asked while the look before was under way: it may have seen what was there before he asked. */
-async function lookAgain(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
+/**
+ * Requests another check if one was requested during the last: that check may have run before the user changed the
+ * proof.
+ */
+async function checkAgain(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
   const pending = await findPending(trx, id)
   if (pending && pending.answered < pending.asked) await enqueueLook(context, trx, id)
 }
@@ -61,7 +66,7 @@ function enqueueLook(context: AccountsContext, trx: WriteTransaction, id: string
   return context.outbox.enqueue(trx, { topic, payload: { id, again: true }, uniqueKey: `${topic}:${id}:again` })
 }
 
-/** Looks once. Answers why there is no proof, or undefined where there is one, or nothing is pending any more. */
+/** Checks once. Returns why there is no proof; undefined if there is one, or if nothing is pending any more. */
 async function check(context: AccountsContext, id: string, isLast: boolean): Promise<string | undefined> {
   const row = await findPending(context.database.read, id)
   if (!row) return undefined
@@ -72,7 +77,11 @@ async function check(context: AccountsContext, id: string, isLast: boolean): Pro
     const at = context.clock.now()
     if (missing === undefined) await settleVerification(context, trx, pending, { status: 'verified', note: '', at })
     else if (isLast)
-      await settleVerification(context, trx, pending, { status: 'rejected', note: `Given up. ${missing}`, at })
+      await settleVerification(context, trx, pending, {
+        status: 'rejected',
+        note: `No proof was found in time. ${missing}`,
+        at,
+      })
     else {
       const looked = { note: missing, checked_at: at, answered: row.asked }
       await trx.updateTable('verifications').set(looked).where('id', '=', id).execute()
@@ -90,7 +99,7 @@ function findPending(db: Pick<WriteTransaction, 'selectFrom'>, id: string) {
     .executeTakeFirst()
 }
 
-/** Why a domain does not prove anything: neither its TXT records nor its file do. */
+/** Returns why neither the TXT records nor the file of a domain contain the token; undefined if one does. */
 async function missesOf(context: AccountsContext, row: VerificationRow): Promise<string | undefined> {
   const names = [row.proof, `_skillstead.${row.proof}`]
   const missing = await Promise.all(names.map((name) => missesInTxt(context.outgoing, name, row.token)))
@@ -102,7 +111,7 @@ async function missesOf(context: AccountsContext, row: VerificationRow): Promise
 async function missesInTxt(outgoing: Outgoing, name: string, token: string): Promise<string | undefined> {
   try {
     const records = await outgoing.readTxt(name)
-    return records.some((record) => record.trim() === token) ? undefined : `No TXT record of ${name} is the token.`
+    return records.some((record) => record.trim() === token) ? undefined : `No TXT record of ${name} equals the token.`
   } catch (error) {
     return `The TXT records of ${name} could not be read: ${toReason(error)}`
   }
@@ -115,17 +124,20 @@ async function missesInFile(
 ): Promise<string | undefined> {
   try {
     const { status, bytes } = await context.outgoing.get(address, { bytesMax: proofBytesMax, timeoutMs: proofMs })
-    if (status !== 200) return `${address} answers with the status ${status}.`
+    if (status !== 200) return `${address} returned the status ${status}.`
     const lines = Buffer.from(bytes).toString().split(/\r?\n/)
     return lines.some((line) => line.trim() === row.token)
       ? undefined
-      : `${address} does not hold the token on a line of its own.`
+      : `${address} does not contain the token on its own line.`
   } catch (error) {
     return `${address} could not be read: ${toReason(error)}`
   }
 }
 
-/** Refusals of the guarded client are fit to be shown. One that is about this node is no news about the proof. */
+/**
+ * Errors of the guarded client are safe to show. A shutdown of this node says nothing about the proof, so it is
+ * rethrown.
+ */
 function toReason(error: unknown): string {
   if (error instanceof RegistryError && error.code !== 'shutting_down') return error.message
   throw error

@@ -10,7 +10,7 @@ import { toListedVerification } from './verification-form.ts'
 type Status = VerificationRow['status']
 type Decision = 'verified' | 'rejected'
 
-/** What an administrator may make of a verification. Proofs on the network are only ever taken back by hand. */
+/** Transitions that an administrator may make. Proofs on the network can be revoked by hand, but not confirmed. */
 const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
   manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
   domain: { pending: [], verified: ['rejected'], rejected: [] },

@@ -2,7 +2,7 @@ import { type ListedVerification, toTimestamp, type Verification } from '@skills
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import { toWellKnown } from './verification-proofs.ts'
 
-/** A verification as the one who asks for it is answered. */
+/** A verification as its owner sees it. */
 export function toVerification(row: VerificationRow): Verification {
   return {
     id: row.id,
@@ -21,12 +21,12 @@ export function toListedVerification(row: VerificationRow & { username: string }
 }
 
 function toInstructions({ method, status, proof, token }: VerificationRow): string {
-  if (status === 'verified') return 'Nothing is left to do.'
-  if (status === 'rejected') return 'This one is closed. Ask again to begin a new one.'
-  if (method === 'manual') return 'An administrator reads what you wrote and decides.'
+  if (status === 'verified') return 'Verified: nothing left to do.'
+  if (status === 'rejected') return 'This verification is closed. Request a new one to try again.'
+  if (method === 'manual') return 'An administrator reviews your statement and decides.'
   const place =
     method === 'github'
       ? `on a line of its own into ${proof}`
       : `into a TXT record of ${proof} or _skillstead.${proof}, or on a line of its own into ${toWellKnown(proof)}`
-  return `Put ${token} ${place}. It is looked for several times in two days, and at once when you ask again.`
+  return `Put ${token} ${place}. The node checks several times within two days, and at once when you repeat the request.`
 }

@@ -2,7 +2,7 @@ import type { AccountsContext } from './accounts-context.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** Ends a verification, or takes one back, with everything that depends on it. */
+/** Completes or revokes a verification, and updates everything that depends on it. */
 export async function settleVerification(
   context: AccountsContext,
   trx: WriteTransaction,

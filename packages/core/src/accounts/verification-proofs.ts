@@ -5,12 +5,15 @@ import type { VerificationRow } from '../storage/rows-trust.ts'
 
 export type Method = VerificationRow['method']
 
-/** A proof in the one form that it is kept and compared in; throws `invalid_request` that names `proof`. */
+/**
+ * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
+ * `proof`.
+ */
 export function normalizeProof(method: Method, proof: string): string {
   return normalizers[method](proof)
 }
 
-/** Where the file of a domain is that holds the token. */
+/** URL of the file in which a domain publishes the token. */
 export function toWellKnown(domain: string): string {
   return `https://${domain}/.well-known/skillstead-verify.txt`
 }
@@ -18,7 +21,7 @@ export function toWellKnown(domain: string): string {
 const normalizers: Record<Method, (proof: string) => string> = {
   domain: normalizeDomain,
   github: normalizeGithub,
-  manual: (proof) => proof.trim() || refuse('must tell who you are and how that can be seen'),
+  manual: (proof) => proof.trim() || refuse('must state who you are and how an administrator can verify it'),
 }
 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
@@ -32,7 +35,7 @@ function normalizeDomain(proof: string): string {
   return domain
 }
 
-/** The one part of an address that GitHub gives to nobody but the account itself. */
+/** The part of a GitHub URL that only the account itself can have. */
 const account = '[A-Za-z0-9][A-Za-z0-9-]{0,38}'
 const step = '[A-Za-z0-9_.+~-]+'
 const raw = String.raw`^https://raw\.githubusercontent\.com/${account}/${step}/refs/heads/${step}(?:/${step})+$`
@@ -41,11 +44,11 @@ const rawPattern = new RegExp(raw)
 const gistPattern = new RegExp(gist)
 
 /**
- * Commits of a fork can be read under the address of what was forked, so only what a branch holds counts; the revision in
- * the address of a gist is left out for the same reason.
+ * GitHub serves commits of a fork under the URL of the original, so only content of a branch counts. The revision in a
+ * gist's URL is removed for the same reason.
  */
 function normalizeGithub(proof: string): string {
-  // What the parser has to put right (dots, for one) might mean something else to others.
+  // A URL that the parser has to normalise (dot segments, for example) might be read differently by GitHub.
   const isPlain = URL.canParse(proof) && new URL(proof).href === proof
   if (isPlain && rawPattern.test(proof)) return proof
   if (isPlain && gistPattern.test(proof)) return proof.replace(/\/raw\/[0-9a-f]{40}(?=\/|$)/, '/raw')

@@ -4,7 +4,7 @@ import { keepCompiled } from '../storage/compiled-query.ts'
 import type { VerificationRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** Whether a user holds a verified method. */
+/** Whether a user has a successful verification. */
 export async function isVerifiedAuthor(db: Kysely<Tables>, userId: string): Promise<boolean> {
   return (await selectVerified(db, { userId })).length > 0
 }
@@ -13,7 +13,7 @@ const selectVerified = keepCompiled((db, { userId }: { userId: string }) =>
   db.selectFrom('verifications').select('id').where('user_id', '=', userId).where('status', '=', 'verified').limit(1),
 )
 
-/** How a user proved who they are, in the order of the alphabet. */
+/** How a user was verified, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
   const rows = await db
     .selectFrom('verifications')
@@ -28,7 +28,7 @@ export async function readVerifications(db: Kysely<Tables>, userId: string): Pro
     .map(([, row]) => ({ method: row.method, subject: toSubject(row) }))
 }
 
-/** The account of GitHub or the domain; what an administrator decided about is not for everyone to read. */
+/** The GitHub account or the domain. The statement of a manual verification is private. */
 function toSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
   if (method === 'manual') return null
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!

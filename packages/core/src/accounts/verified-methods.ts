@@ -4,7 +4,7 @@ import type { VerificationRow } from '../storage/rows-trust.ts'
 
 export type VerifiedMethod = VerificationRow['method']
 
-/** By which methods users are verified, in the order of the alphabet; users who are not verified are absent. */
+/** The verification methods of users, ordered by name; users who are not verified are absent. */
 export async function readVerifiedMethods(
   db: Kysely<Tables>,
   userIds: readonly string[],

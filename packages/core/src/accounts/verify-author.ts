@@ -11,12 +11,12 @@ import { normalizeProof, toWellKnown, type Method } from './verification-proofs.
 import { toVerification } from './verification-form.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-/** How many one user may begin in a day: each is kept, and looked for at an address that the user chose. */
+/** Verifications that one user may begin per day. Each is stored, and requests a URL that the user chose. */
 const perDayMax = allowances.verification.limit
 
 /**
- * POST /users/<username>/verify, for oneself. The same proof again is the same verification, looked at once more; another
- * one takes the place of what is pending by that method. Throws `forbidden`, `invalid_request` that names the proof, `rate_limited`.
+ * POST /users/<username>/verify, for oneself. Sending the same proof again checks it once more; another proof replaces
+ * the pending one of that method. Throws `forbidden`, `invalid_request` that names the proof, `rate_limited`.
  */
 export async function verifyAuthor(
   context: AccountsContext,
@@ -25,7 +25,7 @@ export async function verifyAuthor(
 ): Promise<Verification> {
   const { id: userId, username } = await getUserByName(context, input.username)
   if (userId !== requireUser(caller).userId)
-    throw new RegistryError('forbidden', `Only ${username} may ask for the verification of this account.`)
+    throw new RegistryError('forbidden', `Only ${username} may request the verification of this account.`)
   const { method } = input
   const proof = normalizeProof(method, input.proof)
   if (method === 'domain') await context.outgoing.requirePublic(toWellKnown(proof), 'proof')
@@ -62,7 +62,7 @@ async function begin(
   }
   await trx
     .updateTable('verifications')
-    .set({ status: 'rejected', note: 'Another proof took its place.' })
+    .set({ status: 'rejected', note: 'Replaced by another proof.' })
     .where('user_id', '=', userId)
     .where('method', '=', method)
     .where('status', '=', 'pending')
@@ -75,19 +75,22 @@ function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
   const begun = rows.map((row) => row.created_at).filter((at) => at > now - dayMs)
   if (begun.length < perDayMax) return
   const retryAfterSeconds = Math.ceil((Math.min(...begun) + dayMs - now) / 1000)
-  throw new RegistryError('rate_limited', `A user begins ${perDayMax} verifications a day at most.`, {
+  throw new RegistryError('rate_limited', `A user may begin at most ${perDayMax} verifications per day.`, {
     retryAfterSeconds,
     allowance: 'verification',
   })
 }
 
-/** All that is pending has one token, but none that was asked for in this place before: it may still stand there. */
+/**
+ * Finds the token of the user's pending verifications, which all share one. A token that an earlier verification had
+ * for the same proof is not reused, because it may still be published there.
+ */
 function findProofToken(rows: readonly VerificationRow[], method: Method, proof: string): string | undefined {
   const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
   return rows.find(({ status, token }) => status === 'pending' && !former.has(token))?.token
 }
 
-/** No secret: it is to be put where everybody sees it, and it says whose it is and where. */
+/** The token is no secret: it is published, and names the user and the node that it is for. */
 function createProofToken(username: string, origin: string): string {
   return `skillstead-verify=${username}@${origin}:${randomBytes(16).toString('base64url')}`
 }

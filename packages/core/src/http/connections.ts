@@ -2,26 +2,26 @@ import type { Client } from 'undici'
 import { createConnector, type Connector, type Guard } from './connector.ts'
 import { headerBytesMax } from './outgoing-request.ts'
 
-/** Connections that are kept though nothing goes over them. */
+/** Maximum number of idle connections. */
 const idleMax = 256
-/** How long one is kept so; what the other side says of it counts where it is shorter. */
+/** How long an idle connection stays open, in milliseconds; a shorter keep-alive time from the server wins. */
 const keepAliveMs = 4000
 
-/** A connection to one origin, or one that is being made. */
+/** A connection to one origin, open or being opened. */
 export interface Connection {
   readonly client: Client
   readonly connector: Connector
   readonly origin: string
-  /** Whether something was answered over it, so that the other side may close it at any time. */
+  /** Whether a response was received on it. The server may then close it at any time. */
   isKept: boolean
 }
 
-/** Connections that are kept for the next request to their origin. */
+/** Pool of keep-alive connections by origin. */
 export class Connections {
   readonly #guard: Guard
   readonly #Client: typeof Client
   readonly #open = new Set<Connection>()
-  /** Those that nothing goes over, the longest unused first. */
+  /** Idle connections, the longest unused first. */
   readonly #idle = new Set<Connection>()
   readonly #idleOf = new Map<string, Connection[]>()
 
@@ -30,7 +30,7 @@ export class Connections {
     this.#Client = client
   }
 
-  /** One that is kept, and stands as far as this side knows; a new one where there is none. */
+  /** Takes an idle connection that is still open as far as this side knows, or opens a new one. */
   take(origin: string): Connection {
     for (;;) {
       const kept = this.#idleOf.get(origin)?.at(-1)
@@ -48,13 +48,13 @@ export class Connections {
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: headerBytesMax,
-      // Whoever sends has a deadline for all of it.
+      // The sender's deadline covers the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
     const connection = { client, connector, origin, isKept: false }
     client.on('disconnect', () => {
-      // What is sent next goes over a new one.
+      // The next request uses a new connection.
       connection.isKept = false
       if (this.#idle.has(connection)) void this.drop(connection)
     })
@@ -62,7 +62,7 @@ export class Connections {
     return connection
   }
 
-  /** Keeps one for the next request. */
+  /** Returns a connection to the pool. */
   keep(connection: Connection): void {
     if (!this.#open.has(connection)) return
     connection.isKept = true
@@ -74,12 +74,12 @@ export class Connections {
     if (this.#idle.size > idleMax) void this.drop(oldest!)
   }
 
-  /** Closes one, whatever goes over it. */
+  /** Closes a connection, even in the middle of a request. */
   async drop(connection: Connection): Promise<void> {
     if (this.#idle.has(connection)) this.#forgetIdle(connection)
     this.#open.delete(connection)
     connection.connector.abort()
-    await connection.client.destroy(new Error('The connection was given up.'))
+    await connection.client.destroy(new Error('The connection was closed by this side.'))
   }
 
   async close(): Promise<void> {

@@ -5,31 +5,31 @@ import type { NameResolver } from './outgoing.ts'
 import type { AddressRules } from './public-addresses.ts'
 import { isLocalName, requireAllowed, toHost, toLiteral, type CheckedAddress } from './request-target.ts'
 
-/** What every connection to the outside goes by. */
+/** What every outgoing connection is checked with. */
 export interface Guard {
   readonly resolver: NameResolver
   readonly rules: AddressRules
   readonly secureContext: SecureContext | undefined
 }
 
-/** How a client of undici connects, and how it is told to let that be. */
+/** Opens sockets for a client of undici, and can cancel that. */
 export interface Connector {
   readonly connect: buildConnector.connector
-  /** Gives up a connection that is being made. */
+  /** Cancels a connection attempt in progress. */
   abort(): void
 }
 
-/** Trust in certificates besides the system's; undefined for the system's alone. Throws where one cannot be read. */
+/** Trusts the given certificates in addition to the system's; undefined without any. Throws if one cannot be parsed. */
 export function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   if (ca.length === 0) return undefined
-  // Also what NODE_EXTRA_CA_CERTS and --use-system-ca added; Node.js before 22.15 does not tell.
+  // Includes what NODE_EXTRA_CA_CERTS and --use-system-ca added. Node.js before 22.15 cannot list those.
   const known = tls.getCACertificates?.('default') ?? tls.rootCertificates
   return tls.createSecureContext({ ca: [...known, ...ca] })
 }
 
 /**
- * The host is looked up once for each connection, every address of it is checked, and those are connected to and no
- * others. A connection that is not allowed fails with an `invalid_request` that names `url`.
+ * Resolves the host once per connection, checks every address, and connects only to the checked addresses, so that a
+ * second DNS answer cannot redirect it. A forbidden connection fails with an `invalid_request` that names `url`.
  */
 export function createConnector(guard: Guard): Connector {
   let isAborted = false
@@ -39,7 +39,7 @@ export function createConnector(guard: Guard): Connector {
     const host = toHost(options)
     try {
       const addresses = await findAllowed(guard, host)
-      // Whoever gave up has been told already.
+      // After a cancellation the caller already has its error.
       if (isAborted) return
       connecting = openSocket(guard, options, host, addresses)
     } catch (error) {
@@ -59,7 +59,7 @@ export function createConnector(guard: Guard): Connector {
 
 async function findAllowed({ resolver, rules }: Guard, host: string): Promise<CheckedAddress[]> {
   const addresses = await lookUp(resolver, host).catch((error: unknown) => {
-    // What a local name leads to is not to be known.
+    // Do not reveal what a local name resolves to.
     if (isLocalName(host)) return []
     throw error
   })
@@ -67,16 +67,19 @@ async function findAllowed({ resolver, rules }: Guard, host: string): Promise<Ch
   return addresses
 }
 
-/** All addresses of a host, an address being its own. */
+/** Resolves all addresses of a host. An IP literal is its own address. */
 export async function lookUp(resolver: NameResolver, host: string): Promise<CheckedAddress[]> {
   const literal = toLiteral(host)
   if (literal.length > 0) return literal
   const addresses = await resolver.lookup(host)
-  if (addresses.length === 0) throw Object.assign(new Error('There is no address.'), { code: 'ENODATA' })
+  if (addresses.length === 0) throw Object.assign(new Error('The name has no address.'), { code: 'ENODATA' })
   return addresses
 }
 
-/** The first of the addresses that answers. Literals are not looked up, and names only in what was checked. */
+/**
+ * Connects to the first address that responds. IP literals are not resolved; names resolve only to the checked
+ * addresses.
+ */
 function openSocket(
   { secureContext }: Guard,
   { protocol, port }: buildConnector.Options,
@@ -98,12 +101,12 @@ function openSocket(
     secureContext,
     servername,
     ALPNProtocols: ['http/1.1'],
-    // Whatever the environment says.
+    // Also when NODE_TLS_REJECT_UNAUTHORIZED is set.
     rejectUnauthorized: true,
   })
 }
 
-/** Calls back once: with the socket when it is ready to be written to, or with why it never was. */
+/** Calls back once: with the connected socket, or with the error that prevented the connection. */
 function whenConnected(socket: net.Socket, protocol: string, callback: buildConnector.Callback): void {
   let isSettled = false
   const settle = (...answer: Parameters<buildConnector.Callback>) => {
@@ -111,11 +114,11 @@ function whenConnected(socket: net.Socket, protocol: string, callback: buildConn
     isSettled = true
   }
   socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => settle(null, socket))
-  // It stays for the socket's whole life, so that no error of it is ever without a listener.
+  // The listener stays for the socket's whole life: an error without a listener would end the process.
   socket.on('error', (error) => settle(error, null))
 }
 
-/** Answers with what was checked, so that a second question cannot be answered differently. */
+/** A lookup function that returns the checked addresses, so that a second DNS answer cannot differ (DNS rebinding). */
 function toLookup(addresses: readonly CheckedAddress[]) {
   const found = addresses.map(({ address }) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (_host: string, options: { all?: boolean }, callback: (...answer: unknown[]) => void) => {

@@ -13,7 +13,7 @@ const requestMs = 10_000
 const resolveMs = 5_000
 const redirectsMax = 3
 
-/** The guarded way out. Throws a TypeError for networks and certificates that cannot be read. */
+/** Creates the guarded HTTP client. Throws a TypeError for networks and certificates that cannot be parsed. */
 export function createOutgoing(options: OutgoingOptions): Outgoing {
   const rules = createAddressRules(options.allowNetworks ?? [])
   const resolver = options.resolver ?? createSystemResolver()
@@ -23,7 +23,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const running = new Set<AbortController>()
   let closed = false
 
-  /** Runs what ends by itself, by its time, or with the registry. */
+  /** Runs work with a deadline; closing the registry also cancels it. */
   async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController()
     const { signal } = controller
@@ -34,7 +34,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       return await unlessAborted(work, signal)
     } catch (error) {
       if (closed) throw new RegistryError('shutting_down', 'The node is shutting down.', { cause: error })
-      if (signal.aborted) throw new RegistryError('upstream_timeout', 'There was no answer in time.', { cause: error })
+      if (signal.aborted)
+        throw new RegistryError('upstream_timeout', 'The host did not respond in time.', { cause: error })
       throw error instanceof RegistryError ? error : toUpstreamFailed(error)
     } finally {
       clearTimeout(timer)
@@ -88,7 +89,10 @@ async function readTxt(resolver: NameResolver, name: string): Promise<string[]> 
   }
 }
 
-/** Where a redirect leads: the same host, and not out of what is encrypted. Everything else might be anybody's. */
+/**
+ * Resolves a redirect. Only the same host is allowed, and no downgrade from https: any other target may belong to
+ * someone else.
+ */
 function toNext(from: URL, location: string): URL {
   const next = URL.canParse(location, from) ? new URL(location, from) : undefined
   const isOnward = next?.hostname === from.hostname && (next.protocol === from.protocol || next.protocol === 'https:')
@@ -96,7 +100,7 @@ function toNext(from: URL, location: string): URL {
   return parseTarget(next.href, 'url')
 }
 
-/** Name servers cannot be told to stop; whoever asked them need not wait. */
+/** Rejects as soon as the signal is aborted: DNS queries cannot be cancelled, but the caller need not wait for them. */
 function unlessAborted<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()

@@ -4,13 +4,16 @@ import type { Connection, Connections } from './connections.ts'
 import { isClosed } from './request-failures.ts'
 import type { OutgoingPost } from './outgoing.ts'
 
-/** So much of an answer is read, and waited for, that its connection can be used again; otherwise it is closed. */
+/**
+ * A response of up to this size and duration is drained, so that its connection can be used again; otherwise it is
+ * closed.
+ */
 const drainedBytesMax = 16 * 1024
 const drainMs = 250
-/** Interim answers (RFC 9110, section 15.2) before the one that counts. */
+/** Maximum number of interim responses (RFC 9110, section 15.2) before the final one. */
 const interimMax = 16
 
-/** One POST and its answer, of which nothing but the status is asked. */
+/** One POST and its response, of which only the status is used. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #url: URL
@@ -28,12 +31,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#request = request
     this.#connection = connections.take(url.origin)
     this.#timer = setTimeout(
-      () => this.#end(new RegistryError('upstream_timeout', 'There was no answer in time.')),
+      () => this.#end(new RegistryError('upstream_timeout', 'The host did not respond in time.')),
       request.timeoutMs,
     )
   }
 
-  /** Sends the request, and answers the status. */
+  /** Sends the request and returns the status. */
   run(): Promise<number> {
     this.#dispatch()
     return this.#outcome.promise
@@ -50,7 +53,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200) {
       this.#interims += 1
-      if (this.#interims > interimMax) controller.abort(new Error('Nothing but interim answers.'))
+      if (this.#interims > interimMax) controller.abort(new Error('Too many interim responses.'))
       return
     }
     this.#outcome.resolve(status)
@@ -60,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     this.#bytes += chunk.length
-    if (this.#bytes > drainedBytesMax) controller.abort(new Error('There is more of it than anybody reads.'))
+    if (this.#bytes > drainedBytesMax) controller.abort(new Error('The response body is too long to drain.'))
   }
 
   onResponseEnd(): void {
@@ -70,25 +73,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    if (this.#isStale(error)) this.#startAnew()
+    if (this.#isStale(error)) this.#reconnect()
     else this.#end(error)
   }
 
   /**
-   * Whether the other side closed a kept connection at the moment of its use, which says nothing of it. Undici connects
-   * again by itself where nothing was sent yet; the connection counts as new then.
+   * Whether the server closed a reused connection just as the request was sent, which is no failure of the server.
+   * Undici reconnects by itself if nothing was sent yet; the connection then counts as new.
    */
   #isStale(error: Error): boolean {
     return !this.#isOver && this.#connection.isKept && this.#interims === 0 && isClosed(error)
   }
 
-  #startAnew(): void {
+  #reconnect(): void {
     void this.#connections.drop(this.#connection)
     this.#connection = this.#connections.open(this.#url.origin)
     this.#dispatch()
   }
 
-  /** Closes the connection. What is said after a status was there is said to nobody. */
+  /** Closes the connection. Errors after the status was received are ignored. */
   #end(error: unknown): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -4,8 +4,8 @@ import type { AddressRules } from './public-addresses.ts'
 import { parseTarget, requireAllowed, toHost, toLiteral } from './request-target.ts'
 
 /**
- * The way out of a node without one: it opens no socket and asks no name server. Addresses are judged by what they say
- * themselves; where a name leads is looked at when a connection is made, by a node that makes one.
+ * The HTTP client of an offline node: opens no socket and sends no DNS query. Literal addresses are checked; what a
+ * name resolves to is checked when a node with network access connects.
  */
 export function createOffline(rules: AddressRules): Outgoing {
   return {
@@ -24,5 +24,5 @@ export function createOffline(rules: AddressRules): Outgoing {
 }
 
 async function refuse(): Promise<never> {
-  throw new RegistryError('offline', 'This node is in offline mode and asks nobody outside.')
+  throw new RegistryError('offline', 'This node is in offline mode and makes no outgoing requests.')
 }

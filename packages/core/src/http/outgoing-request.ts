@@ -11,15 +11,15 @@ interface Request {
   readonly guard: Guard
 }
 
-/** An answer, or where it says the answer is. */
+/** A response, or the target of its redirect. */
 export type Answer = OutgoingResponse | { readonly redirect: string }
 
-/** The statuses that send whoever asks to another place. */
+/** Status codes that redirect the client. */
 export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** Of the headers of an answer. */
+/** Limit on the size of the response headers. */
 export const headerBytesMax = 16 * 1024
 
-/** One GET over a connection of its own. */
+/** Sends one GET on a connection of its own. */
 export async function requestOnce(request: Request): Promise<Answer> {
   const { url, bytesMax, signal, guard } = request
   const { Client } = await import('undici')
@@ -34,7 +34,7 @@ export async function requestOnce(request: Request): Promise<Answer> {
       signal,
       reset: true,
     })
-    // What is left of a body when the connection goes away is no error of anybody's.
+    // An error of the unread rest of the body does not matter; without a listener it would end the process.
     answer.body.on('error', () => {})
     if (redirectStatuses.has(answer.statusCode)) return { redirect: getHeader(answer, 'location') }
     return {
@@ -50,7 +50,7 @@ export async function requestOnce(request: Request): Promise<Answer> {
 }
 
 async function readBody(answer: Dispatcher.ResponseData, bytesMax: number): Promise<Uint8Array> {
-  // A small body can unfold into an enormous one; nobody was asked for that.
+  // Compressed bodies are refused: a small one can expand to an enormous size, and the request did not accept any.
   const encoding = getHeader(answer, 'content-encoding').toLowerCase()
   if (encoding !== '' && encoding !== 'identity') throw fail('sends its answer compressed, which was not asked for')
   if (Number(getHeader(answer, 'content-length')) > bytesMax) throw refuseSize(bytesMax)

@@ -4,7 +4,7 @@ import { Connections } from './connections.ts'
 import { Exchange } from './http-exchange.ts'
 import type { OutgoingPost } from './outgoing.ts'
 
-/** POSTs over connections that are kept, for those who are told many things. */
+/** POSTs over keep-alive connections, for receivers of many webhook deliveries. */
 export interface Poster {
   post(url: URL, request: OutgoingPost): Promise<number>
   close(): Promise<void>
@@ -15,7 +15,7 @@ export function createPoster(guard: Guard): Poster {
   let isOver = false
 
   async function openConnections(): Promise<Connections> {
-    // Loaded when it is first needed: short commands never ask the outside anything.
+    // Loaded on first use: short commands make no outgoing requests.
     const { Client } = await import('undici')
     return new Connections(guard, Client)
   }

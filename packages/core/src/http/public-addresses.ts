@@ -4,15 +4,15 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = [Address, number]
 
-/** Which network addresses may be reached. */
+/** Decides which network addresses may be reached. */
 export interface AddressRules {
-  /** Whether an address is one that the operator lets through. */
+  /** Whether the operator listed the address. */
   isListed(address: string): boolean
-  /** Whether an address is listed, or anybody's to reach. */
+  /** Whether the address is listed or public. */
   isAllowed(address: string): boolean
 }
 
-/** Takes networks in CIDR form or single addresses; throws a TypeError for anything else. */
+/** Accepts networks in CIDR form and single addresses; throws a TypeError for anything else. */
 export function createAddressRules(allowNetworks: readonly string[]): AddressRules {
   const networks = allowNetworks.map(parseNetwork)
   const isListed = (address: string) => {
@@ -22,12 +22,14 @@ export function createAddressRules(allowNetworks: readonly string[]): AddressRul
   return { isListed, isAllowed: (address) => isListed(address) || isPublic(parseAddress(address)) }
 }
 
-/** The only part of IPv6 that is handed out to the public (RFC 4291, section 2.4, and IANA's registry). */
+/** The only part of IPv6 that is allocated to the public (RFC 4291, section 2.4, and IANA's registry). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Where IPv6-only networks show IPv4 hosts (RFC 6052): as public as the address inside. */
+/** IPv4 hosts as seen from IPv6-only networks (RFC 6052): public if the embedded IPv4 address is. */
 const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
-/** Azure's host agent, with the metadata and certificates of a virtual machine, in the middle of public addresses. */
+/**
+ * Azure's host agent, which serves a virtual machine's metadata and certificates from within the public address range.
+ */
 const hostAgent = ipaddr.IPv4.parse('168.63.129.16')
 
 function isPublic(address: Address | undefined): boolean {
@@ -37,7 +39,7 @@ function isPublic(address: Address | undefined): boolean {
   return address.match(globalUnicast) && address.range() === 'unicast'
 }
 
-/** Whether a text is a network in CIDR form, or a single address. */
+/** Whether a text is a network in CIDR form or a single address. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
@@ -46,7 +48,7 @@ export function isNetwork(text: string): boolean {
 
 function parseNetwork(text: string): Network {
   const [address = '', prefix] = text.split('/')
-  if (!isNetwork(text)) throw new TypeError(`'${text}' is not a network; write it as in 10.0.0.0/8.`)
+  if (!isNetwork(text)) throw new TypeError(`'${text}' is not a network. Write it in CIDR form, such as 10.0.0.0/8.`)
   return [ipaddr.parse(address), prefix === undefined ? toBits(address) : Number(prefix)]
 }
 
@@ -54,10 +56,10 @@ function toBits(address: string): number {
   return isIP(address) === 6 ? 128 : 32
 }
 
-/** An IPv4 address in the dress of an IPv6 one comes out as what it is. What no socket takes is none at all. */
+/** Parses an address; an IPv4-mapped IPv6 address becomes IPv4. Undefined for text that sockets would not accept. */
 function parseAddress(text: string): Address | undefined {
   if (isIP(text) !== 6) return isIP(text) === 4 ? ipaddr.parse(text) : undefined
-  // Written out first: ipaddr.js takes `::8.8.8.8` for `::ffff:8.8.8.8`, where sockets do not.
+  // Expand it first: ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8`, sockets do not.
   const plain = new URL(`http://[${text.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
   return ipaddr.process(plain)
 }

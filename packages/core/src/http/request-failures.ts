@@ -1,6 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
 
-/** What codes say of the host that was asked, the first that fits; nothing of what lies behind a failure is told. */
+/**
+ * What an error code means for the requested host; the first match counts. Messages reveal no internals of the failure.
+ */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, 'is not known to the name servers'],
   [/^(EAI_AGAIN|EAI_FAIL|ETIMEOUT|ESERVFAIL|EREFUSED|EBADRESP)$/, 'cannot be found: the name servers fail to answer'],
@@ -15,15 +17,15 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   [/^UND_ERR_HEADERS_OVERFLOW$/, 'answers with headers that are too long'],
   [/(?:)/, 'cannot be reached'],
 ]
-/** What undici says of an answer that goes on otherwise than HTTP does; the code is that of a connection that was closed. */
+/** Messages of undici for a response that violates HTTP. Their code is that of a closed connection. */
 const breaches = new Set(['bad response', 'bad upgrade'])
 
-/** An `upstream_failed` about the host that was asked. */
+/** Creates an `upstream_failed` about the requested host. */
 export function fail(what: string, cause?: unknown): RegistryError {
   return new RegistryError('upstream_failed', `The host of that address ${what}.`, { cause })
 }
 
-/** What can be said of a failure without telling what lies behind it. */
+/** Converts an error to an `upstream_failed` without revealing internals. */
 export function toUpstreamFailed(error: unknown): RegistryError {
   const code = isBreach(error) ? 'HTTPParserError' : codeOf(error)
   return fail(meanings.find(([pattern]) => pattern.test(code))![1], error)
@@ -33,7 +35,7 @@ export function isUnknownName(error: unknown): boolean {
   return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(codeOf(error))
 }
 
-/** Whether the other side let go of a connection, rather than answer anything. */
+/** Whether the server closed the connection instead of responding. */
 export function isClosed(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error)) && !isBreach(error)
 }
@@ -44,8 +46,8 @@ function isBreach(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   const { name, code, syscall } = error as Partial<Record<'name' | 'code' | 'syscall', unknown>>
-  // It was a name server that refused the connection, not the host.
+  // The name server refused the connection, not the host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
-  // Those of undici's parser have no code.
+  // Errors of undici's parser have no code.
   return String(code ?? name)
 }

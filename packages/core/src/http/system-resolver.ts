@@ -5,12 +5,12 @@ import type { NameResolver } from './outgoing.ts'
 
 const tryMs = 2000
 const triesMax = 2
-/** Look-ups of the system that run at a time. Each holds one of the few threads that everything else needs too. */
+/** Parallel lookups of the operating system. Each blocks one of the few threads of libuv's pool. */
 const systemLookupsMax = 2
 
 /**
- * The resolver of the machine. Name servers are asked first, in a way that a name whose servers hang holds up nobody
- * else; what they do not know is looked up by the system, with its hosts file and all.
+ * The resolver of the machine. Queries name servers directly first, so that a name whose servers hang does not block
+ * other lookups. Names that they do not know are looked up by the operating system, including its hosts file.
  */
 export function createSystemResolver(): NameResolver {
   const takeTurn = pLimit(systemLookupsMax)
@@ -27,12 +27,12 @@ export function createSystemResolver(): NameResolver {
   }
 }
 
-/** A new one each time, for it reads once which name servers there are. */
+/** Created for each lookup, because a resolver reads the list of name servers only once. */
 function openResolver(): Resolver {
   return new Resolver({ timeout: tryMs, tries: triesMax })
 }
 
-/** Whether name servers do not know a name, or there are none. */
+/** Whether the name servers do not know the name, or there are none. */
 function isLeftToSystem(error: unknown): boolean {
   return isUnknownName(error) || (error as { code?: unknown }).code === 'ECONNREFUSED'
 }

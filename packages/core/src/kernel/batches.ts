@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long work on many things may hold the event loop at a time. */
+/** Longest time in milliseconds that a batch may block the event loop. */
 const sliceMs = 10
 
 /**
- * Begins the work on each item in turn and lets the event loop turn in between; what goes on elsewhere meanwhile is
- * waited for at the end. The results are in the order of the items.
+ * Starts `work` on each item in order and yields to the event loop between batches. Waits for asynchronous results at
+ * the end. Results are in the order of the items.
  */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],

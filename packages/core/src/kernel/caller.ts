@@ -1,11 +1,11 @@
 import { RegistryError, type PlanName, type Scope } from '@skillstead/protocol'
 
-/** What a link lets its holder read besides. */
+/** Access that a share link grants in addition to the caller's own. */
 interface LinkHolder {
   readonly sharedSkillId?: string
 }
 
-/** Nobody in particular: everything public, nothing else. */
+/** An unauthenticated caller: may read what is public. */
 export interface Guest extends LinkHolder {
   readonly kind: 'guest'
 }
@@ -18,16 +18,16 @@ export interface UserCaller extends LinkHolder {
   readonly plan: PlanName
   readonly role: 'user' | 'admin'
   readonly scopes: readonly Scope[]
-  /** The key that the caller came with; absent for sessions, and for callers made inside the process. */
+  /** Id of the API key that the caller sent. Absent for sessions and for callers created inside the process. */
   readonly keyId?: string
 }
 
-/** Who asks. Every rule about what may be seen or done takes one of these. */
+/** The caller of an operation. Every rule about access takes one. */
 export type Caller = Guest | UserCaller
 
 export const guest: Guest = { kind: 'guest' }
 
-/** Whether the caller sees what is public and nothing else, so that what is made for one serves all of them. */
+/** Whether the caller sees only what is public, so that a cached response serves all such callers. */
 export function seesPublicOnly(caller: Caller): boolean {
   return caller.kind === 'guest' && caller.sharedSkillId === undefined
 }
@@ -45,13 +45,13 @@ export function requireUser(caller: Caller): UserCaller {
   return caller
 }
 
-/** Throws `forbidden` where the key in use does not have a scope. */
+/** Throws `forbidden` if the caller's key lacks the scope. */
 export function requireScope({ scopes }: UserCaller, scope: Scope): void {
   if (!scopes.includes(scope))
     throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use one that has it.`)
 }
 
-/** The account that the caller acts from, by its id; null for a guest and for the operator, who have none. */
+/** The id of the caller's account; null for a guest and for the operator, which have none. */
 export function accountId(caller: Caller): string | null {
   return isOperator(caller) ? null : callerId(caller)
 }
@@ -68,8 +68,9 @@ function isOperator(caller: Caller): boolean {
 }
 
 /**
- * The operator at the machine itself: commands on a data folder act as this. It decides what administrators decide,
- * owns nothing and cannot sign in: it is no row of `users`, so what belongs to somebody needs {@link requireAccount}.
+ * The operator of the node: CLI commands that open a data folder run as this caller. It has the rights of an
+ * administrator, owns nothing and cannot sign in. It has no row in `users`, so operations that need an owner call
+ * {@link requireAccount}.
  */
 export const systemCaller: UserCaller = {
   kind: 'user',

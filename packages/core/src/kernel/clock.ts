@@ -1,11 +1,17 @@
-/** Where the time comes from: milliseconds since 1970, UTC. Tests hand in one that they set. */
+/** Source of the current time in milliseconds since 1970, UTC. Tests pass a clock that they control. */
 export interface Clock {
   now(): number
-  /** Calls back once that many milliseconds have passed; returns how to call it off. Keeps no process alive. */
+  /**
+   * Calls back after `ms` milliseconds; returns a function that cancels the timer. The timer does not keep the process
+   * alive.
+   */
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** What a timer takes at most: 2^31 - 1 ms, which is 24 days. One that ends early finds nothing due and is set anew. */
+/**
+ * Longest delay that a timer accepts: 2^31 - 1 ms, about 24 days. A timer that ends early finds nothing due and is set
+ * again.
+ */
 const timerMsMax = 2 ** 31 - 1
 
 export const systemClock: Clock = {

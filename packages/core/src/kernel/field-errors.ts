@@ -1,10 +1,10 @@
 import type { FieldError } from '@skillstead/protocol'
 import * as v from 'valibot'
 
-/** A field's error is one of many at most; a hostile body must not make a long answer. */
+/** Limit on the reported errors: a hostile body must not cause a large response. */
 const errorsMax = 50
 
-/** What is wrong with each field, in words that do not repeat what was sent. */
+/** The problem with each field. Messages do not repeat the submitted values. */
 export function toFieldErrors(issues: readonly v.BaseIssue<unknown>[]): FieldError[] {
   return issues.slice(0, errorsMax).map((issue) => ({ path: toPath(issue), message: toMessage(issue) }))
 }

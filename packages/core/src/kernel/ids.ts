@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7'
 
-/** A new id: a UUIDv7, which sorts by the time it was made. */
+/** Creates an id: a UUIDv7, which sorts by creation time. */
 export function newId(): string {
   return uuidv7()
 }

@@ -1,14 +1,14 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * Public answers kept as bytes until the change sequence touches what they show. Bounded by size; the oldest that was not
- * used since it was last looked at goes first (the CLOCK algorithm), so that a hit costs no more than a look-up.
+ * Public responses, cached as bytes until a change touches their subject. Bounded by size. Evicts with the CLOCK
+ * algorithm, so that a hit costs no more than a lookup.
  */
 export interface ResponseCache {
   get(key: string): EncodedJson | undefined
-  /** Keeps an answer about `subject`. */
+  /** Caches a response about `subject`. */
   put(key: string, subject: string, answer: EncodedJson): void
-  /** Forgets every answer about the subject. */
+  /** Removes every cached response about the subject. */
   forget(subject: string): void
   forgetAll(): void
 }
@@ -19,28 +19,28 @@ export function createResponseCache(bytesMax: number): ResponseCache {
   let bytes = 0
 
   function drop(key: string): void {
-    const kept = answers.get(key)
-    if (!kept) return
+    const cached = answers.get(key)
+    if (!cached) return
     answers.delete(key)
-    bytes -= kept.answer.bytes.length
-    const keys = keysOf.get(kept.subject)
+    bytes -= cached.answer.bytes.length
+    const keys = keysOf.get(cached.subject)
     keys?.delete(key)
-    if (keys?.size === 0) keysOf.delete(kept.subject)
+    if (keys?.size === 0) keysOf.delete(cached.subject)
   }
 
   function evictOne(): void {
-    const [key, kept] = answers.entries().next().value!
-    if (!kept.used) return drop(key)
+    const [key, cached] = answers.entries().next().value!
+    if (!cached.used) return drop(key)
     answers.delete(key)
-    answers.set(key, { ...kept, used: false })
+    answers.set(key, { ...cached, used: false })
   }
 
   return {
     get(key) {
-      const kept = answers.get(key)
-      if (!kept) return undefined
-      kept.used = true
-      return kept.answer
+      const cached = answers.get(key)
+      if (!cached) return undefined
+      cached.used = true
+      return cached.answer
     },
     put(key, subject, answer) {
       drop(key)

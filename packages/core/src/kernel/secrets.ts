@@ -1,31 +1,31 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
 
-/** Keeps what this node must be able to show others, such as API keys for upstreams, unreadable in the database. */
+/** Encrypts secrets that this node must send to others, such as API keys for upstreams, before they are stored. */
 export interface Secrets {
-  /** False where the node has no key: nothing can be sealed then, nor opened. */
+  /** False if the node has no secret key; it can then neither seal nor open. */
   readonly isReady: boolean
-  /** Throws `conflict` where the node has no key. */
+  /** Throws `conflict` if the node has no key. */
   seal(text: string): Uint8Array
-  /** Throws `conflict` for what was sealed with another key, or is not whole. */
+  /** Throws `conflict` if the text was sealed with another key or is damaged. */
   open(sealed: Uint8Array): string
 }
 
-/** How many bytes a secret key has. */
+/** Length of a secret key in bytes. */
 export const secretKeyBytes = 32
 const cipher = 'aes-256-gcm'
-/** The first byte of what is sealed, so that another way can follow. */
+/** First byte of a sealed secret: identifies the format, so that others can be added. */
 const format = 1
 const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM (NIST SP 800-38D) with a nonce of its own each time: the format's byte, the nonce, the tag, the text.
- * Throws a TypeError for a key of another length.
+ * AES-256-GCM (NIST SP 800-38D) with a random nonce per secret. Layout: format byte, nonce, tag, ciphertext. Throws a
+ * TypeError for a key of the wrong length.
  */
 export function createSecrets(key?: Uint8Array): Secrets {
   if (key && key.length !== secretKeyBytes) {
-    throw new TypeError(`A secret key has ${secretKeyBytes} bytes, not ${key.length}.`)
+    throw new TypeError(`A secret key must have ${secretKeyBytes} bytes; this one has ${key.length}.`)
   }
   return {
     isReady: key !== undefined,
@@ -47,7 +47,7 @@ export function createSecrets(key?: Uint8Array): Secrets {
         return Buffer.concat([text, opening.final()]).toString('utf8')
       } catch (cause) {
         const detail =
-          'An API key that is stored here was sealed with another secret key. Start the node with that one, or give the API key again.'
+          'A stored API key was encrypted with another secret key. Start the node with that secret key, or enter the API key again.'
         throw new RegistryError('conflict', detail, { cause })
       }
     },
@@ -57,6 +57,6 @@ export function createSecrets(key?: Uint8Array): Secrets {
 function requireKey(key: Uint8Array | undefined): Uint8Array {
   if (key) return key
   const detail =
-    'This node has no secret key to keep API keys with. Open it with a `secretKey` of 32 bytes; the command takes SKILLSTEAD_SECRET_KEY.'
+    'This node has no secret key to encrypt API keys with. Set SKILLSTEAD_SECRET_KEY, or pass a `secretKey` of 32 bytes.'
   throw new RegistryError('conflict', detail)
 }

@@ -9,7 +9,7 @@ import { growTree, splitHashes } from './log-tree.ts'
 /** The kinds of public change that the feed carries. */
 type LogEntryType = 'version' | 'skill' | 'yank' | 'takedown' | 'withdrawn' | 'pack'
 
-/** An entry before it has its number. It holds ids and usernames and nothing else of a person: it stays for ever. */
+/** An entry that has no number yet. Entries are permanent, so personal data is limited to ids and usernames. */
 export interface LogDraft {
   readonly type: LogEntryType
   readonly subject: string
@@ -18,8 +18,8 @@ export interface LogDraft {
 }
 
 /**
- * Numbers one change of the catalogue, and appends what everyone may see of it to the public log and its Merkle tree.
- * Both sequences are dense, because their heads are raised in the transaction of the change, one writer at a time.
+ * Numbers one change of the catalogue, and appends its public part to the log and the Merkle tree. Both sequences are
+ * gapless: their heads advance in the transaction of the change, with one writer at a time.
  */
 export async function appendChange(
   trx: WriteTransaction,

@@ -3,7 +3,7 @@ import { keepInsert } from '../storage/compiled-query.ts'
 import { callerId, type Caller } from '../kernel/caller.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** Records who did what, in the transaction of the deed. */
+/** Records an actor and an action in the audit log, in the transaction of the action. */
 export async function recordAudit(
   trx: WriteTransaction,
   entry: { caller: Caller; action: string; subject: string; at: number; data?: Record<string, unknown> },

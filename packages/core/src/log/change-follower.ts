@@ -2,7 +2,7 @@ import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ChangeKind } from '../storage/tables.ts'
 
-/** One change of the catalogue, as everything that keeps a copy of it needs to know. */
+/** One change of the catalogue, as published to caches and indexes. */
 export interface Change {
   readonly seq: number
   readonly kind: ChangeKind
@@ -10,42 +10,46 @@ export interface Change {
 }
 
 /**
- * Reads the change sequence and tells what keeps copies: the search index, kept answers, waiting feeds. Changes of this
- * process arrive before their writers are answered; those of others as soon as the database gives notice of them, and
- * within a poll where it cannot, or the connection for notices is away.
+ * Reads the sequence of changes and notifies what holds copies: the search index, the response cache, long polls of the
+ * feed. Changes of this process are delivered before its writers return. Changes of other processes are delivered when
+ * PostgreSQL sends a notification, and otherwise at the next poll: on SQLite, or while the connection for notifications
+ * is down.
  *
- * Reading on from the last number that was seen misses nothing: numbers are given under the lock of the head row, which a
- * transaction keeps until everybody sees what it committed, so that no number appears after a higher one. And they have no
- * gaps: where one shows, changes were swept while this process was away, or the database went back to an older state, and
- * then everything that is kept is made anew.
+ * Reading on from the last number misses nothing. A number is assigned under the lock of the head row, and a
+ * transaction holds the lock until its commit is visible, so no number appears after a higher one. Numbers have no
+ * gaps. A gap therefore means that changes were deleted by retention before this process read them, or that the
+ * database was restored to an older state; all copies are then rebuilt.
  */
 export interface ChangeFollower {
   readonly position: number
-  /** Whether notices come at present; undefined where the database gives none. */
+  /** Whether the database sends notifications at present; undefined on SQLite, which has none. */
   readonly isNoticed: boolean | undefined
   /**
-   * Listeners are called in the order they came, with changes in their order. One that throws is called again with the
-   * same changes at the next look, so that no copy stays behind for ever; the others go on meanwhile. `startAnew` forgets
-   * whatever is kept, of changes that nobody can tell any more.
+   * Registers a listener. Listeners are called in the order of registration, with changes in their order. After a
+   * listener throws, it receives the same changes again at the next poll, so no copy stays outdated; the other
+   * listeners continue. `reset` discards the copy, because changes were missed.
    */
-  follow(listener: Follower['listener'], startAnew: Follower['startAnew']): void
+  follow(listener: Follower['listener'], reset: Follower['reset']): void
   catchUp(): Promise<void>
   stop(): Promise<void>
 }
 
 interface Follower {
   readonly listener: (changes: readonly Change[]) => Promise<void> | void
-  readonly startAnew: () => Promise<void> | void
-  /** What the listener could not take. */
+  readonly reset: () => Promise<void> | void
+  /** Changes that the listener has not processed. */
   missed: readonly Change[]
-  /** Whether it is to start anew before it is told anything. */
+  /** Whether `reset` must be called before the next changes. */
   isLost: boolean
 }
 
 const pageSize = 1000
-/** For a listener that cannot take more than this, starting anew is less. */
+/** Number of missed changes above which a reset is cheaper than delivering them. */
 const missedMax = 10_000
-/** Also while notices come: one may have got lost with its connection, and nobody knows it yet. */
+/**
+ * Polling also runs while notifications work: one may be lost together with its connection, before the failure is
+ * detected.
+ */
 const pollMsDefault = 1000
 
 export async function createChangeFollower(
@@ -57,7 +61,7 @@ export async function createChangeFollower(
   let position = await readHead(database)
   let running: Promise<void> | undefined
   let again = false
-  /** Whether no change is no proof that there was none. */
+  /** Set by each poll: an empty result must then be checked against the head, because changes may have been deleted. */
   let isDoubtful = false
 
   async function read(): Promise<void> {
@@ -67,10 +71,10 @@ export async function createChangeFollower(
         for (;;) {
           const rows = await readChanges(database, position)
           if (await lacksSome(rows)) {
-            await startAnew()
+            await reset()
             continue
           }
-          // First, so that nobody who began to read before these changes keeps what was read.
+          // Advance first, so that a reader that started before these changes does not cache what it read.
           position = rows.at(-1)?.seq ?? position
           const changes = rows.flatMap(toChanges)
           for (const follower of followers) await deliver(follower, changes)
@@ -80,23 +84,24 @@ export async function createChangeFollower(
     } catch (error) {
       onError(error)
     } finally {
-      // In the turn of the last look at `again`: whoever asks a moment later must not be given this reading.
+      // Cleared in the same turn as the last check of `again`, so that a later caller does not get a read that is
+      // already complete.
       running = undefined
     }
   }
 
-  /** Whether changes are gone that were never seen here. */
+  /** Whether changes were deleted before this process read them. */
   async function lacksSome([first]: readonly Change[]): Promise<boolean> {
     if (first) return first.seq !== position + 1
     if (!isDoubtful) return false
     isDoubtful = false
     if ((await readHead(database)) === position) return false
-    // Something may have been committed a moment ago.
+    // The head may have advanced by a commit after the first read.
     const [next] = await readChanges(database, position)
     return next?.seq !== position + 1
   }
 
-  async function startAnew(): Promise<void> {
+  async function reset(): Promise<void> {
     position = await readHead(database)
     for (const follower of followers) lose(follower)
   }
@@ -104,7 +109,7 @@ export async function createChangeFollower(
   async function deliver(follower: Follower, changes: readonly Change[]): Promise<void> {
     follower.missed = [...follower.missed, ...changes]
     try {
-      if (follower.isLost) await follower.startAnew()
+      if (follower.isLost) await follower.reset()
       follower.isLost = false
       if (follower.missed.length > 0) await follower.listener(follower.missed)
       follower.missed = []
@@ -114,7 +119,7 @@ export async function createChangeFollower(
     }
   }
 
-  /** Everyone who asks while a reading is under way waits for one that began after they asked. */
+  /** Resolves after a read that began after this call. Calls during a read share the next one. */
   function catchUp(): Promise<void> {
     again = true
     running ??= read()
@@ -135,7 +140,7 @@ export async function createChangeFollower(
     get isNoticed() {
       return notices?.isUp
     },
-    follow: (listener, forget) => void followers.push({ listener, startAnew: forget, missed: [], isLost: false }),
+    follow: (listener, forget) => void followers.push({ listener, reset: forget, missed: [], isLost: false }),
     catchUp,
     async stop() {
       clearInterval(timer)
@@ -155,7 +160,7 @@ async function readHead(database: Database): Promise<number> {
   return head.change_seq
 }
 
-/** Counters change by the hundred; one row tells of all that were written together. */
+/** Counter updates come in bulk: one row can list many subjects, separated by commas. */
 function toChanges({ seq, kind, subject }: Change): Change[] {
   return subject.split(',').map((each) => ({ seq, kind, subject: each }))
 }

@@ -5,7 +5,7 @@ import { findKeyProblem } from './signing-keys.ts'
 import { ownTree } from './tree-rows.ts'
 import { readTreeHead, tileHashes, type TreeHead } from './log-tree.ts'
 
-/** What a look through the whole log found: a sentence either way. */
+/** Result of a check of the whole log; `detail` is a sentence in both cases. */
 export interface LogCheck {
   readonly ok: boolean
   readonly detail: string
@@ -14,12 +14,12 @@ export interface LogCheck {
 type Reader = LogContext['database']['read']
 
 /**
- * Computes the Merkle tree anew from the entries and compares everything that is stored of it: each entry with its hash
- * and its columns, each tile with the hashes below it, the head, and the halves of each key. Names the first that does
- * not match. It goes on in slices, so that a node can go on meanwhile.
+ * Recomputes the Merkle tree from the entries and compares everything that is stored of it: each entry with its hash
+ * and its columns, each tile with the hashes below it, the head, and the two halves of each key. Reports the first
+ * mismatch. Runs in batches, so that a node can serve requests meanwhile.
  */
 export async function checkLog({ database }: Pick<LogContext, 'database'>): Promise<LogCheck> {
-  // Before the head, which only grows: what is added meanwhile is not taken for too much.
+  // Read before the head: entries that are appended during the check must not look surplus.
   const extent = await readExtent(database.read)
   const head = await readTreeHead(database.read)
   const problem =
@@ -27,7 +27,7 @@ export async function checkLog({ database }: Pick<LogContext, 'database'>): Prom
     findExcess(extent, head) ??
     (await findKeyProblem(database.read))
   if (problem) return { ok: false, detail: `${problem} Restore a backup.` }
-  return { ok: true, detail: `${head.size} entries, none missing, and the tree over them is right.` }
+  return { ok: true, detail: `${head.size} entries, none missing, and their Merkle tree is correct.` }
 }
 
 function readRows(db: Reader, after: number, end: number) {
@@ -36,9 +36,9 @@ function readRows(db: Reader, after: number, end: number) {
 
 type Row = Awaited<ReturnType<typeof readRows>>[number]
 
-const own: CheckedTree<Row> = { name: "The log's", rows: ownTree, readRows, isSaidBeside }
+const own: CheckedTree<Row> = { name: "The log's", rows: ownTree, readRows, matchesColumns }
 
-function isSaidBeside(row: Row): boolean {
+function matchesColumns(row: Row): boolean {
   const { seq, type, at, subject, digest } = JSON.parse(row.entry) as Record<string, unknown>
   const isWhere = seq === row.seq && at === toTimestamp(row.at)
   return isWhere && type === row.type && subject === row.subject && digest === row.digest
@@ -58,13 +58,13 @@ async function readExtent(db: Reader) {
   return { entries, tiles }
 }
 
-/** What stands where the next entries will have to be. */
+/** Finds entries and tiles beyond the head, which would block the next ones. */
 function findExcess({ entries, tiles }: Awaited<ReturnType<typeof readExtent>>, head: TreeHead): string | undefined {
   const { first, last } = entries
   const seq = first !== null && first < 1 ? first : last
   if (seq !== null && (seq < 1 || seq > head.size)) {
-    return `The log has an entry ${seq}, and its head says that it has ${head.size}.`
+    return `The log has an entry ${seq}, but its head has the size ${head.size}.`
   }
   const tile = tiles.find(({ level, n }) => (n + 1) * tileHashes ** (level + 1) > head.size)
-  return tile && `The log has a tile ${tile.level}/${tile.n}, which its ${head.size} entries do not fill.`
+  return tile && `The log has a tile ${tile.level}/${tile.n}, but its ${head.size} entries do not fill it.`
 }

@@ -7,25 +7,25 @@ import { readHashes, splitHashes, tileHashes, toMiddle, type TreeHead } from './
 
 type Db = Kysely<Tables>
 
-/** An entry as a tree commits to it. */
+/** An entry with its hash in the tree. */
 interface CheckedRow {
   readonly seq: number
   readonly hash: Uint8Array
   readonly entry: string
 }
 
-/** A tree with its entries: of this node's own log, or of what is here of an upstream's. */
+/** A tree with its entries: of this node's own log, or of the local copy of an upstream's log. */
 export interface CheckedTree<Row extends CheckedRow = CheckedRow> {
-  /** Whose entries and tiles they are, as a sentence begins. */
+  /** Start of the sentences about it, for example "The log's". */
   readonly name: string
   readonly rows: TreeRows
-  /** The entries from after one number up to another, in their order. */
+  /** Reads the entries after `after` up to `end`, in order. */
   readRows(db: Db, after: number, end: number): Promise<Row[]>
-  /** Whether the columns beside an entry say what it says. */
-  isSaidBeside(row: Row): boolean
+  /** Whether the columns of the row match the entry's text. */
+  matchesColumns(row: Row): boolean
 }
 
-/** The first of what is stored of a tree that is not what its entries make; undefined where all of it is. */
+/** Returns a sentence about the first mismatch between the stored tree and its entries; undefined if there is none. */
 export async function findTreeProblem<Row extends CheckedRow>(
   db: Db,
   head: TreeHead,
@@ -50,19 +50,19 @@ export async function findTreeProblem<Row extends CheckedRow>(
 
 function findEntryProblem<Row extends CheckedRow>(tree: CheckedTree<Row>, row: Row): string | undefined {
   if (!hashLeaf(row.entry).equals(row.hash)) return 'does not match its hash.'
-  return tree.isSaidBeside(row) ? undefined : 'is not what the columns beside it say.'
+  return tree.matchesColumns(row) ? undefined : 'does not match the columns of its row.'
 }
 
 type AnyTree = Pick<CheckedTree, 'name' | 'rows'>
 
-/** A tile against what lies below it: leaves, or the roots of the tiles one level down. */
+/** Compares a tile with what lies below it: leaves, or the roots of the tiles one level down. */
 async function findTileProblem(db: Db, tree: AnyTree, level: number, n: number): Promise<string | undefined> {
   const name = `${tree.name} tile ${level}/${n}`
   const [tile] = await tree.rows.readTiles(db, [{ level, n }])
   if (!tile) return `${name} is missing.`
   const below = await readHashes(db, { level, start: n * tileHashes, count: tileHashes }, tree.rows)
   if (!below.equals(tile.hashes)) return `${name} does not match the ${level === 0 ? 'entries' : 'tiles'} below it.`
-  if (!toMiddle(below).equals(tile.middle)) return `${name} does not match what is half way up in it.`
+  if (!toMiddle(below).equals(tile.middle)) return `${name} does not match its stored middle level.`
   return rootOf(splitHashes(below)).equals(tile.root) ? undefined : `${name} does not match its root.`
 }
 

@@ -6,40 +6,41 @@ import { toVerifierKey } from './signed-notes.ts'
 import { keep } from './transparency.ts'
 import { readTreeHead, type TreeHead } from './log-tree.ts'
 
-/** How many checkpoints stay ready; feeds ask for the newest again and again. */
+/** Number of cached checkpoints. Feeds request the newest one repeatedly. */
 const checkpointsKeptMax = 32
-/** Proxies may spare the node for this long; whoever polls sees the log grow all the same. */
+/** Time in seconds that proxies may cache a checkpoint; short enough that pollers see the log grow. */
 const maxAgeSeconds = 2
-/** The signed time is in whole steps of this, so that answers stay the same for as long. */
+/** The signed time is rounded to steps of 60 s, so that responses stay identical within a step. */
 const timeStepSeconds = 60
-/** Readers look at 16 signature lines, and those of the text come first. */
+/** C2SP readers examine 16 signature lines, and the plain signatures come first. */
 const timedKeysMax = 4
 
-/** The log at one size, signed. */
+/** A signed statement of the log's size and root hash. */
 export interface SignedCheckpoint {
   readonly origin: string
   readonly treeSize: number
   /** Base64. */
   readonly rootHash: string
-  /** The signed note (C2SP tlog-checkpoint), with the time at which it was the newest (tlog-cosignature). */
+  /** The signed note (C2SP tlog-checkpoint) with cosignatures that carry the current time (tlog-cosignature). */
   readonly text: string
-  /** The same without the time: it changes with the log and its keys alone. */
+  /** The signed note without cosignatures: it changes only with the log and its keys. */
   readonly timeless: string
-  /** Which log, keys and time `text` is of, for entity tags. */
+  /** Identifies the log, keys and time of `text`, for entity tags. */
   readonly tag: string
 }
 
-/** The newest checkpoint. */
+/** Returns the newest checkpoint. */
 export async function readSignedCheckpoint(context: LogContext): Promise<SignedCheckpoint> {
   return signCheckpoint(context, await readTreeHead(context.database.read))
 }
 
 /**
- * The checkpoint of a tree. Ed25519 gives the same signature each time, so all nodes of a cluster answer the same; a
- * process signs each size once, and once more for each minute that it is asked for.
+ * Signs the checkpoint of a tree. Ed25519 signatures are deterministic, so all nodes of a cluster return the same text.
+ * A process signs each size once, and once more for each minute in which it is requested.
  *
- * While more than one key signs, an extension line names each: the old key, which is trusted, vouches for the new one.
- * The time shows a reader that the log is kept from growing, which signatures alone do not.
+ * While more than one key signs, an extension line names each key, so that the old key, which readers trust, vouches
+ * for the new one. The signed time proves to readers that the log is not frozen at an old size, which a signature alone
+ * does not.
  */
 export async function signCheckpoint(context: LogContext, { size, frontier }: TreeHead): Promise<SignedCheckpoint> {
   const { origin } = context
@@ -71,10 +72,13 @@ function toLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Signs where it was not signed before; a kept text of another body is of a log that was restored. */
+/**
+ * Signs a text once. A cached note with another body belongs to a log that was replaced by a restore, and is signed
+ * again.
+ */
 function once({ transparency }: LogContext, tag: string, body: string, make: () => string): string {
-  const kept = transparency.checkpoints.get(tag)
-  if (kept?.startsWith(body)) return kept
+  const cached = transparency.checkpoints.get(tag)
+  if (cached?.startsWith(body)) return cached
   const made = make()
   keep(transparency.checkpoints, tag, made, checkpointsKeptMax)
   return made

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import { limits } from '@skillstead/protocol'
 
-/** An entry of the public log with its number, as it is told. */
+/** An entry of the public log with its number, as published. */
 export interface LogEntry {
   readonly seq: number
   readonly type: string
@@ -12,9 +12,9 @@ export interface LogEntry {
 }
 
 /**
- * What is shortened in an entry that no bundle could hold, in this order and only until it fits; `cut` names it in the
- * entry. The list of files is left out, for the version's digest leads to it; of the others so many bytes of JSON stay.
- * They leave room for what is always short: names, ids, times.
+ * Fields that are shortened, in this order, until an oversized entry fits into an entry bundle; the entry's `cut` names
+ * them. The list of files is dropped, because the version's digest identifies it; other fields are shortened to a
+ * number of bytes of JSON. The sizes leave room for the fields that are always short: names, ids, times.
  */
 const cuts: readonly { readonly field: string; readonly bytesMax: number }[] = [
   { field: 'files', bytesMax: 0 },
@@ -29,8 +29,8 @@ const cuts: readonly { readonly field: string; readonly bytesMax: number }[] = [
 ]
 
 /**
- * The entry as canonical JSON (RFC 8785): the bytes that the log commits to, never more than a bundle of the
- * transparency log can hold.
+ * Encodes an entry as canonical JSON (RFC 8785): the bytes that the log commits to. Never longer than an entry bundle
+ * allows.
  */
 export function toEntryText(entry: LogEntry): string {
   let text = toCanonical(entry)
@@ -43,11 +43,11 @@ export function toEntryText(entry: LogEntry): string {
     data = { ...data, [field]: shorten(value, bytesMax), cut }
     text = toCanonical({ ...entry, data })
   }
-  if (!fits(text)) throw new TypeError(`The log entry of ${entry.subject} is longer than an entry may be.`)
+  if (!fits(text)) throw new TypeError(`The log entry of ${entry.subject} exceeds ${limits.logEntryBytesMax} bytes.`)
   return text
 }
 
-/** How long a value is as JSON, in UTF-8. */
+/** Length of a value as JSON, in bytes of UTF-8. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
@@ -59,7 +59,7 @@ function toCanonical(entry: LogEntry): string {
 }
 
 function fits(text: string): boolean {
-  // Most are short enough however their characters are encoded.
+  // Fast path: UTF-8 takes at most 3 bytes for each UTF-16 code unit.
   return text.length * 3 <= limits.logEntryBytesMax || Buffer.byteLength(text) <= limits.logEntryBytesMax
 }
 
@@ -70,10 +70,12 @@ function shorten(value: unknown, bytesMax: number): unknown {
 
 const quotesBytes = 2
 const commaBytes = 1
-/** The quotes of a text, and the sign that it went on. */
+/** Bytes of the quotes around a text and of the ellipsis after it. */
 const markBytes = 5
 
-/** As many characters of a text, or items of a list, as fit; `spared` is what each takes less than by itself. */
+/**
+ * Takes as many characters of a text, or items of a list, as fit. `spared` is what each costs less than its own JSON.
+ */
 function takeFitting(parts: Iterable<unknown>, spared: number, bytesMax: number): unknown[] {
   const taken: unknown[] = []
   let bytes = 0

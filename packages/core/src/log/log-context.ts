@@ -6,9 +6,9 @@ import type { Transparency } from './transparency.ts'
 export interface LogContext {
   readonly database: Database
   readonly clock: Clock
-  /** The name of this node in feeds and proofs. */
+  /** Name of this node in feeds and proofs. */
   readonly origin: string
-  /** Raised when a database moves to a new server, so that mirrors notice. */
+  /** Increases when the database moves to a new server or is restored, so that mirrors notice. */
   readonly epoch: number
   readonly transparency: Transparency
 }

@@ -6,7 +6,7 @@ import { loadTiles, toNode, toTileKey, type TileRef } from './tiles.ts'
 import { readerOf, type TreeReader } from './tree-rows.ts'
 import { readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
 
-/** That an entry is in the log, as anybody can check with the root of a checkpoint. Hashes are base64. */
+/** Proof that an entry is in the log. Any client can verify it with the root of a checkpoint. Hashes are base64. */
 export interface InclusionProof {
   readonly index: number
   readonly treeSize: number
@@ -16,18 +16,18 @@ export interface InclusionProof {
 }
 
 /**
- * Proves that the log's entry of this index (its `seq` less one) is in the tree of the given size, the whole log unless
- * it is said. Throws `not_found` for what the tree does not have.
+ * Proves that the entry at `index` (its `seq` minus one) is in the tree of `treeSize` leaves. Default: the current
+ * size. Throws `not_found` for an index or size beyond the log.
  */
 export async function proveInclusion(context: LogContext, index: number, treeSize?: number): Promise<InclusionProof> {
   const size = treeSize ?? (await readTreeHead(context.database.read)).size
   if (!(index >= 0 && index < size)) {
-    throw new RegistryError('not_found', `The log of ${size} entries has none at the index ${index}.`)
+    throw new RegistryError('not_found', `The log has ${size} entries, none at index ${index}.`)
   }
   return proveIn(readerOf(context), index, size)
 }
 
-/** As {@link proveInclusion} in any tree that has the index. */
+/** As {@link proveInclusion}, in any tree that contains the index. */
 export async function proveIn(reader: TreeReader, index: number, size: number): Promise<InclusionProof> {
   const ranges = toInclusionRanges(index, size)
   const [leaf, ...proof] = await readRoots(reader, [{ start: index, end: index + 1 }, ...ranges], size)
@@ -44,20 +44,23 @@ export async function proveIn(reader: TreeReader, index: number, size: number): 
 export async function proveConsistency(context: LogContext, older: number, newer?: number): Promise<string[]> {
   const size = newer ?? (await readTreeHead(context.database.read)).size
   if (!(older >= 0 && older <= size)) {
-    throw new RegistryError('not_found', `A log of ${size} entries had no tree of ${older} before.`)
+    throw new RegistryError(
+      'not_found',
+      `The tree of ${older} entries is no earlier state of a log with ${size} entries.`,
+    )
   }
   const roots = await readRoots(readerOf(context), toConsistencyRanges(older, size), size)
   return roots.map((root) => root.toString('base64'))
 }
 
-/** What the tree of so many leaves grows from: the roots of its perfect subtrees, largest first. */
+/** Reads the frontier of the tree with `size` leaves: the roots of its perfect subtrees, largest first. */
 export async function readFrontier(reader: TreeReader, size: number): Promise<Buffer[]> {
   const nodes = toNodes({ start: 0, end: size })
   const ranges = nodes.map(({ level, index }) => ({ start: index * 2 ** level, end: (index + 1) * 2 ** level }))
   return readRoots(reader, ranges, size)
 }
 
-/** The roots above ranges of leaves, from the fewest tiles that have them. */
+/** Computes the roots of ranges of leaves from the smallest number of tiles. */
 async function readRoots(reader: TreeReader, ranges: readonly LeafRange[], size: number): Promise<Buffer[]> {
   const parts = ranges.map((range) => toNodes(range).map(toPlace))
   const tiles = await loadTiles(
@@ -70,7 +73,7 @@ async function readRoots(reader: TreeReader, ranges: readonly LeafRange[], size:
   )
 }
 
-/** Where the hashes are that a node is made of: all in one tile. */
+/** Finds the tile that contains the hashes below a node; they always lie in one tile. */
 function toPlace({ level, index }: TreeNode): { tile: TileRef; offset: number; count: number } {
   const count = 2 ** (level % tileLevels)
   const position = index * count

@@ -3,27 +3,27 @@ import type { Tables } from '../storage/tables.ts'
 import { appendLeaf, hashBytes, rootOf } from './merkle.ts'
 import { ownTree } from './tree-rows.ts'
 
-/** The hashes that a tile holds (C2SP tlog-tiles), and the levels of the tree that it spans. */
+/** Hashes in a tile (C2SP tlog-tiles), and the number of tree levels that a tile spans. */
 export const tileHashes = 256
 export const tileLevels = 8
-/** How many of them are below each hash half way up. */
+/** Hashes of a tile below each hash of its middle level. */
 export const middleHashes = 16
 
-/** The tree at one moment: its leaves, and the frontier that it grows from. */
+/** State of the tree: its size, and the frontier from which it grows. */
 export interface TreeHead {
   readonly size: number
   readonly frontier: Buffer[]
 }
 
-/** The tree as it is now, both parts from one moment. */
+/** Reads size and frontier in one statement, so that they match. */
 export async function readTreeHead(db: Kysely<Tables>): Promise<TreeHead> {
   const row = await db.selectFrom('heads').select(['log_seq', 'frontier']).executeTakeFirstOrThrow()
   return { size: row.log_seq, frontier: splitHashes(row.frontier) }
 }
 
 /**
- * Grows the tree by leaves whose entries were just added to the log, and stores each tile that they fill. Returns the
- * new frontier, for the head. Whoever calls holds the head's lock.
+ * Appends the leaves of new log entries, and stores each tile that they complete. Returns the new frontier for the
+ * head. The caller must hold the lock of the head row.
  */
 export async function growTree(
   trx: Kysely<Tables>,
@@ -46,7 +46,7 @@ export async function growTree(
   return Buffer.concat(frontier)
 }
 
-/** The hashes half way up in a full tile: each above 16 of its own. */
+/** The hashes of a full tile's middle level: one for each 16 hashes. */
 export function toMiddle(hashes: Uint8Array): Buffer {
   const nodes = splitHashes(hashes)
   return Buffer.concat(
@@ -56,7 +56,7 @@ export function toMiddle(hashes: Uint8Array): Buffer {
   )
 }
 
-/** Hashes of one tile level, side by side; fewer where there are no more. */
+/** Reads hashes of one tile level, concatenated; fewer where the level ends. */
 export async function readHashes(
   db: Kysely<Tables>,
   { level, start, count }: { level: number; start: number; count: number },
@@ -66,7 +66,7 @@ export async function readHashes(
   return Buffer.concat((await rows.readRoots(db, level - 1, start, count)).map(({ root }) => root))
 }
 
-/** Hashes that stand side by side, one by one. */
+/** Splits concatenated hashes. */
 export function splitHashes(bytes: Uint8Array): Buffer[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: buffer.length / hashBytes }, (_, i) =>

@@ -1,30 +1,33 @@
 import { hash } from 'node:crypto'
 
-/** What makes two different trees give two different roots (RFC 6962, section 2.1). */
+/**
+ * Prefixes that separate leaves from inner nodes, so that two different trees cannot share a root (RFC 6962, section
+ * 2.1).
+ */
 const leafPrefix = Buffer.of(0)
 const nodePrefix = Buffer.of(1)
 
-/** The length of every hash of the tree: SHA-256. */
+/** Length of every hash of the tree (SHA-256), in bytes. */
 export const hashBytes = 32
 
 /** The root of the tree without leaves. */
 export const emptyRoot: Buffer = hash('sha256', '', 'buffer')
 
-/** The leaf of an entry: SHA-256 of a zero byte and the entry. */
+/** The leaf hash of an entry: SHA-256 of a zero byte and the entry. */
 export function hashLeaf(entry: string | Uint8Array): Buffer {
   const bytes = typeof entry === 'string' ? Buffer.from(entry) : entry
   return hash('sha256', Buffer.concat([leafPrefix, bytes]), 'buffer')
 }
 
-/** The node above two others: SHA-256 of a one byte and both. */
+/** The hash of an inner node: SHA-256 of a one byte and both children. */
 export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
 }
 
 /**
- * Adds the leaf after the first `size` ones. The frontier holds the roots of the perfect subtrees that the leaves make,
- * largest first, one for each bit that is set in `size`: all that a tree needs to grow. It is changed in place.
- * `onNode` is told of each perfect subtree that the leaf completes, by the power of two of its leaves.
+ * Appends a leaf to a tree of `size` leaves. The frontier holds the roots of the perfect subtrees, largest first, one
+ * for each bit that is set in `size`; it is all that a tree needs to grow, and is changed in place. `onNode` is called
+ * for each perfect subtree that the leaf completes, with the base-2 logarithm of its number of leaves.
  */
 export function appendLeaf(
   frontier: Buffer[],
@@ -42,7 +45,7 @@ export function appendLeaf(
   frontier.push(node)
 }
 
-/** The root above subtrees that lie side by side, largest first. */
+/** The root above adjacent subtrees, largest first. */
 export function toRoot(frontier: readonly Buffer[]): Buffer {
   return frontier.length === 0 ? emptyRoot : frontier.reduceRight((right, left) => hashNode(left, right))
 }
@@ -54,13 +57,13 @@ export function rootOf(nodes: readonly Buffer[]): Buffer {
   return toRoot(frontier)
 }
 
-/** Leaves from `start` to before `end`, which lie under one node of some tree. */
+/** Leaves from `start` to before `end`, which form one node of some tree. */
 export interface LeafRange {
   readonly start: number
   readonly end: number
 }
 
-/** A perfect subtree: the `index`-th of those with `2 ** level` leaves. */
+/** A perfect subtree: number `index` of those with `2 ** level` leaves. */
 export interface TreeNode {
   readonly level: number
   readonly index: number
@@ -83,7 +86,10 @@ export function toInclusionRanges(index: number, size: number): LeafRange[] {
   return ranges.toReversed()
 }
 
-/** The subtrees whose roots prove that the first `older` leaves of a tree of `size` are the older tree (section 2.1.2). */
+/**
+ * The subtrees whose roots prove that the first `older` leaves of a tree of `size` leaves are the older tree (section
+ * 2.1.2).
+ */
 export function toConsistencyRanges(older: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []
   if (older === 0) return ranges
@@ -98,12 +104,13 @@ export function toConsistencyRanges(older: number, size: number): LeafRange[] {
       start = middle
     }
   }
-  // The older root itself is what the reader has, where the older tree is a subtree from the first leaf on.
+  // When the older tree is itself a subtree from the first leaf on, the verifier already has its root, and the proof
+  // omits it.
   if (start > 0) ranges.push({ start, end })
   return ranges.toReversed()
 }
 
-/** The perfect subtrees side by side that make the range up, largest first. */
+/** Splits a range into adjacent perfect subtrees, largest first. */
 export function toNodes({ start, end }: LeafRange): TreeNode[] {
   const nodes: TreeNode[] = []
   for (let at = start; at < end;) {
@@ -115,7 +122,7 @@ export function toNodes({ start, end }: LeafRange): TreeNode[] {
   return nodes
 }
 
-/** The root that an inclusion proof leads to from a leaf. */
+/** Computes the root that an inclusion proof leads to from a leaf. */
 export function climb(leaf: Buffer, index: number, ranges: readonly LeafRange[], proof: readonly Buffer[]): Buffer {
   return proof.reduce(
     (node, other, i) => (ranges[i]!.start > index ? hashNode(node, other) : hashNode(other, node)),
@@ -123,7 +130,7 @@ export function climb(leaf: Buffer, index: number, ranges: readonly LeafRange[],
   )
 }
 
-/** The largest power of two below a number of leaves. */
+/** The largest power of two that is smaller than `leaves`. */
 function splitOf(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2

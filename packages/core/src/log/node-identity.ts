@@ -2,23 +2,24 @@ import { newId } from '../kernel/ids.ts'
 import type { Database } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** What a database is known as outside. */
+/** The name and epoch under which a database is known to other nodes. */
 export interface Identity {
-  /** The name of its log, and of the keys that sign it. */
+  /** Name of the log and of the keys that sign it. */
   readonly origin: string
   readonly epoch: number
 }
 
 /**
- * The identity of a database, made where it has none. A name that is given is kept, so that all processes which open the
- * database sign under it. Once the log has entries it has its name for ever: whoever follows a log knows it by that.
+ * Reads the identity of a database, and creates it on first use. A given name is stored, so that all processes that
+ * open the database sign with it. Once the log has entries its name is permanent, because mirrors identify the log by
+ * it.
  */
 export async function readIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
   return writer.write(async (trx) => {
     const rows = await trx.selectFrom('meta').selectAll().execute()
     const meta = new Map(rows.map(({ key, value }) => [key, value]))
-    const [kept, epoch] = [meta.get('origin'), Number(meta.get('epoch') ?? 1)]
-    if (kept === undefined) {
+    const [stored, epoch] = [meta.get('origin'), Number(meta.get('epoch') ?? 1)]
+    if (stored === undefined) {
       const origin = given ?? `skillstead-${newId()}`
       const made = [
         { key: 'origin', value: origin },
@@ -27,12 +28,12 @@ export async function readIdentity({ writer }: Database, given: string | undefin
       await trx.insertInto('meta').values(made).execute()
       return { origin, epoch }
     }
-    if (given === undefined || given === kept) return { origin: kept, epoch }
+    if (given === undefined || given === stored) return { origin: stored, epoch }
     const { log_seq } = await trx.selectFrom('heads').select('log_seq').executeTakeFirstOrThrow()
     if (log_seq > 0) {
       throw new Error(
-        `The log of this database was begun as '${kept}' and cannot go on as '${given}', for it is known by its name. ` +
-          'Leave the name out, or begin with an empty database.',
+        `The log of this database is named '${stored}' and cannot be renamed to '${given}': mirrors identify it by its name. ` +
+          'Omit the name, or use an empty database.',
       )
     }
     await trx.updateTable('meta').set({ value: given }).where('key', '=', 'origin').execute()
@@ -41,9 +42,9 @@ export async function readIdentity({ writer }: Database, given: string | undefin
 }
 
 /**
- * Begins another epoch: for a database that goes on from an older state, or on another server, so that whoever follows
- * its log notices. Seconds since 1970, and not the next number: one backup may be restored twice, and what comes after
- * are two logs.
+ * Starts a new epoch when a database is restored to an older state or moves to another server, so that mirrors notice.
+ * The epoch is the time in seconds since 1970 instead of the next number, because one backup may be restored twice, and
+ * the two logs that follow must differ.
  */
 export async function startEpoch(trx: WriteTransaction, before: number, now: number): Promise<number> {
   const epoch = Math.max(before + 1, Math.floor(now / 1000))

@@ -6,12 +6,12 @@ import { loadTiles, toTileKey, widthOf } from './tiles.ts'
 import { readerOf } from './tree-rows.ts'
 import { readTreeHead, tileHashes } from './log-tree.ts'
 
-/** A tile that is there is never another one: not even one at the edge, whose name says how wide it is. */
+/** The bytes under a tile's path never change: a partial tile's path contains its width. */
 const forEver = 'public, max-age=31536000, immutable'
 
 /**
  * GET /tile/<level>/<n>[.p/<width>] and /tile/entries/<n>[.p/<width>]: hashes or entries of the log (C2SP tlog-tiles).
- * Throws `invalid_request` for what is no such path, `not_found` beyond the tree.
+ * Throws `invalid_request` for a malformed path and `not_found` beyond the tree.
  */
 export async function readTile(context: LogContext, { path }: { path: string }): Promise<Content> {
   const tile = parseTilePath(path)
@@ -20,7 +20,10 @@ export async function readTile(context: LogContext, { path }: { path: string }):
   const level = tile.level === 'entries' ? 0 : tile.level
   const { size } = await readTreeHead(context.database.read)
   if (width > widthOf({ level, n }, size)) {
-    throw new RegistryError('not_found', `The log of ${size} entries has no such tile. A checkpoint tells its size.`)
+    throw new RegistryError(
+      'not_found',
+      `The log of ${size} entries has no such tile. GET /checkpoint returns its current size.`,
+    )
   }
   const body =
     tile.level === 'entries' ? await readEntries(context, n, width) : await readTileHashes(context, { level, n }, width)
@@ -33,7 +36,7 @@ async function readTileHashes(context: LogContext, tile: { level: number; n: num
   return tiles.get(toTileKey(tile))!.hashes.subarray(0, width * hashBytes)
 }
 
-/** Each entry after two bytes of its length. */
+/** Encodes each entry after its length in two bytes. */
 async function readEntries({ database }: LogContext, n: number, width: number): Promise<Buffer> {
   const rows = await database.read
     .selectFrom('log')

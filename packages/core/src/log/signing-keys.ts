@@ -9,14 +9,14 @@ import type { SigningKeyRow } from '../storage/rows-transparency.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCosignatureLine, toCosignedText, toSignatureLine, toVerifierKey } from './signed-notes.ts'
 
-/** How long the key before goes on signing beside the new one, so that whoever trusts it can move over. */
+/** Time for which the previous key continues to sign after a rotation, so that readers that trust it can switch. */
 const overlapMs = 30 * 24 * 60 * 60 * 1000
 
-/** A public key of the node, and what it is good for now. */
+/** A public key of the node and its current state. */
 export interface VerifierKey {
-  /** `<origin>+<hash>+<key>`, as tools for signed notes take it. */
+  /** `<origin>+<hash>+<key>`, the format of signed-note tools. */
   readonly vkey: string
-  /** `current` signs; `overlap` signs beside it until `retiresAt`; `retired` signed once. */
+  /** `current` signs; `overlap` also signs, until `retiresAt`; `retired` no longer signs. */
   readonly state: 'current' | 'overlap' | 'retired'
   readonly createdAt: string
   readonly retiresAt: string | null
@@ -29,7 +29,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject
 }
 
-/** Makes the first key of a database that has none. The nodes of a cluster share what the first of them made. */
+/** Creates the first signing key of a database. The nodes of a cluster share it. */
 export async function ensureSigningKey({ writer }: Database, clock: Clock): Promise<void> {
   await writer.write(async (trx) => {
     const some = await trx.selectFrom('signing_keys').select('number').limit(1).executeTakeFirst()
@@ -37,7 +37,7 @@ export async function ensureSigningKey({ writer }: Database, clock: Clock): Prom
   })
 }
 
-/** Every public key that the node has or had, newest first; the first is the current one. */
+/** Lists every public key that the node has or had, newest first; the first is the current one. */
 export async function readVerifierKeys(
   context: Pick<LogContext, 'database' | 'origin' | 'clock'>,
 ): Promise<VerifierKey[]> {
@@ -56,7 +56,7 @@ export async function readVerifierKeys(
   }))
 }
 
-/** GET /key: the keys that sign at present, one a line, the current one first. */
+/** GET /key: the keys that sign at present, one per line, the current one first. */
 export async function readPublicKeys(context: LogContext): Promise<Content> {
   const keys = (await readVerifierKeys(context)).filter(({ state }) => state !== 'retired')
   const body = Buffer.from(keys.map(({ vkey }) => `${vkey}\n`).join(''))
@@ -64,8 +64,8 @@ export async function readPublicKeys(context: LogContext): Promise<Content> {
 }
 
 /**
- * Makes a new key, which signs from now on. The one before signs beside it for a time, 30 days unless it is said, and
- * older ones no longer than that: after a theft all of them end at once. Returns the keys as they are then.
+ * Creates a new key, which signs from now on. The previous key also signs for an overlap period (default: 30 days), and
+ * older keys no longer than that; pass an overlap of 0 after a theft, to retire all of them at once. Returns all keys.
  */
 export async function rotateKey(
   context: Pick<LogContext, 'database' | 'origin' | 'clock'>,
@@ -93,14 +93,17 @@ export async function rotateKey(
   return readVerifierKeys(context)
 }
 
-/** The private halves of keys that sign no more are of no use but to a thief. */
+/** Deletes the private halves of retired keys, which are useful only to a thief. */
 export async function forgetRetiredKeys({ database, clock }: Pick<LogContext, 'database' | 'clock'>): Promise<void> {
   await database.writer.write((trx) =>
     trx.updateTable('signing_keys').set({ private_key: null }).where('retires_at', '<=', clock.now()).execute(),
   )
 }
 
-/** The keys that sign at present, the current one first: read each time, for another process may have rotated. */
+/**
+ * The keys that sign at present, the current one first. Read from the database each time, because another process may
+ * have rotated them.
+ */
 export async function readSigningKeys({ database, clock, transparency }: LogContext): Promise<SigningKey[]> {
   const now = clock.now()
   const rows = await database.read
@@ -117,13 +120,13 @@ export async function signText(context: LogContext, text: string): Promise<strin
   return toSignatureLines(context.origin, text, await readSigningKeys(context))
 }
 
-/** As {@link signText}, with keys that were read already. */
+/** As {@link signText}, with keys that are already loaded. */
 export function toSignatureLines(origin: string, text: string, keys: readonly SigningKey[]): string[] {
   const bytes = Buffer.from(text)
   return keys.map(({ publicKey, privateKey }) => toSignatureLine(origin, publicKey, sign(null, bytes, privateKey)))
 }
 
-/** One line for each key that says when it saw a checkpoint (C2SP tlog-cosignature). */
+/** One cosignature line per key, with the time at which it signs the checkpoint (C2SP tlog-cosignature). */
 export function toCosignatureLines(
   origin: string,
   text: string,
@@ -145,12 +148,12 @@ async function insertKey(trx: WriteTransaction, number: number, at: number): Pro
   return publicKey
 }
 
-/** A sentence where no key signs, or about the first that signs what nobody could verify. */
+/** Returns a sentence if no key signs, or if the halves of a key do not match. */
 export async function findKeyProblem(db: Database['read']): Promise<string | undefined> {
   const rows = await db.selectFrom('signing_keys').selectAll().orderBy('number').execute()
-  if (rows.at(-1)?.retires_at !== null) return 'The log has no key that signs it.'
+  if (rows.at(-1)?.retires_at !== null) return 'The log has no signing key.'
   const wrong = rows.find((row) => row.private_key && !hasOtherHalf(row))
-  return wrong && `The log's key ${wrong.number} has two halves that do not belong together.`
+  return wrong && `The private and public halves of the log's key ${wrong.number} do not match.`
 }
 
 function hasOtherHalf(row: SigningKeyRow): boolean {
@@ -171,13 +174,13 @@ function parsePrivate({ private_key }: Pick<SigningKeyRow, 'private_key'>): KeyO
 
 type StoredKey = Pick<SigningKeyRow, 'number' | 'public_key' | 'private_key'>
 
-/** Reading a key costs as much as signing with it, so it is kept, under its number, which never means another one. */
-function toSigningKey(kept: Map<number, KeyObject>, row: StoredKey): SigningKey {
+/** Parsing a key costs as much as signing with it, so parsed keys are cached by number. A number is never reused. */
+function toSigningKey(cached: Map<number, KeyObject>, row: StoredKey): SigningKey {
   const { number, public_key } = row
-  let privateKey = kept.get(number)
+  let privateKey = cached.get(number)
   if (!privateKey) {
     privateKey = parsePrivate(row)
-    kept.set(number, privateKey)
+    cached.set(number, privateKey)
   }
   return { number, publicKey: public_key, privateKey }
 }

@@ -3,29 +3,29 @@ import { keep, type Tile } from './transparency.ts'
 import type { TreeReader } from './tree-rows.ts'
 import { middleHashes, readHashes, splitHashes, tileHashes } from './log-tree.ts'
 
-/** 4 MiB of tiles. Those above the leaves serve every proof. */
+/** 4 MiB of tiles. The tiles above the leaves serve every proof. */
 const tilesKeptMax = 512
 
-/** A tile of hashes: the `n`-th of its level. */
+/** A tile of hashes: number `n` of its level. */
 export interface TileRef {
   readonly level: number
   readonly n: number
 }
 
-/** What a tile is kept under. */
+/** Cache key of a tile. */
 export function toTileKey({ level, n }: TileRef): string {
   return `${level}/${n}`
 }
 
-/** How many hashes the tile has in a tree of that size: none beyond the tree. */
+/** Number of hashes in the tile for a tree of `size` leaves; 0 beyond the tree. */
 export function widthOf({ level, n }: TileRef, size: number): number {
   const hashes = Math.floor(size / tileHashes ** level)
   return Math.max(0, Math.min(tileHashes, hashes - n * tileHashes))
 }
 
 /**
- * The tiles, each once, with at least the hashes that they have in a tree of that size. Hashes are never changed, so
- * what is kept stays right; the tiles at the edge are read again once they have grown.
+ * Loads tiles, each once, with at least the hashes that they have in a tree of `size` leaves. Hashes never change, so
+ * cached ones stay valid; tiles at the edge are read again after they grew.
  */
 export async function loadTiles(
   reader: TreeReader,
@@ -37,27 +37,27 @@ export async function loadTiles(
   const full: TileRef[] = []
   const edge: TileRef[] = []
   for (const tile of new Map(wanted.map((ref) => [toTileKey(ref), ref])).values()) {
-    const kept = tiles.get(toTileKey(tile))
+    const cached = tiles.get(toTileKey(tile))
     const width = widthOf(tile, size)
-    if (kept && kept.hashes.length >= width * hashBytes) loaded.set(toTileKey(tile), kept)
+    if (cached && cached.hashes.length >= width * hashBytes) loaded.set(toTileKey(tile), cached)
     else (width === tileHashes ? full : edge).push(tile)
   }
   const [stored, growing] = await Promise.all([readFull(reader, full), readEdge(reader, edge, size)])
   for (const [key, tile] of [...stored, ...growing]) loaded.set(key, tile)
-  // Those that were there as well: what was asked for last goes last.
+  // Insert cached tiles again too: the most recently used are evicted last.
   for (const [key, tile] of loaded) keep(tiles, key, tile, tilesKeptMax)
   return loaded
 }
 
-/** The root above hashes of a tile that make a perfect subtree. */
+/** The root above hashes of a tile that form a perfect subtree. */
 export function toNode(tile: Tile, offset: number, count: number): Buffer {
   if (count === 1) return tile.hashes.subarray(offset * hashBytes, (offset + 1) * hashBytes)
   const key = toNodeKey(offset, count)
-  const kept = tile.nodes.get(key)
-  if (kept) return kept
+  const cached = tile.nodes.get(key)
+  if (cached) return cached
   const half = count / 2
   const node = hashNode(toNode(tile, offset, half), toNode(tile, offset + half, half))
-  // Smaller ones are hashed again sooner than kept.
+  // Smaller subtrees are cheaper to hash again than to cache.
   if (count >= middleHashes) tile.nodes.set(key, node)
   return node
 }
@@ -65,7 +65,7 @@ export function toNode(tile: Tile, offset: number, count: number): Buffer {
 async function readFull({ db, rows }: TreeReader, refs: readonly TileRef[]): Promise<[string, Tile][]> {
   if (refs.length === 0) return []
   const stored = await rows.readTiles(db, refs)
-  if (stored.length < refs.length) throw new Error('The log lacks a tile that its size needs.')
+  if (stored.length < refs.length) throw new Error('The log is damaged: a tile is missing. Run `skillstead doctor`.')
   return stored.map((row) => [toTileKey(row), { hashes: Buffer.from(row.hashes), nodes: toMiddleNodes(row.middle) }])
 }
 
@@ -80,8 +80,9 @@ function readEdge({ db, rows, tiles }: TreeReader, refs: readonly TileRef[], siz
       const count = widthOf(ref, size)
       const place = { level: ref.level, start: ref.n * tileHashes, count }
       const hashes = await readHashes(db, place, rows)
-      if (hashes.length < count * hashBytes) throw new Error('The log lacks hashes that its size needs.')
-      // A perfect subtree stays as it is while the tile grows.
+      if (hashes.length < count * hashBytes)
+        throw new Error('The log is damaged: hashes are missing. Run `skillstead doctor`.')
+      // Roots of perfect subtrees stay valid while the tile grows.
       return [key, { hashes, nodes: tiles.get(key)?.nodes ?? new Map<string, Buffer>() }]
     }),
   )

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 
-/** What a process keeps of the log in memory: all of it can be read again. */
+/** In-memory caches of the log. All of it can be read or computed again. */
 export interface Transparency {
-  /** Private keys, ready to sign, by their number. */
+  /** Parsed private keys by number. */
   readonly keys: Map<number, KeyObject>
   /** Signed checkpoints by tree size and keys, and by time. */
   readonly checkpoints: Map<string, string>
@@ -10,22 +10,22 @@ export interface Transparency {
   readonly tiles: Map<string, Tile>
 }
 
-/** A tile in memory. */
+/** A cached tile. */
 export interface Tile {
-  /** Side by side; of one that is not full yet as many as were there when it was read. */
+  /** Concatenated hashes. A tile that was not full when read has only the hashes of that time. */
   readonly hashes: Buffer
-  /** Roots within it that were computed already, by where they begin and how many hashes are below. */
+  /** Computed roots of subtrees inside the tile, by their first hash and number of hashes. */
   readonly nodes: Map<string, Buffer>
 }
 
-/** Nothing kept yet. */
+/** Creates empty caches. */
 export function createTransparency(): Transparency {
   return { keys: new Map(), checkpoints: new Map(), tiles: new Map() }
 }
 
-/** Keeps a value as the newest, and lets go of the oldest one where there are too many. */
-export function keep<Value>(kept: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
-  kept.delete(key)
-  kept.set(key, value)
-  if (kept.size > valuesMax) kept.delete(kept.keys().next().value!)
+/** Inserts a value as the most recent, and evicts the oldest above `valuesMax`. */
+export function keep<Value>(cached: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
+  cached.delete(key)
+  cached.set(key, value)
+  if (cached.size > valuesMax) cached.delete(cached.keys().next().value!)
 }

@@ -6,17 +6,17 @@ import type { Tile } from './transparency.ts'
 type Db = Kysely<Tables>
 type StoredTile = Tables['tree_tiles']
 
-/** Where the hashes of a tree are kept: this node's own log, or what is here of an upstream's. */
+/** Storage of a tree's hashes: this node's own log, or the local copy of an upstream's log. */
 export interface TreeRows {
-  /** The hashes of entries, from the one of this index on; fewer where there are no more. */
+  /** Reads the hashes of entries from index `start` on; fewer where the log ends. */
   readLeaves(db: Db, start: number, count: number): Promise<readonly { readonly hash: Uint8Array }[]>
-  /** The roots of full tiles of a level. */
+  /** Reads the roots of full tiles of a level. */
   readRoots(db: Db, level: number, start: number, count: number): Promise<readonly { readonly root: Uint8Array }[]>
   readTiles(db: Db, refs: readonly { readonly level: number; readonly n: number }[]): Promise<readonly StoredTile[]>
   putTile(db: Db, tile: StoredTile): Promise<unknown>
 }
 
-/** A tree that is read: where it lies, and the tiles of it that are kept in memory. */
+/** Read access to a tree: its storage and its cached tiles. */
 export interface TreeReader {
   readonly db: Db
   readonly rows: TreeRows
@@ -51,7 +51,7 @@ export const ownTree: TreeRows = {
   putTile: (db, tile) => db.insertInto('tree_tiles').values(tile).execute(),
 }
 
-/** This node's own tree, with the tiles that it keeps. */
+/** Reads this node's own tree, with cached tiles. */
 export function readerOf({ database, transparency }: LogContext): TreeReader {
   return { db: database.read, rows: ownTree, tiles: transparency.tiles }
 }

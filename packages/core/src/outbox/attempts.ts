@@ -1,14 +1,14 @@
 import type { Clock } from '../kernel/clock.ts'
-import type { ClaimedRow, Settlement } from './claims.ts'
+import type { ClaimedRow, AttemptResult } from './claims.ts'
 import { AttemptError, type Attempt, type OutboxHandler } from './outbox.ts'
 
-/** How an attempt ended: with what the handler answered, or with what it threw. */
+/** The end of an attempt: the handler's result, or the error that it threw. */
 export type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
 
 const attemptsKept = 20
 const errorCharactersMax = 2000
 
-/** Does the work of a row once. Never rejects. */
+/** Runs the handler once on a row. Never rejects. */
 export async function runAttempt(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
   try {
     return { result: await handler.handle(toPayload(row.payload), row.attempts + 1, row.id) }
@@ -17,12 +17,12 @@ export async function runAttempt(row: ClaimedRow, handler: OutboxHandler): Promi
   }
 }
 
-/** How a row goes on after an attempt. */
-export function toSettlement(
+/** Computes the next state of a row after an attempt: done, due again, or failed. */
+export function toAttemptResult(
   row: ClaimedRow,
   { clock, ...attempt }: { outcome: Outcome; at: number; durationMs: number; clock: Clock },
   { retryDelaysMs }: OutboxHandler,
-): Settlement {
+): AttemptResult {
   const { outcome, at, durationMs } = attempt
   const ended: Attempt = { number: row.attempts + 1, at, durationMs: Math.round(durationMs), ...toRecord(outcome) }
   const attemptLog = JSON.stringify([...toAttempts(row.attempt_log), ended].slice(-attemptsKept))
@@ -35,16 +35,16 @@ export function toSettlement(
     : { row, state: 'pending', dueAt: now + delayMs, startedAt: at, attemptLog }
 }
 
-/** Throws an {@link AttemptError} where a row holds what nobody wrote: that gets no better by waiting. */
+/** Parses the payload of a row. Throws a final {@link AttemptError} if it is damaged: retrying would not help. */
 function toPayload(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch (cause) {
-    throw new AttemptError('The row of the outbox cannot be read.', { isFinal: true, cause })
+    throw new AttemptError('The payload of the job is damaged and cannot be read.', { isFinal: true, cause })
   }
 }
 
-/** The attempts of a row; none where they cannot be read, so that one broken row keeps no others from their end. */
+/** The recorded attempts of a row. Unreadable text counts as none, so that a damaged row can still complete. */
 export function toAttempts(text: string): Attempt[] {
   try {
     return JSON.parse(text) as Attempt[]
@@ -60,11 +60,11 @@ function toRecord(outcome: Outcome): Pick<Attempt, 'statusCode' | 'error'> {
   return { statusCode, error: toMessage(error).slice(0, errorCharactersMax) }
 }
 
-/** A handler may throw anything, also what no text can be made of. */
+/** A handler may throw anything, including values that cannot be converted to text. */
 function toMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error)
   } catch {
-    return 'The attempt failed, and what it failed with cannot be told.'
+    return 'The attempt failed with an error that has no text.'
   }
 }

@@ -3,10 +3,13 @@ import type { Database } from '../storage/database.ts'
 import { toAttempts } from './attempts.ts'
 import type { JobBrowse, JobState, JobSummary, TopicCounts } from './outbox.ts'
 
-/** Counting by topic reads each row, and nobody is helped by a larger number. */
+/** Counting by topic reads each row, so it stops here; a larger number would not help an operator. */
 const countedMax = 100_000
 
-/** A page of rows of some states, one state after the other: what waits by its turn, what ended the last first. */
+/**
+ * Reads a page of rows in the given states, one state after the other: pending ones by due time, ended ones newest
+ * first.
+ */
 export async function browseRows(
   { read }: Database,
   { states, topic, page, limit }: JobBrowse,
@@ -39,7 +42,7 @@ export async function browseRows(
   return { rows, total }
 }
 
-/** How much waits and failed of each topic, by its name. */
+/** Counts the pending and failed rows of each topic, by topic name. */
 export async function countTopics({ read }: Database): Promise<TopicCounts[]> {
   const counts = new Map<string, { pending: number; failed: number }>()
   for (const state of ['pending', 'failed'] as const) {
@@ -56,7 +59,7 @@ export async function countTopics({ read }: Database): Promise<TopicCounts[]> {
   return [...counts].map(([kind, count]) => ({ kind, ...count })).toSorted((a, b) => (a.kind < b.kind ? -1 : 1))
 }
 
-/** As the indexes say it, so that they are taken. */
+/** Written like the condition of the partial indexes, so that the planner uses them. */
 function ofState(read: Database['read'], state: JobState) {
   const isOfState = state === 'pending' ? sql<SqlBool>`state = 'pending'` : sql<SqlBool>`state <> 'pending'`
   return read.selectFrom('outbox').where(isOfState).where('state', '=', state)

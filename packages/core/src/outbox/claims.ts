@@ -5,26 +5,26 @@ import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { OutboxRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** A row that a claim of this process holds. */
+/** A row that this process leased. */
 export type ClaimedRow = Pick<
   OutboxRow,
   'id' | 'topic' | 'lane' | 'host' | 'payload' | 'attempts' | 'attempt_log' | 'due_at'
 > & { lease: string }
 
-/** How a row goes on after an attempt. */
-export interface Settlement {
+/** The state that is written to a row after an attempt. */
+export interface AttemptResult {
   readonly row: ClaimedRow
   readonly state: OutboxRow['state']
   readonly dueAt: number
-  /** When the attempt began, in milliseconds since 1970. */
+  /** Start of the attempt, in milliseconds since 1970. */
   readonly startedAt: number
   readonly attemptLog: string
 }
 
-/** A worker that is not heard of for as long has lost its rows to the others. */
+/** After this time without renewal, other workers may take the rows of a worker. */
 export const leaseMs = 60_000
 
-/** Takes rows, those that nobody took meanwhile, under one lease. */
+/** Leases rows that no other worker leased meanwhile, all under one lease id. */
 export async function claimRows(
   { dialect, writer }: Database,
   ids: readonly string[],
@@ -44,7 +44,7 @@ export async function claimRows(
   })
 }
 
-/** Lengthens the leases of what is still held, and answers the ids of that. */
+/** Renews the leases of rows that are still leased, and returns the ids of those. */
 export async function renewRows(
   { dialect, writer }: Database,
   rows: readonly ClaimedRow[],
@@ -52,29 +52,29 @@ export async function renewRows(
 ): Promise<Set<string>> {
   return writer.write(async (trx) => {
     const { rows: renewed } = await sql<{ id: string }>`update outbox set claimable_at = ${now + leaseMs}
-      from ${toQuarantineTable(dialect, rows)} as h where ${isHeld} returning outbox.id`.execute(trx)
+      from ${toLeaseTable(dialect, rows)} as h where ${isLeased} returning outbox.id`.execute(trx)
     return new Set(renewed.map(({ id }) => id))
   })
 }
 
-/** Gives rows back as they were before they were claimed. */
+/** Returns rows to the state before their lease. */
 export async function releaseRows({ dialect, writer }: Database, rows: readonly ClaimedRow[]): Promise<void> {
   await writer.write((trx) =>
-    sql`update outbox set lease = null, claimable_at = due_at from ${toQuarantineTable(dialect, rows)} as h
-      where ${isHeld}`.execute(trx),
+    sql`update outbox set lease = null, claimable_at = due_at from ${toLeaseTable(dialect, rows)} as h
+      where ${isLeased}`.execute(trx),
   )
 }
 
-/** Writes how rows go on; answers the ids of those that were still held, and not lost to another worker. */
-export async function settleRows(
+/** Writes the new states of rows; returns the ids of rows whose lease was still valid. Other workers own the rest. */
+export async function writeResults(
   dialect: Database['dialect'],
   trx: WriteTransaction,
-  settlements: readonly Settlement[],
+  results: readonly AttemptResult[],
 ): Promise<Set<string>> {
   const table = toRowTable(
     dialect,
-    { ...held, state: 'text', due_at: 'whole', attempts: 'whole', attempt_log: 'text' },
-    settlements.map(({ row, state, dueAt, attemptLog }) => ({
+    { ...leased, state: 'text', due_at: 'whole', attempts: 'whole', attempt_log: 'text' },
+    results.map(({ row, state, dueAt, attemptLog }) => ({
       id: row.id,
       lease: row.lease,
       state,
@@ -86,19 +86,19 @@ export async function settleRows(
   const { rows } = await sql<{ id: string }>`update outbox set state = h.state, due_at = h.due_at,
       claimable_at = h.due_at, attempts = h.attempts, attempt_log = h.attempt_log, lease = null,
       unique_key = case when h.state = 'pending' then unique_key end
-    from ${table} as h where ${isHeld} returning outbox.id`.execute(trx)
+    from ${table} as h where ${isLeased} returning outbox.id`.execute(trx)
   return new Set(rows.map(({ id }) => id))
 }
 
-const held = { id: 'text', lease: 'text' } as const
+const leased = { id: 'text', lease: 'text' } as const
 
-/** Whether a row of the outbox is one of `h`, and still held by the same claim. */
-const isHeld = sql`outbox.id = h.id and outbox.lease = h.lease`
+/** Whether a row of the outbox is one of `h` and still has the same lease. */
+const isLeased = sql`outbox.id = h.id and outbox.lease = h.lease`
 
-function toQuarantineTable(dialect: Database['dialect'], rows: readonly ClaimedRow[]) {
+function toLeaseTable(dialect: Database['dialect'], rows: readonly ClaimedRow[]) {
   return toRowTable(
     dialect,
-    held,
+    leased,
     rows.map(({ id, lease }) => ({ id, lease })),
   )
 }

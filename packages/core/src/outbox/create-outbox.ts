@@ -9,10 +9,10 @@ import type { Outbox, OutboxHandler, OutboxJob } from './outbox.ts'
 import { findRow, listRows, readFigures, redirectRows, retryRow, sweepRows } from './rows.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
 
-/** Jobs of one statement, which on SQLite nothing else runs beside; it takes some 15 µs a job. */
-const strideJobs = 250
+/** Jobs per insert statement. On SQLite a statement blocks the process, at about 15 µs for each job. */
+const batchJobs = 250
 
-/** The outbox of a database, with a worker that takes from it once it is started. */
+/** Creates the outbox of a database, with a worker that processes jobs once it is started. */
 export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
   const { database, clock } = parts
   const handlers = new Map<string, OutboxHandler>()
@@ -23,10 +23,10 @@ export function createOutbox(parts: Omit<WorkerParts, 'handlers'>): Outbox {
   async function enqueue(trx: WriteTransaction, ...jobs: OutboxJob[]): Promise<void> {
     isWanted = true
     const now = clock.now()
-    for (let i = 0; i < jobs.length; i += strideJobs) {
-      // The event loop is others' in between, who only read.
+    for (let i = 0; i < jobs.length; i += batchJobs) {
+      // Yield to the event loop between statements: readers continue, writers wait for this transaction.
       if (i > 0) await setImmediate()
-      await insertJobs(database, trx, jobs.slice(i, i + strideJobs), now)
+      await insertJobs(database, trx, jobs.slice(i, i + batchJobs), now)
     }
   }
 

@@ -1,57 +1,63 @@
 import type { ClaimedRow } from './claims.ts'
 
-/** How long the last attempts of a lane took: not known yet, a short time, or so long that it hangs. */
+/**
+ * Speed of the last attempts of a lane: `new` is unknown, `fast` is short, `slow` is so long that the receiver may
+ * hang.
+ */
 type Pace = 'new' | 'fast' | 'slow'
 
 interface Bounds {
-  /** Rows that are worked on at a time. */
+  /** Rows that are processed at the same time. */
   readonly running: number
-  /** Rows that are claimed, also those that wait their turn: claiming some ahead makes one commit of many. */
-  readonly held: number
+  /** Rows that are leased, including queued ones: leasing ahead makes one commit of many. */
+  readonly leased: number
 }
 
-const most: Bounds = { running: 256, held: 1024 }
-const hostMost: Bounds = { running: 64, held: 256 }
+const most: Bounds = { running: 256, leased: 1024 }
+const hostMost: Bounds = { running: 64, leased: 256 }
 const laneMost: Readonly<Record<Pace, Bounds>> = {
-  new: { running: 8, held: 64 },
-  fast: { running: 32, held: 128 },
-  slow: { running: 8, held: 16 },
+  new: { running: 8, leased: 64 },
+  fast: { running: 32, leased: 128 },
+  slow: { running: 8, leased: 16 },
 }
-/** All lanes of a pace together: what hangs leaves places to what is not known yet, and both to what is quick. */
+/** Limits of all lanes of a pace together: slow lanes leave room for new ones, and both leave room for fast ones. */
 const paceMost: Readonly<Record<Pace, Bounds>> = {
-  slow: { running: 96, held: 256 },
-  new: { running: 192, held: 640 },
+  slow: { running: 96, leased: 256 },
+  new: { running: 192, leased: 640 },
   fast: most,
 }
-/** The paces that count towards the bounds of one: what is not known yet may turn out to hang. */
+/** The paces that count towards the limit of a pace: a new lane may turn out to be slow. */
 const countedWith: Readonly<Record<Pace, readonly Pace[]>> = { slow: ['slow'], new: ['slow', 'new'], fast: ['fast'] }
-/** An attempt that takes longer makes its lane slow. */
+/** An attempt that takes longer than this makes its lane slow. */
 const slowMs = 1000
-/** One quick attempt of a slow lane may be chance. */
+/** A slow lane becomes new first, because one fast attempt may be chance. */
 const nextPace: Readonly<Record<Pace, Pace>> = { slow: 'new', new: 'fast', fast: 'fast' }
-/** Lanes without rows whose pace is remembered. */
+/** Number of lanes without rows whose pace is remembered. */
 const pacesMax = 4096
 
-/** Rows of a lane lie near each other: some at a time cost fewer pages of the disk. */
+/**
+ * Minimum rows per lane in a claim. Rows of a lane are stored near each other, so several at a time read fewer disk
+ * pages.
+ */
 const shareMin = 4
 
 interface Lane {
   readonly name: string
   readonly waiting: ClaimedRow[]
-  /** When each began, the oldest first. */
+  /** Start time of each running row, oldest first. */
   readonly running: Map<ClaimedRow, number>
   pace: Pace
 }
 
-/** Rows that are held, and of them those that run. */
+/** Numbers of leased rows and of running rows among them. */
 interface Count {
-  held: number
+  leased: number
   running: number
 }
 
 /**
- * Who has the next turn. Lanes go round; those whose work takes long share a part of the places, so that receivers that
- * hang keep nobody else from theirs.
+ * Schedules leased rows. Lanes take turns round-robin. Slow lanes share a limited number of slots, so that receivers
+ * that hang do not delay the others.
  */
 export class Lanes {
   readonly #lanes = new Map<string, Lane>()
@@ -60,54 +66,54 @@ export class Lanes {
   readonly #paces: Readonly<Record<Pace, Count>> = { new: toCount(), fast: toCount(), slow: toCount() }
   readonly #remembered = new Map<string, Pace>()
   readonly #now: () => number
-  /** Lanes with rows that wait, in the order of their turns. */
+  /** Lanes with queued rows, in the order of their turns. */
   #turns: Lane[] = []
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** How many more rows may be claimed. */
+  /** How many more rows may be leased. */
   get room(): number {
-    return most.held - this.#all.held
+    return most.leased - this.#all.leased
   }
 
-  /** Rows that are claimed. */
-  get held(): number {
-    return this.#all.held
+  /** Number of leased rows. */
+  get leased(): number {
+    return this.#all.leased
   }
 
   get running(): number {
     return this.#all.running
   }
 
-  /** How many rows to ask of each lane for a claim of so many, so that every lane gets some of it. */
+  /** Rows to request of each lane in a claim of `claimed` rows, so that every lane gets a share. */
   shareOf(claimed: number): number {
     return Math.max(shareMin, Math.ceil(claimed / Math.max(1, this.#lanes.size)))
   }
 
-  /** Lanes that have rows enough. */
+  /** Names of lanes that reached their limit of leased rows. */
   get full(): string[] {
     return [...this.#lanes.values()].filter((lane) => !this.#hasRoom(lane)).map(({ name }) => name)
   }
 
-  /** Whether a lane has few enough rows left that claiming more is worth it. */
+  /** Whether a lane has so few rows left that another claim is worthwhile. */
   isLow(name: string): boolean {
     const lane = this.#lanes.get(name)
-    return lane === undefined || heldBy(lane) * 2 <= laneMost[lane.pace].held || lane.waiting.length === 0
+    return lane === undefined || leasedBy(lane) * 2 <= laneMost[lane.pace].leased || lane.waiting.length === 0
   }
 
-  /** As many of the rows as there is room for, in their order. */
+  /** Selects the rows that fit into the limits, in their order. */
   choose<T extends { lane: string; host: string }>(rows: readonly T[]): T[] {
     const chosen = new Map<string, number>()
     const add = (key: string) => chosen.set(key, (chosen.get(key) ?? 0) + 1)
-    const isOver = (key: string, held: number, heldMax: number) => held + (chosen.get(key) ?? 0) >= heldMax
+    const isOver = (key: string, leased: number, heldMax: number) => leased + (chosen.get(key) ?? 0) >= heldMax
     return rows.slice(0, Math.max(0, this.room)).filter(({ lane: name, host }) => {
       const lane = this.#lanes.get(name)
       const pace = lane?.pace ?? this.#remembered.get(name) ?? 'new'
-      if (isOver(`lane ${name}`, lane ? heldBy(lane) : 0, laneMost[pace].held)) return false
-      if (isOver(`pace ${pace}`, this.#ofPace(pace, 'held'), paceMost[pace].held)) return false
-      if (host !== '' && isOver(`host ${host}`, this.#hosts.get(host)?.held ?? 0, hostMost.held)) return false
+      if (isOver(`lane ${name}`, lane ? leasedBy(lane) : 0, laneMost[pace].leased)) return false
+      if (isOver(`pace ${pace}`, this.#ofPace(pace, 'leased'), paceMost[pace].leased)) return false
+      if (host !== '' && isOver(`host ${host}`, this.#hosts.get(host)?.leased ?? 0, hostMost.leased)) return false
       add(`lane ${name}`)
       add(`pace ${pace}`)
       return add(`host ${host}`)
@@ -119,15 +125,15 @@ export class Lanes {
       const lane = this.#lanes.get(row.lane) ?? this.#openLane(row.lane)
       if (lane.waiting.length === 0) this.#turns.push(lane)
       lane.waiting.push(row)
-      this.#count(row, lane, 'held', 1)
+      this.#count(row, lane, 'leased', 1)
     }
   }
 
-  /** The rows whose turn it is, so many at most; they count as running from here on. */
+  /** Takes up to `count` rows whose turn it is, and counts them as running. */
   begin(count = Infinity): ClaimedRow[] {
     const now = this.#now()
     const begun: ClaimedRow[] = []
-    // Those that have no place keep their turn; whoever had one is the last.
+    // Blocked lanes keep their turn at the front; a lane that starts a row goes to the back.
     const blocked: Lane[] = []
     while (this.#all.running < most.running && begun.length < count) {
       const lane = this.#turns.shift()
@@ -151,18 +157,18 @@ export class Lanes {
     const durationMs = this.#now() - lane.running.get(row)!
     lane.running.delete(row)
     this.#count(row, lane, 'running', -1)
-    this.#count(row, lane, 'held', -1)
+    this.#count(row, lane, 'leased', -1)
     this.#setPace(lane, durationMs > slowMs ? 'slow' : nextPace[lane.pace])
-    if (heldBy(lane) === 0) this.#closeLane(lane)
+    if (leasedBy(lane) === 0) this.#closeLane(lane)
   }
 
-  /** Takes out what waits its turn. */
+  /** Removes and returns all queued rows. */
   clear(): ClaimedRow[] {
     const lanes = this.#turns.splice(0)
     return lanes.flatMap((lane) => {
       const rows = lane.waiting.splice(0)
-      for (const row of rows) this.#count(row, lane, 'held', -1)
-      if (heldBy(lane) === 0) this.#closeLane(lane)
+      for (const row of rows) this.#count(row, lane, 'leased', -1)
+      if (leasedBy(lane) === 0) this.#closeLane(lane)
       return rows
     })
   }
@@ -183,13 +189,13 @@ export class Lanes {
 
   #hasRoom(lane: Lane): boolean {
     const host = this.#hosts.get(lane.waiting[0]?.host ?? '')
-    if (heldBy(lane) >= laneMost[lane.pace].held) return false
-    return this.#ofPace(lane.pace, 'held') < paceMost[lane.pace].held && (host?.held ?? 0) < hostMost.held
+    if (leasedBy(lane) >= laneMost[lane.pace].leased) return false
+    return this.#ofPace(lane.pace, 'leased') < paceMost[lane.pace].leased && (host?.leased ?? 0) < hostMost.leased
   }
 
   #hasPlace(lane: Lane, now: number): boolean {
     const [oldest] = lane.running.values()
-    // It hangs already, and need not end to be known for it.
+    // A running attempt that already exceeds the limit makes the lane slow before it ends.
     if (oldest !== undefined && now - oldest > slowMs) this.#setPace(lane, 'slow')
     if ((this.#hosts.get(lane.waiting[0]!.host)?.running ?? 0) >= hostMost.running) return false
     if (this.#ofPace(lane.pace, 'running') >= paceMost[lane.pace].running) return false
@@ -203,9 +209,9 @@ export class Lanes {
   #setPace(lane: Lane, pace: Pace): void {
     if (lane.pace === pace) return
     const [from, to] = [this.#paces[lane.pace], this.#paces[pace]]
-    from.held -= heldBy(lane)
+    from.leased -= leasedBy(lane)
     from.running -= lane.running.size
-    to.held += heldBy(lane)
+    to.leased += leasedBy(lane)
     to.running += lane.running.size
     lane.pace = pace
   }
@@ -217,14 +223,14 @@ export class Lanes {
     let host = this.#hosts.get(name)
     if (!host) this.#hosts.set(name, (host = toCount()))
     host[what] += step
-    if (host.held === 0) this.#hosts.delete(name)
+    if (host.leased === 0) this.#hosts.delete(name)
   }
 }
 
 function toCount(): Count {
-  return { held: 0, running: 0 }
+  return { leased: 0, running: 0 }
 }
 
-function heldBy({ waiting, running }: Lane): number {
+function leasedBy({ waiting, running }: Lane): number {
   return waiting.length + running.size
 }

@@ -4,7 +4,7 @@ import { toRowTable } from '../storage/list-query.ts'
 import { toAttempts } from './attempts.ts'
 import type { JobState, JobView } from './outbox.ts'
 
-/** The newest row of each lane, by lane; those that have none are not in the map. */
+/** Reads the newest row of each lane. Lanes without rows are not in the map. */
 export async function readNewestRows(
   { dialect, read }: Database,
   lanes: readonly string[],
@@ -14,7 +14,7 @@ export async function readNewestRows(
     { lane: 'text' },
     lanes.map((lane) => ({ lane })),
   )
-  // One step into the index for each lane, however many rows it has.
+  // One index lookup per lane, however many rows the lane has.
   const { rows } = await sql<{ lane: string; state: JobState; attempt_log: string; created_at: number }>`
     select l.lane, o.state, o.attempt_log, o.created_at from ${table} as l cross join outbox as o
     where o.id = (select n.id from outbox as n where n.lane = l.lane order by n.id desc limit 1)`.execute(read)

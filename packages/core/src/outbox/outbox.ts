@@ -1,38 +1,38 @@
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** A piece of work that must survive a restart. */
+/** A background job that survives a restart. */
 export interface OutboxJob {
-  /** One of its own where it is not said. */
+  /** Default: a new id. */
   readonly id?: string
   readonly topic: string
   readonly payload: Record<string, unknown>
-  /** When to begin, in milliseconds since 1970; at once where it is not said. */
+  /** Earliest start, in milliseconds since 1970. Default: at once. */
   readonly dueAt?: number
-  /** While a row of this key waits, another is not added. */
+  /** While a pending row has this key, adding another one with the same key has no effect. */
   readonly uniqueKey?: string
-  /** Lanes take turns: what waits in one keeps nothing in another from its turn. The topic where it is not said. */
+  /** Partition key: lanes take turns, so a backlog in one lane does not delay the others. Default: the topic. */
   readonly lane?: string
-  /** Where the work goes to; no host is asked too much at a time. */
+  /** Host that the job contacts. The number of parallel jobs per host is limited. */
   readonly host?: string
 }
 
-/** One attempt that ended. */
+/** One completed attempt. */
 export interface Attempt {
   readonly number: number
-  /** When it began, in milliseconds since 1970. */
+  /** Start, in milliseconds since 1970. */
   readonly at: number
   readonly durationMs: number
-  /** What the other side answered, where it did and answers have one. */
+  /** HTTP status of the response; null if there was none or the job is not an HTTP request. */
   readonly statusCode: number | null
-  /** Why it failed; null where it did not. */
+  /** Why the attempt failed; null if it succeeded. */
   readonly error: string | null
 }
 
-/** An attempt that failed, with what is to be recorded of it. Any other error counts as one of which nothing is known. */
+/** A failed attempt with details to record. Any other error is recorded with its message alone. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError'
   readonly statusCode: number | null
-  /** Whether further attempts are of no use. */
+  /** Whether retrying is useless. */
   readonly isFinal: boolean
 
   constructor(message: string, options: { statusCode?: number; isFinal?: boolean; cause?: unknown } = {}) {
@@ -44,37 +44,37 @@ export class AttemptError extends Error {
 
 export type JobState = 'pending' | 'done' | 'failed'
 
-/** A row that has come to its end. */
+/** A row that is done or has failed. */
 export interface EndedJob {
   readonly id: string
   readonly lane: string
   readonly payload: Record<string, unknown>
   readonly state: 'done' | 'failed'
   readonly attempts: number
-  /** When the last of them began, in milliseconds since 1970. */
+  /** Start of the last attempt, in milliseconds since 1970. */
   readonly startedAt: number
 }
 
-/** A row as it stands. */
+/** Current state of a row. */
 export interface JobView {
   readonly id: string
   readonly payload: Record<string, unknown>
   readonly state: JobState
-  /** The newest attempts that ended, oldest first. */
+  /** The newest completed attempts, oldest first. */
   readonly attempts: readonly Attempt[]
   readonly dueAt: number
   readonly createdAt: number
 }
 
-/** A row as operators list it. */
+/** A row in a list for operators. */
 export interface JobSummary extends Omit<JobView, 'payload'> {
   readonly topic: string
   readonly lane: string
-  /** Of the attempts only the newest are kept; how many there were in all. */
+  /** Number of all attempts. Only the newest are stored. */
   readonly attemptsMade: number
 }
 
-/** Which rows are listed: of these states, one after the other. */
+/** Filter of a list of rows: the states, which are listed one after the other. */
 export interface JobBrowse {
   readonly states: readonly JobState[]
   readonly topic?: string | undefined
@@ -90,54 +90,54 @@ export interface TopicCounts {
 
 export interface OutboxHandler {
   /**
-   * Does the work; what it throws is kept with the row. A row may be handled more than once: by a process that was
-   * killed before it could say so, and by the next.
+   * Does the work. An error that it throws is recorded with the row. A row may be handled more than once: when a
+   * process is killed before it records the result, another one handles the row again.
    */
   handle(payload: Record<string, unknown>, attempt: number, id: string): Promise<{ statusCode: number } | void>
-  /** Milliseconds from the end of each attempt to the next; after the last the row has failed. */
+  /** Delay in milliseconds after each failed attempt; after the last delay's attempt the row has failed. */
   readonly retryDelaysMs: readonly number[]
-  /** Called in the transaction that ends rows; a row that comes round again is enqueued here. */
+  /** Called in the transaction that completes rows. Recurring jobs enqueue their next run here. */
   afterwards?(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<void>
 }
 
-/** What an operator watches. */
+/** Metrics of the outbox. */
 export interface OutboxFigures {
   readonly pending: number
   readonly failed: number
-  /** When the oldest of what has not ended became due, in milliseconds since 1970; null where there is nothing. */
+  /** When the oldest pending row became due, in milliseconds since 1970; null if none is pending. */
   readonly oldestDueAt: number | null
-  /** Attempts that this process ended, and how many of them failed. */
+  /** Attempts that this process completed, and how many of them failed. */
   readonly attempts: number
   readonly failures: number
 }
 
 /**
- * The persistent queue. Rows are written in the transaction of their cause and claimed with leases, so that a killed
- * process loses nothing and no two nodes do one row at the same time. Nothing is promised about their order.
+ * The persistent job queue. Rows are written in the transaction of their cause and claimed with leases, so that a
+ * killed process loses nothing and no two nodes run a job at the same time. The order of jobs is not guaranteed.
  */
 export interface Outbox {
   handle(topic: string, handler: OutboxHandler): void
   enqueue(trx: WriteTransaction, ...jobs: OutboxJob[]): Promise<void>
   /** The newest rows of a lane, newest first. */
   list(lane: string, limit: number): Promise<JobView[]>
-  /** One of them; undefined where the lane has no such row. */
+  /** Finds a row; undefined if the lane has no row with this id. */
   find(lane: string, id: string): Promise<JobView | undefined>
   /**
-   * Makes a row due now: one that waits, or once more one that failed; one that is done stays so. Answers it as it is
-   * then, or undefined where the lane has no such row.
+   * Makes a pending or failed row due now; a row that is done stays done. Returns the row as it is then, or undefined
+   * if the lane has no such row.
    */
   retry(trx: WriteTransaction, lane: string, id: string): Promise<JobView | undefined>
-  /** Sends what waits in a lane to another host, in strides. */
+  /** Moves the pending rows of a lane to another host, in batches. */
   redirect(lane: string, host: string): Promise<void>
-  /** Deletes rows that ended before a time, in strides. */
+  /** Deletes rows that ended before a time, in batches. */
   sweep(before: { done: number; failed: number }): Promise<void>
-  /** Looks for due rows now, and again whenever one becomes due. */
+  /** Starts to process due rows, now and whenever one becomes due. */
   start(): void
-  /** Lets what is running end, gives back what was claimed and not begun, and claims no more. */
+  /** Waits for running handlers, releases rows that have not begun, and claims no more. */
   stop(): Promise<void>
   figures(): Promise<OutboxFigures>
-  /** A page of rows for an operator: what waits by its turn, what ended the last first. */
+  /** Reads a page of rows for an operator: pending ones by due time, ended ones newest first. */
   browse(wanted: JobBrowse): Promise<{ rows: JobSummary[]; total: number }>
-  /** How much waits and failed of each topic. */
+  /** Counts the pending and failed rows of each topic. */
   countTopics(): Promise<TopicCounts[]>
 }

@@ -9,19 +9,19 @@ import type { JobView, OutboxFigures } from './outbox.ts'
 const sweptMax = 1000
 const redirectedMax = 1000
 
-/** The newest rows of a lane, newest first. */
+/** Reads the newest rows of a lane, newest first. */
 export async function listRows({ read }: Database, lane: string, limit: number): Promise<JobView[]> {
   const rows = await ofLane(read, lane).orderBy('id', 'desc').limit(limit).execute()
   return rows.map(toView)
 }
 
-/** A row of a lane. */
+/** Finds a row of a lane. */
 export async function findRow({ read }: Database, lane: string, id: string): Promise<JobView | undefined> {
   const row = await ofLane(read, lane).where('id', '=', id).executeTakeFirst()
   return row && toView(row)
 }
 
-/** Makes a row due now, unless an attempt is being made already; see {@link Outbox.retry}. */
+/** Makes a row due now, unless an attempt is in progress; see {@link Outbox.retry}. */
 export async function retryRow(
   trx: WriteTransaction,
   { lane, id, now }: { lane: string; id: string; now: number },
@@ -38,7 +38,10 @@ export async function retryRow(
   return row && toView(row)
 }
 
-/** So many at a time that nobody waits long for the lock: a lane may hold all that a receiver missed for hours. */
+/**
+ * Updates in batches, so that other writers do not wait long: a lane may hold all events that a receiver missed for
+ * hours.
+ */
 export async function redirectRows({ dialect, read, writer }: Database, lane: string, host: string): Promise<void> {
   const rows = await read
     .selectFrom('outbox')
@@ -60,14 +63,14 @@ export async function redirectRows({ dialect, read, writer }: Database, lane: st
   }
 }
 
-/** Deletes rows that ended before a time, so many at a time that nobody waits long for the lock. */
+/** Deletes rows that ended before a time, in batches, so that other writers do not wait long. */
 export async function sweepRows({ writer }: Database, before: { done: number; failed: number }): Promise<void> {
   for (const state of ['done', 'failed'] as const) {
     const sweep = (trx: WriteTransaction) => {
       const old = trx
         .selectFrom('outbox')
         .select('id')
-        // As the index says it, so that it is taken.
+        // Written like the condition of the partial index, so that the planner uses it.
         .where(sql<SqlBool>`state <> 'pending'`)
         .where('state', '=', state)
         .where('due_at', '<', before[state])

@@ -1,15 +1,15 @@
-/** Work of which one run is in progress at most. */
+/** Work of which at most one run is in progress. */
 export interface SingleRun {
   readonly isRunning: boolean
   /** Resolves when the run in progress has ended; never rejects because of the work. */
   readonly ended: Promise<void>
-  /** Begins a run, unless one is in progress. */
+  /** Starts a run, unless one is in progress. */
   start(): void
 }
 
 /**
- * Lets work run once at a time. Whether a run is in progress is a flag of its own, which each run clears however it
- * ends: without ever awaiting, or by throwing.
+ * Creates work that runs once at a time. The flag `isRunning` is separate from the promise, because a run may end
+ * without ever awaiting, or by throwing, and the flag must be cleared in both cases.
  */
 export function createSingleRun(work: () => Promise<void> | void, onError: (error: unknown) => void): SingleRun {
   let isRunning = false

@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks'
 
-/** What shows how busy the process is with other things; see {@link Context.traffic}. */
+/** Measures how busy the process is with API calls; see {@link Context.traffic}. */
 export interface Traffic {
-  /** Calls of the interface that began since the registry was opened. */
+  /** Number of API calls that began since the registry was opened. */
   calls: number
 }
 
-/** What a throttle measures, in milliseconds. */
+/** Clocks of a throttle, in milliseconds. */
 interface Meter {
   now(): number
-  /** For how long the event loop has been busy in all. */
+  /** Total time for which the event loop was busy. */
   activeMs(): number
 }
 
@@ -18,22 +18,25 @@ const processMeter: Meter = {
   activeMs: () => performance.eventLoopUtilization().active,
 }
 
-/** How long a judgement of what else goes on stands. */
+/** Interval in milliseconds at which the rate is recomputed. */
 const judgedMs = 50
-/** Without a call for so long nobody waits; a shorter silence may be that of a loop which had no turn for them. */
+/**
+ * After this time without a call no client waits. A shorter pause may only mean that the event loop had no time for
+ * calls.
+ */
 const quietMs = 250
-/** Attempts a second that begin whatever else goes on, and at most while anything does. */
+/** Attempts per second under load: the minimum that always may begin, and the maximum while there are calls. */
 const perSecond = { least: 600, most: 20_000 }
-/** Where the event loop is idle for less of the time than this, whoever calls meanwhile has to wait. */
+/** When the event loop is idle for less than this share of the time, API calls have to wait. */
 const idleLeast = 0.2
 const change = { slower: 0.5, faster: 1.25 }
-/** What may begin at once, as a stretch of time. */
+/** Size of the token bucket, as the time in which it fills. */
 const burstMs = 10
 
 /**
- * How many attempts may begin. The event loop shares itself out by what is ready in each of its turns, so that hundreds of
- * attempts would leave little of it to those who call the registry meanwhile. While somebody calls and the loop is
- * busy, attempts go through a token bucket that adapts; while nobody does, nothing is held back.
+ * Limits how many attempts begin. Hundreds of attempts would take most of the event loop's time from API calls. While
+ * there are calls and the loop is busy, attempts go through a token bucket whose rate adapts; without calls there is no
+ * limit.
  */
 export class Throttle {
   readonly #traffic: Traffic
@@ -55,13 +58,13 @@ export class Throttle {
     this.#calls = traffic.calls
   }
 
-  /** Whether anything is held back. */
-  get isHolding(): boolean {
+  /** Whether a limit applies at present. */
+  get isLimiting(): boolean {
     this.#refresh()
     return this.#perSecond < Infinity
   }
 
-  /** How many may begin now: a whole number, or infinitely many. */
+  /** How many attempts may begin now: an integer, or Infinity. */
   get room(): number {
     const now = this.#refresh()
     if (this.#perSecond === Infinity) return Infinity
@@ -73,7 +76,7 @@ export class Throttle {
 
   begin(count: number): void {
     this.#begun += count
-    // What began while nothing was held back is no debt.
+    // Attempts that began while no limit applied do not count against the bucket.
     if (this.#perSecond < Infinity) this.#tokens -= count
   }
 

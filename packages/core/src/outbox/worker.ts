@@ -2,13 +2,13 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { findDueRows, type DueRow } from '../storage/due-rows.ts'
-import { createAlarm } from './alarm.ts'
-import { runAttempt, toSettlement, type Outcome } from './attempts.ts'
+import { createDueTimer } from './due-timer.ts'
+import { runAttempt, toAttemptResult, type Outcome } from './attempts.ts'
 import { claimRows, type ClaimedRow } from './claims.ts'
-import { createHoldings } from './holdings.ts'
+import { createLeases } from './leases.ts'
 import { Lanes } from './lanes.ts'
 import type { OutboxHandler } from './outbox.ts'
-import { createSettlements } from './settlements.ts'
+import { createAttemptResults } from './attempt-results.ts'
 import { createSingleRun } from './single-run.ts'
 import { Throttle, type Traffic } from './throttle.ts'
 
@@ -20,103 +20,106 @@ export interface WorkerParts {
   readonly onError: (error: unknown) => void
 }
 
-/** How soon rows are seen that other processes wrote; those of this process are seen at once. */
+/** Interval at which rows of other processes are found. Rows of this process are found at once. */
 const pollMs = 1000
-/** From so many running rows on, what is to be claimed and written is gathered for a moment, for fewer commits. */
+/** From this number of running rows on, claims and results are collected for `gatherMs`, to save commits. */
 const busyRows = 24
 const gatherMs = 12
-/** And while the throttle holds as many back: few are running then, and each commit is felt by those who call. */
+/** Collection time while the throttle limits this many rows: few are running then, and each commit delays API calls. */
 const throttledGatherMs = 50
-/** How soon held rows are looked at again that nothing but the throttle kept from beginning. */
+/** Delay until leased rows that only the throttle blocked are started. */
 const throttledMs = 3
-/** Rows of one claim. */
+/** Maximum rows of one claim. */
 const claimedMax = 192
-/** How long a stop waits for handlers; after that their rows are done again once their leases have run out. */
+/**
+ * How long a stop waits for handlers. Other workers run the jobs of handlers that take longer, after their leases
+ * expire.
+ */
 const patienceMs = 10_000
 
 /**
- * Takes due rows and has them handled, many at a time. One claim takes rows for many turns, and is written with what
- * ended meanwhile: so a row costs a small share of a commit.
+ * Claims due rows and runs their handlers in parallel. One claim leases rows for many turns, and is written together
+ * with the results of completed ones, so that each row costs a small share of a commit.
  */
 export function createWorker({ database, clock, handlers, traffic, onError }: WorkerParts) {
   const lanes = new Lanes()
   const throttle = new Throttle(traffic)
-  const holdings = createHoldings({ database, clock, onError })
-  const alarm = createAlarm({ database, clock, handlers }, wake)
-  const settlements = createSettlements({ database, handlers, holdings, onError })
+  const leases = createLeases({ database, clock, onError })
+  const dueTimer = createDueTimer({ database, clock, handlers }, wake)
+  const results = createAttemptResults({ database, handlers, leases, onError })
   const running = new Set<Promise<void>>()
   const counts = { attempts: 0, failures: 0 }
   let started = false
-  const looking = createSingleRun(look, onError)
-  const polling = createSingleRun(lookAround, onError)
-  /** Whether somebody asked for a look since the last began. */
+  const claiming = createSingleRun(claimRounds, onError)
+  const polling = createSingleRun(checkForDue, onError)
+  /** Whether a claim was requested since the last one began. */
   let isWoken = false
-  /** Whether there may be due rows that nobody had room for. */
+  /** Whether due rows may exist that did not fit into the limits. */
   let isBehind = false
-  /** Where the next look begins, so that every lane is looked at in its turn. */
+  /** The lane after which the next claim begins, so that every lane gets its turn. */
   let lastLane = ''
-  /** How often the look has still to come to the last lane, until it has seen them all. */
+  /** How many more times the claims must reach the last lane before all lanes were visited. */
   let rounds = 0
-  /** When the look began: what became due since may be in lanes that it had passed. */
-  let lookedAt = 0
-  let isBeatPlanned = false
+  /** Start of the current round. Rows that became due later may be in lanes that the round has already passed. */
+  let roundStartedAt = 0
+  let isTickPlanned = false
   let isBeginPlanned = false
   let poll: NodeJS.Timeout | undefined
 
   function wake(): void {
     isWoken = true
-    planBeat()
+    planTick()
   }
 
-  /** All that happens in one turn of the event loop, or while much is running in a moment, is written together. */
-  function planBeat(): void {
-    if (isBeatPlanned) return
-    isBeatPlanned = true
-    if (lanes.held >= busyRows && throttle.isHolding) setTimeout(beat, throttledGatherMs)
-    else if (lanes.running < busyRows) setImmediate(beat)
-    else setTimeout(beat, gatherMs)
+  /** Collects the work of one turn of the event loop (or of a few milliseconds under load) into one commit. */
+  function planTick(): void {
+    if (isTickPlanned) return
+    isTickPlanned = true
+    if (lanes.leased >= busyRows && throttle.isLimiting) setTimeout(tick, throttledGatherMs)
+    else if (lanes.running < busyRows) setImmediate(tick)
+    else setTimeout(tick, gatherMs)
   }
 
-  function beat(): void {
-    isBeatPlanned = false
-    if (!settlements.isWriting && settlements.size > 0) void settle()
-    if (started && (isWoken || rounds > 0)) looking.start()
+  function tick(): void {
+    isTickPlanned = false
+    if (!results.isWriting && results.size > 0) void writeResults()
+    if (started && (isWoken || rounds > 0)) claiming.start()
   }
 
-  async function settle(): Promise<void> {
-    // A row that is tried again may be due before any other.
-    if (await settlements.write()) wake()
-    if (settlements.size > 0) planBeat()
+  async function writeResults(): Promise<void> {
+    // A row that will be tried again may be the next one due.
+    if (await results.write()) wake()
+    if (results.size > 0) planTick()
   }
 
-  async function look(): Promise<void> {
+  async function claimRounds(): Promise<void> {
     try {
-      if (isWoken && !(await beginLook())) return
+      if (isWoken && !(await beginRound())) return
       do await claim()
-      while (started && rounds > 0 && lanes.running < busyRows && !throttle.isHolding)
-      if (rounds === 0 && (await alarm.set(lookedAt))) wake()
+      while (started && rounds > 0 && lanes.running < busyRows && !throttle.isLimiting)
+      if (rounds === 0 && (await dueTimer.set(roundStartedAt))) wake()
     } catch (error) {
-      // The next look is the poll's.
+      // The next poll tries again.
       rounds = 0
       isWoken = false
       throw error
     } finally {
-      if (started && (isWoken || rounds > 0)) planBeat()
+      if (started && (isWoken || rounds > 0)) planTick()
     }
   }
 
-  /** Whether anything is due: of many lanes that wait for later, going through them would take long. */
-  async function beginLook(): Promise<boolean> {
+  /** Starts a round if any row is due. This check is cheap; visiting many lanes with future rows would not be. */
+  async function beginRound(): Promise<boolean> {
     isWoken = false
     isBehind = false
-    lookedAt = clock.now()
-    const isAnyDue = await alarm.set()
+    roundStartedAt = clock.now()
+    const isAnyDue = await dueTimer.set()
     if (!isAnyDue) rounds = 0
     else rounds = lastLane === '' ? 1 : 2
     return isAnyDue
   }
 
-  /** Takes what there is room for of the lanes whose turn it is to be looked at. */
+  /** Claims as many rows as fit into the limits, beginning after the last visited lane. */
   async function claim(): Promise<void> {
     const { room, full } = lanes
     if (room <= 0) {
@@ -128,23 +131,23 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     const share = lanes.shareOf(limit)
     const where = { now: clock.now(), topics: [...handlers.keys()], after: lastLane, without: full }
     const found = await findDueRows(database, { ...where, perLane: share, limit })
-    // Only after the clock has leapt, or the computer has slept, are there leases of this process that ran out.
-    if (found.some(({ id }) => holdings.has(id))) return holdings.renew()
+    // Expired leases of this process exist only after a clock jump or a suspend of the machine.
+    if (found.some(({ id }) => leases.has(id))) return leases.renew()
     const chosen = lanes.choose(found)
     const isCut = chosen.length < found.length
     if (isCut || full.length > 0) isBehind = true
-    // Lanes that were found and not chosen come first next time, or some would never be.
+    // The next claim starts at lanes that were found but not chosen, so that no lane is skipped forever.
     const isLast = found.length < limit && (!isCut || chosen.length === 0)
     lastLane = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.lane
     if (isLast) rounds -= 1
-    // A lane may have more than was asked of it, which only another round shows.
+    // A lane may have more rows than were requested of it, which only another round shows.
     if (chosen.length > 0 && (!isLast || hasMore(found, share))) rounds = Math.max(rounds, isLast ? 1 : 2)
     if (chosen.length > 0) await take(chosen.map(({ id }) => id))
   }
 
   async function take(ids: string[]): Promise<void> {
     const rows = await claimRows(database, ids, clock.now())
-    holdings.add(rows)
+    leases.add(rows)
     lanes.add(rows)
     beginTurns()
   }
@@ -169,8 +172,8 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     for (const row of rows) {
       const task = attempt(row)
         .catch((error) => {
-          // Whatever went wrong here, its lease runs out.
-          holdings.drop([row])
+          // After an unexpected error the lease expires and the job runs again.
+          leases.drop([row])
           onError(error)
         })
         .finally(() => void running.delete(task))
@@ -187,12 +190,12 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     lanes.end(row)
     if (isBehind && lanes.isLow(row.lane)) wake()
     planTurns()
-    // This node stops, which says nothing of the work: whoever starts next does it.
-    if (!started && isShutdown(outcome)) return holdings.giveBack([row])
+    // An attempt that ended because this node stops is not counted; another worker runs the job.
+    if (!started && isShutdown(outcome)) return leases.release([row])
     counts.attempts += 1
     if ('error' in outcome) counts.failures += 1
-    settlements.add(toSettlement(row, { outcome, at, durationMs, clock }, handler))
-    planBeat()
+    results.add(toAttemptResult(row, { outcome, at, durationMs, clock }, handler))
+    planTick()
   }
 
   function start(): void {
@@ -202,27 +205,27 @@ export function createWorker({ database, clock, handlers, traffic, onError }: Wo
     wake()
   }
 
-  /** Sees what other processes wrote, and what an earlier look failed on. */
-  async function lookAround(): Promise<void> {
-    if (!looking.isRunning && (await alarm.set())) wake()
+  /** Finds rows of other processes, and rows that an earlier claim failed on. */
+  async function checkForDue(): Promise<void> {
+    if (!claiming.isRunning && (await dueTimer.set())) wake()
   }
 
   async function stop(): Promise<void> {
     started = false
     clearInterval(poll)
-    // First what is being claimed: those rows are this process's to give back.
-    await Promise.all([looking.ended, polling.ended])
-    alarm.stop()
-    await holdings.giveBack(lanes.clear()).catch(onError)
+    // Wait for claims in progress first: their rows must be released too.
+    await Promise.all([claiming.ended, polling.ended])
+    dueTimer.stop()
+    await leases.release(lanes.clear()).catch(onError)
     await waitFor(running)
-    await settlements.stop()
-    holdings.stop()
+    await results.stop()
+    leases.stop()
   }
 
   return { wake, start, stop, counts }
 }
 
-/** Whether a lane gave as many rows as were asked of it. */
+/** Whether some lane returned as many rows as were requested of it. */
 function hasMore(found: readonly DueRow[], perLane: number): boolean {
   const counts = new Map<string, number>()
   for (const { lane } of found) counts.set(lane, (counts.get(lane) ?? 0) + 1)
@@ -233,7 +236,7 @@ function isShutdown(outcome: Outcome): boolean {
   return 'error' in outcome && outcome.error instanceof RegistryError && outcome.error.code === 'shutting_down'
 }
 
-/** Until all have ended, or patience has. */
+/** Waits until all handlers have ended, at most for `patienceMs`. */
 async function waitFor(running: ReadonlySet<Promise<void>>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, patienceMs)

@@ -12,11 +12,14 @@ import { upstreamReader, upstreamTree } from './upstream-tree.ts'
 
 type Db = Kysely<Tables>
 
-/** What of an upstream's log is stored otherwise than its entries make it, or than the checkpoint says that was verified. */
+/**
+ * Compares the local copy of an upstream's log with its entries and the verified checkpoint. Returns the first
+ * mismatch.
+ */
 export async function checkUpstreamLog(db: Db, upstream: UpstreamRow): Promise<string | undefined> {
   const { name, staged, verified, applied, frontier } = upstream
   if (!(applied <= verified && verified <= staged)) {
-    return `It has ${staged} entries here, ${verified} of them verified and ${applied} applied, which cannot be.`
+    return `Its counters contradict each other: ${staged} entries stored, ${verified} verified, ${applied} applied.`
   }
   const problem = await findTreeProblem(db, { size: staged, frontier: splitHashes(frontier) }, treeOf(name))
   return problem ?? (await findExcess(db, upstream)) ?? findCheckpointProblem(db, upstream)
@@ -27,7 +30,7 @@ function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRow
     name: "Its log's",
     rows: upstreamTree(upstream),
     readRows: (db, after, end) => readRows(db, upstream, after, end),
-    isSaidBeside: ({ seq, type, entry }) => {
+    matchesColumns: ({ seq, type, entry }) => {
       const said = JSON.parse(entry) as Record<string, unknown>
       return said['seq'] === seq && said['type'] === type
     },
@@ -52,17 +55,16 @@ async function findExcess(db: Db, { name, staged }: UpstreamRow): Promise<string
     .where('upstream', '=', name)
     .where((eb) => eb.or([eb('seq', '>', staged), eb('seq', '<', 1)]))
     .executeTakeFirst()
-  return row && `Its log has an entry ${row.seq} here, and is said to have ${staged}.`
+  return row && `Its log has an entry ${row.seq}, but its size is recorded as ${staged}.`
 }
 
 /** A checkpoint names the log, its size and its root in its first three lines (C2SP tlog-checkpoint). */
 async function findCheckpointProblem(db: Db, { name, verified, checkpoint }: UpstreamRow): Promise<string | undefined> {
-  if (checkpoint === null) return verified > 0 ? 'Its entries are said to be verified, by no checkpoint.' : undefined
+  if (checkpoint === null)
+    return verified > 0 ? 'Its entries are marked as verified, but no checkpoint is stored.' : undefined
   const [, size = '', root] = checkpoint.split('\n')
-  if (Number(size) < verified) return `${verified} entries are said to be verified, by a checkpoint of ${size}.`
+  if (Number(size) < verified) return `${verified} entries are marked as verified, but the checkpoint covers ${size}.`
   if (Number(size) > verified) return undefined
   const frontier = await readFrontier(upstreamReader(db, name), verified)
-  return toRoot(frontier).toString('base64') === root
-    ? undefined
-    : 'Its entries are not those that its checkpoint vouches for.'
+  return toRoot(frontier).toString('base64') === root ? undefined : 'Its entries do not match its checkpoint.'
 }

@@ -13,7 +13,7 @@ export const dmcaEndpoints = {
     auth: 'none',
     status: 201,
     tag: 'DMCA',
-    summary: 'Ask for the takedown of a skill',
+    summary: 'Submit a takedown notice for a skill',
     allowances: ['takedown'],
     input: v.strictObject({
       skillName: SkillRef,
@@ -26,7 +26,7 @@ export const dmcaEndpoints = {
     path: '/dmca/:id',
     auth: 'none',
     tag: 'DMCA',
-    summary: 'Show how a takedown request stands',
+    summary: 'Show the state of a takedown case',
     input: v.object(id),
     output: DmcaCase,
   },
@@ -36,7 +36,7 @@ export const dmcaEndpoints = {
     auth: 'none',
     status: 201,
     tag: 'DMCA',
-    summary: 'Answer a takedown with a counter-notice',
+    summary: 'Submit a counter-notice to a takedown',
     allowances: ['takedown'],
     input: v.strictObject({
       ...id,
@@ -65,7 +65,7 @@ export const dmcaEndpoints = {
       ...id,
       status: v.picklist(dmcaStatuses),
       note: v.optional(text(4000, 0), ''),
-      /** Which counter-notice is confirmed, where more than one waits. */
+      /** The counter-notice to confirm; required if more than one is pending. */
       counterNoticeId: v.optional(Id),
     }),
     output: DmcaCase,

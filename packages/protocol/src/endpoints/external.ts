@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from '../schemas/fields.ts'
 
-/** External skills, telemetry and what trends (specification 4.8). */
+/** External skills, telemetry and trending skills (specification 4.8). */
 export const externalEndpoints = {
   listExternal: {
     method: 'GET',
@@ -39,7 +39,7 @@ export const externalEndpoints = {
     path: '/external/scan',
     auth: 'key',
     tag: 'External skills',
-    summary: 'Scan a skill by its address or its content',
+    summary: 'Scan a skill by its URL or its content',
     query: ['format'],
     bodyBytesMax: 12 * 1024 * 1024,
     input: v.strictObject({
@@ -56,7 +56,7 @@ export const externalEndpoints = {
     scope: 'manage',
     status: [201, 200],
     tag: 'External skills',
-    summary: 'Index a skill of another registry by its address, and scan it',
+    summary: 'Index a skill of another registry by its URL, and scan it',
     input: v.strictObject({
       url: text(2000),
       name: v.optional(prose(128)),
@@ -73,7 +73,7 @@ export const externalEndpoints = {
     scope: 'manage',
     status: 204,
     tag: 'External skills',
-    summary: 'Take a skill of another registry out of the index',
+    summary: 'Remove a skill of another registry from the index',
     input: v.strictObject({ id: Term }),
     output: NoContent,
   },
@@ -83,7 +83,7 @@ export const externalEndpoints = {
     auth: 'none',
     status: 202,
     tag: 'Telemetry',
-    summary: 'Record an install, anonymously',
+    summary: 'Record an install anonymously',
     input: v.strictObject({
       skillName: SkillRef,
       source: v.optional(v.picklist(['registry', 'github', 'external']), 'registry'),
@@ -97,7 +97,7 @@ export const externalEndpoints = {
     path: '/trending',
     auth: 'none',
     tag: 'Telemetry',
-    summary: 'Show the skills that are installed most lately',
+    summary: 'Show trending skills, by recent installs',
     input: v.object({
       period: v.optional(v.picklist(periods), 'week'),
       category: v.optional(Term),

@@ -5,7 +5,7 @@ import { MirrorStatus, MirrorWrite, alarmCodes, mirrorOptions, writeStates } fro
 
 const upstream = { upstream: Term }
 
-/** The registries that a node follows, and what is written to them. */
+/** The upstream registries of a node, and the writes that are forwarded to them. */
 export const mirrorEndpoints = {
   listMirrors: {
     method: 'GET',
@@ -13,7 +13,7 @@ export const mirrorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Mirrors',
-    summary: 'List the registries that are followed, those that are synced first at the top',
+    summary: 'List the upstream registries, highest priority first',
     input: v.object({}),
     output: v.object({ mirrors: v.array(MirrorStatus), total: Count }),
   },
@@ -23,7 +23,7 @@ export const mirrorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Mirrors',
-    summary: 'Show how a registry that is followed stands',
+    summary: 'Show the state of an upstream registry',
     input: v.object(upstream),
     output: MirrorStatus,
   },
@@ -34,11 +34,14 @@ export const mirrorEndpoints = {
     scope: 'manage',
     status: 201,
     tag: 'Mirrors',
-    summary: 'Follow another registry: a node, any that speaks the specification, a discovery index, a git repository',
+    summary: 'Add an upstream: a node, another registry of the specification, a discovery index or a git repository',
     input: v.strictObject({ name: SkillName, url: text(2000), ...mirrorOptions }),
     output: v.object({
       ...MirrorStatus.entries,
-      /** Why the address could not be reached; null where it answered, or in offline mode. It is added all the same. */
+      /**
+       * Why the upstream could not be reached; null if it responded, or in offline mode. The upstream is added in any
+       * case.
+       */
       problem: v.nullable(v.string()),
     }),
   },
@@ -49,7 +52,7 @@ export const mirrorEndpoints = {
     scope: 'manage',
     status: 204,
     tag: 'Mirrors',
-    summary: 'Follow a registry no more; what came from it stays',
+    summary: 'Remove an upstream registry; its imported skills stay',
     input: v.strictObject(upstream),
     output: NoContent,
   },
@@ -60,16 +63,19 @@ export const mirrorEndpoints = {
     scope: 'manage',
     status: 202,
     tag: 'Mirrors',
-    summary: 'Bring in what is new at a registry that is followed, in the background',
+    summary: 'Sync from an upstream registry in the background',
     input: v.strictObject({
       ...upstream,
-      /** The alarm that you have looked into, and go on from. */
+      /** The alarm that you have investigated, and that the sync may ignore once. */
       accept: v.optional(v.picklist(alarmCodes)),
-      /** The new verifier key, with the alarms `key` and `origin`; needed where the key was pinned. It is pinned then. */
+      /**
+       * The new verifier key, with the alarms `key` and `origin`; required if the key was pinned. The new key is then
+       * pinned.
+       */
       key: v.optional(text(500)),
-      /** Goes on though it hides more skills than one in a hundred. */
+      /** Continue although the sync would hide more than one skill in a hundred. */
       allowRemovals: v.optional(v.boolean()),
-      /** From the beginning again: what is here is compared, and what lacks comes in. */
+      /** Sync from the first entry: compare the local copies, and import what is missing. */
       full: v.optional(v.boolean()),
     }),
     output: MirrorStatus,
@@ -80,7 +86,7 @@ export const mirrorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Mirrors',
-    summary: 'List what was done here and is to be done there too, in order',
+    summary: 'List the writes that are forwarded to an upstream, in order',
     input: v.object({ ...upstream, state: v.optional(v.picklist(writeStates)), page, limit: limit() }),
     output: v.object({ writes: v.array(MirrorWrite), ...pageFields }),
   },
@@ -90,12 +96,12 @@ export const mirrorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Mirrors',
-    summary: 'Send a write again, give it up, or publish it there under another name',
+    summary: 'Retry or drop a forwarded write, or publish it at the upstream under another name',
     input: v.strictObject({
       ...upstream,
       id: Term,
       action: v.picklist(['retry', 'drop', 'rename']),
-      /** With `rename`: a name without an owner. */
+      /** With `rename`: the new short name, without an owner. */
       newName: v.optional(SkillName),
     }),
     output: MirrorWrite,

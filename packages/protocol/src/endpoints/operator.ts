@@ -14,7 +14,7 @@ import {
   outboxStates,
 } from '../schemas/operator.ts'
 
-/** What whoever runs a node looks at and does: its first user, its queues, its storage, its backups. */
+/** Operation of a node: its first user, its jobs, its storage, its backups. */
 export const operatorEndpoints = {
   getSetup: {
     method: 'GET',
@@ -22,7 +22,7 @@ export const operatorEndpoints = {
     auth: 'none',
     open: true,
     tag: 'Operation',
-    summary: 'Tell whether the node waits for its first user',
+    summary: 'Show whether the node still needs its first user',
     volatile: true,
     input: v.object({}),
     output: v.object({ needed: v.boolean() }),
@@ -34,7 +34,7 @@ export const operatorEndpoints = {
     open: true,
     status: 201,
     tag: 'Operation',
-    summary: 'Make the first user, an administrator, with the code that the node printed when it started',
+    summary: 'Create the first user, an administrator, with the setup code that the node printed at its start',
     allowances: ['setup', 'setups'],
     input: v.strictObject({ code: text(100), username: Username }),
     output: v.object({ user: User, key: v.string() }),
@@ -45,7 +45,7 @@ export const operatorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Operation',
-    summary: 'Show how the node stands',
+    summary: 'Show an overview of the node',
     input: v.object({}),
     output: Overview,
   },
@@ -55,7 +55,7 @@ export const operatorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Operation',
-    summary: 'List the work that waits or failed, newest first, and how much there is of each kind',
+    summary: 'List pending and failed jobs, newest first, with counts by topic',
     input: v.object({ state: v.optional(v.picklist(outboxStates)), kind: v.optional(Term), page, limit: limit() }),
     output: v.object({ rows: v.array(OutboxRow), counts: v.array(OutboxCounts), ...pageFields }),
   },
@@ -66,7 +66,7 @@ export const operatorEndpoints = {
     scope: 'manage',
     status: 202,
     tag: 'Operation',
-    summary: 'Try work that waits or failed again at once',
+    summary: 'Retry pending or failed jobs now',
     input: v.strictObject({ id: Term }),
     output: OutboxRow,
   },
@@ -76,7 +76,7 @@ export const operatorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Operation',
-    summary: 'Show what the registry takes on its disk, and which skills take most',
+    summary: 'Show the disk space of the registry and its largest skills',
     input: v.object({}),
     output: StorageUse,
   },
@@ -86,7 +86,7 @@ export const operatorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Operation',
-    summary: 'Show how many requests a minute are allowed, and how many were refused',
+    summary: 'Show the rate limits per minute and the number of rejected requests',
     input: v.object({}),
     output: RateLimits,
   },
@@ -96,13 +96,13 @@ export const operatorEndpoints = {
     auth: 'admin',
     scope: 'manage',
     tag: 'Operation',
-    summary: 'List the backups beside the file of the registry, newest first',
+    summary: 'List the backups of the registry, newest first',
     input: v.object({}),
     output: v.object({
       backups: v.array(Backup),
       total: Count,
       folder: v.nullable(v.string()),
-      /** Null where the node makes none by itself. */
+      /** Null if the node makes no scheduled backups. */
       schedule: v.nullable(BackupSchedule),
     }),
   },
@@ -113,7 +113,7 @@ export const operatorEndpoints = {
     scope: 'manage',
     status: 201,
     tag: 'Operation',
-    summary: 'Copy the whole registry while it goes on, and check the copy',
+    summary: 'Back up the whole registry while it is running, and verify the copy',
     input: v.strictObject({}),
     output: NewBackup,
   },

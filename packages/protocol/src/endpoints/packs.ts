@@ -35,7 +35,7 @@ export const packEndpoints = {
     scope: 'publish',
     status: 201,
     tag: 'Packs',
-    summary: 'Make a pack',
+    summary: 'Create a pack',
     input: v.strictObject({
       name: prose(100),
       slug: v.optional(SkillName),
@@ -51,7 +51,7 @@ export const packEndpoints = {
     auth: 'key',
     scope: 'publish',
     tag: 'Packs',
-    summary: 'Change a pack',
+    summary: 'Update a pack',
     input: v.strictObject({
       ...slug,
       name: v.optional(prose(100)),

@@ -4,14 +4,14 @@ import { SkillRef, Term, limit, page, pageFields, prose } from '../schemas/field
 import { SkillRequest, requestStatuses } from '../schemas/review.ts'
 import { textWarnings } from '../schemas/skill.ts'
 
-/** Requests for skills that people miss (specification 4.4). */
+/** Requests for missing skills (specification 4.4). */
 export const requestEndpoints = {
   listRequests: {
     method: 'GET',
     path: '/requests',
     auth: 'none',
     tag: 'Requests',
-    summary: 'List the skills that people ask for',
+    summary: 'List requested skills',
     input: v.object({
       status: v.optional(v.picklist(requestStatuses)),
       sort: v.optional(v.picklist(['votes', 'recent']), 'votes'),
@@ -27,7 +27,7 @@ export const requestEndpoints = {
     scope: 'manage',
     status: 201,
     tag: 'Requests',
-    summary: 'Ask for a skill',
+    summary: 'Request a skill',
     allowances: ['request'],
     input: v.strictObject({ title: prose(200), description: prose(10_000, 0) }),
     output: v.object({ ...SkillRequest.entries, ...textWarnings }),
@@ -47,7 +47,7 @@ export const requestEndpoints = {
     auth: 'key',
     scope: 'manage',
     tag: 'Requests',
-    summary: 'Change the state of a request',
+    summary: 'Change the status of a request',
     input: v.strictObject({ id: Term, status: v.picklist(requestStatuses), fulfilledBy: v.optional(SkillRef) }),
     output: SkillRequest,
   },
@@ -56,7 +56,7 @@ export const requestEndpoints = {
     path: '/votes',
     auth: 'key',
     tag: 'Requests',
-    summary: 'List the requests that you voted for, the last first',
+    summary: 'List the requests that you voted for, newest first',
     input: v.object({ page, limit: limit() }),
     output: v.object({ requests: v.array(SkillRequest), ...pageFields }),
   },
@@ -76,7 +76,7 @@ export const requestEndpoints = {
     auth: 'key',
     scope: 'manage',
     tag: 'Requests',
-    summary: 'Take back a vote for a request',
+    summary: 'Remove a vote for a request',
     input: v.strictObject({ id: Term }),
     output: SkillRequest,
   },

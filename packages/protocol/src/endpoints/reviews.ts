@@ -7,7 +7,7 @@ import { textWarnings } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 
-/** What agents and users say of a skill (specification 4.1 and the contract's additions). */
+/** Reviews and issues of a skill, by agents and users (specification 4.1 and the contract's additions). */
 export const reviewEndpoints = {
   listAgentReviews: {
     method: 'GET',
@@ -65,7 +65,7 @@ export const reviewEndpoints = {
     scope: 'manage',
     status: [201, 200],
     tag: 'Reviews',
-    summary: 'Review a skill, or change your review of it',
+    summary: 'Review a skill, or update your review of it',
     input: v.strictObject({ ...name, rating: wholeNumber(1, 5), title: prose(200), body: prose(10_000, 0) }),
     output: v.object({ ...Review.entries, ...textWarnings }),
   },

@@ -6,14 +6,14 @@ import { PublishOutput } from './skills.ts'
 
 const id = { id: Term }
 
-/** What scans of published skills lead to. */
+/** Results of scans: quarantined versions and rescans. */
 export const securityEndpoints = {
   listQuarantined: {
     method: 'GET',
     path: '/quarantine',
     auth: 'key',
     tag: 'Security',
-    summary: 'List quarantined versions, the oldest first: your own, or all as an administrator',
+    summary: 'List quarantined versions, oldest first: your own, or all as an administrator',
     input: v.object({ page, limit: limit() }),
     output: v.object({ quarantined: v.array(QuarantinedVersion), ...pageFields }),
   },
@@ -22,7 +22,7 @@ export const securityEndpoints = {
     path: '/quarantine/:id',
     auth: 'key',
     tag: 'Security',
-    summary: 'Show a version that waits, with the report of its scan: for its owner and for administrators',
+    summary: 'Show a quarantined version with its scan report, for its owner and administrators',
     input: v.object(id),
     output: QuarantinedDetails,
   },
@@ -31,7 +31,7 @@ export const securityEndpoints = {
     path: '/quarantine/:id/files/**:path',
     auth: 'key',
     tag: 'Security',
-    summary: 'Read one file of a version that waits',
+    summary: 'Read one file of a quarantined version',
     kind: 'content',
     input: v.object({ ...id, path: text(1024) }),
     output: ContentBody,
@@ -43,7 +43,7 @@ export const securityEndpoints = {
     scope: 'manage',
     status: [201, 200],
     tag: 'Security',
-    summary: 'Publish a version that waits, as its publisher asked for it',
+    summary: 'Release a quarantined version, as its publisher submitted it',
     input: v.strictObject(id),
     output: PublishOutput,
   },
@@ -54,7 +54,7 @@ export const securityEndpoints = {
     scope: 'any',
     status: 204,
     tag: 'Security',
-    summary: 'Withdraw a version of yours that waits (scope publish), or refuse one as an administrator (scope manage)',
+    summary: 'Withdraw your quarantined version (scope publish), or reject one as an administrator (scope manage)',
     input: v.strictObject({ ...id, note: v.optional(text(4000, 0), '') }),
     output: NoContent,
   },
@@ -65,7 +65,7 @@ export const securityEndpoints = {
     scope: 'manage',
     status: 202,
     tag: 'Security',
-    summary: 'Have every stored version scanned again, in the background',
+    summary: 'Rescan every stored version in the background',
     input: v.strictObject({}),
     output: v.object({ waiting: Count }),
   },

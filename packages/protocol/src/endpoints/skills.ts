@@ -77,7 +77,7 @@ const PublishInput = v.strictObject({
   changelog: v.optional(prose(limits.changelogCharactersMax, 0)),
   files: v.optional(boundedArray(PublishFile, limits.publishFilesMax)),
   dryRun: v.optional(Flag, false),
-  /** The bytes of an uploaded archive; not part of a JSON body. */
+  /** The bytes of an uploaded archive; not a field of a JSON body. */
   archive: v.optional(
     v.strictObject({ contentType: v.picklist(['application/zip', 'application/gzip']), body: v.instance(Uint8Array) }),
   ),
@@ -88,11 +88,13 @@ export const PublishOutput = v.object({
   version: SkillVersion,
   created: v.boolean(),
   warnings: v.array(Warning),
-  /** What is kept back until an administrator releases it; `skill` and `version` are then as they would be. */
+  /**
+   * The quarantined version, if an administrator must release it first; `skill` and `version` then preview the result.
+   */
   quarantined: v.optional(QuarantinedVersion),
 })
 
-/** Skills (specification 4.1 and the contract's additions): finding, reading, publishing, ownership. */
+/** Skills (specification 4.1 and the contract's additions): search, reading, publishing. */
 export const skillEndpoints = {
   searchSkills: {
     method: 'GET',
@@ -122,7 +124,7 @@ export const skillEndpoints = {
     path: '/suggest',
     auth: 'none',
     tag: 'Skills',
-    summary: 'Complete a text in a search box, best first',
+    summary: 'Suggest completions for a search box, best first',
     input: v.object({ q: text(200, 0), limit: limit(8, 20) }),
     output: v.object({ suggestions: v.array(v.string()), total: Count }),
   },
@@ -131,7 +133,7 @@ export const skillEndpoints = {
     path: '/categories',
     auth: 'none',
     tag: 'Skills',
-    summary: 'List the categories in use, with how many skills each has',
+    summary: 'List the categories in use with their number of skills',
     input: v.object({}),
     output: v.object({ categories: v.array(v.object({ name: v.string(), count: Count })), total: Count }),
   },
@@ -141,7 +143,7 @@ export const skillEndpoints = {
     auth: 'key',
     scope: 'publish',
     tag: 'Skills',
-    // 202: an administrator has to release it first.
+    // 202: an administrator must release the version first.
     status: [201, 200, 202],
     summary: 'Publish a new skill or version, or update the metadata of a skill',
     uploads: ['application/zip', 'application/gzip'],
@@ -165,7 +167,7 @@ export const skillEndpoints = {
     scope: 'manage',
     status: 204,
     tag: 'Skills',
-    summary: 'Withdraw a skill everywhere; its name stays taken',
+    summary: 'Delete a skill; its name stays reserved',
     input: nameInput,
     output: NoContent,
   },
@@ -184,7 +186,7 @@ export const skillEndpoints = {
     path: '/skills/:name/archive',
     auth: 'none',
     tag: 'Skills',
-    summary: 'Download a version as a zip that is the same to the byte every time; counts as a download',
+    summary: 'Download a version as a byte-for-byte reproducible zip; counts as a download',
     kind: 'content',
     input: versioned,
     output: ContentBody,
@@ -259,7 +261,7 @@ export const skillEndpoints = {
     path: '/skills/:name/downloads',
     auth: 'none',
     tag: 'Skills',
-    summary: 'Show how often a skill was downloaded on each of the last days (UTC), today last',
+    summary: 'Show the downloads of a skill per day (UTC), today last',
     volatile: true,
     input: v.object({ ...name, days: v.optional(wholeNumber(1, 365), 30) }),
     output: Downloads,
@@ -269,7 +271,7 @@ export const skillEndpoints = {
     path: '/skills/:name/similarity',
     auth: 'none',
     tag: 'Skills',
-    summary: 'Show which other skills resemble this one',
+    summary: 'List the skills that are similar to this one',
     input: v.object(name),
     output: Similarity,
   },
@@ -278,7 +280,7 @@ export const skillEndpoints = {
     path: '/skills/:name/provenance',
     auth: 'none',
     tag: 'Skills',
-    summary: 'Show who published a version and when, with the proof that the log holds it',
+    summary: 'Show who published a version and when, with the proof that the log contains it',
     input: versioned,
     output: Provenance,
   },

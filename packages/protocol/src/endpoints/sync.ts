@@ -12,7 +12,7 @@ const FeedEntry = v.object({
   data: v.record(v.string(), v.unknown()),
 })
 
-/** What mirrors and the nodes of a cluster read (the contract's Sync part). */
+/** Endpoints for mirrors and cluster nodes (the contract's Sync part). */
 export const syncEndpoints = {
   getFeed: {
     method: 'GET',

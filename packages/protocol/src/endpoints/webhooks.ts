@@ -38,13 +38,13 @@ export const webhookEndpoints = {
     plan: 'pro',
     status: 201,
     tag: 'Webhooks',
-    summary: 'Make a webhook',
+    summary: 'Create a webhook',
     input: v.strictObject({
       url: WebhookUrl,
       events: WebhookEvents,
       ...settings,
     }),
-    // The secret is shown this once, where the server made it.
+    // The secret, only if the server generated it; no later response contains it.
     output: v.object({ ...Webhook.entries, secret: v.optional(v.string()) }),
   },
   getWebhook: {
@@ -54,7 +54,7 @@ export const webhookEndpoints = {
     scope: 'manage',
     plan: 'pro',
     tag: 'Webhooks',
-    summary: 'Show a webhook with its deliveries',
+    summary: 'Show a webhook and its deliveries',
     input: v.object(id),
     output: v.object({ ...Webhook.entries, deliveries: v.array(Delivery) }),
   },
@@ -65,7 +65,7 @@ export const webhookEndpoints = {
     scope: 'manage',
     plan: 'pro',
     tag: 'Webhooks',
-    summary: 'Change a webhook',
+    summary: 'Update a webhook',
     input: v.strictObject({
       ...id,
       url: v.optional(WebhookUrl),
@@ -94,7 +94,7 @@ export const webhookEndpoints = {
     scope: 'manage',
     plan: 'pro',
     tag: 'Webhooks',
-    summary: 'Show a delivery with what is sent',
+    summary: 'Show a delivery and its body',
     input: v.object({ ...id, deliveryId: Term }),
     output: DeliveryDetails,
   },
@@ -106,7 +106,7 @@ export const webhookEndpoints = {
     plan: 'pro',
     status: 202,
     tag: 'Webhooks',
-    summary: 'Try a delivery again at once',
+    summary: 'Retry a delivery now',
     input: v.strictObject({ ...id, deliveryId: Term }),
     output: Delivery,
   },

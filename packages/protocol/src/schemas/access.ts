@@ -2,38 +2,38 @@ import * as v from 'valibot'
 import { Id, Version } from './fields.ts'
 import { Security } from './security.ts'
 
-/** What a version uses is listed by these kinds. */
+/** The kinds of things that a version can use. */
 export const accessKinds = ['tools', 'commands', 'hosts', 'environment', 'packages', 'files'] as const
 export type AccessKind = (typeof accessKinds)[number]
 
 const Names = v.array(v.string())
 
 /**
- * What the instructions and programs of a version use, as far as its text tells: each list sorted, each thing once.
- * Nobody is held to it.
+ * What the instructions and programs of a version use, as far as its text shows: sorted lists without duplicates. This
+ * is information, not a sandbox: nothing enforces it.
  */
 export const Access = v.object({
   /** Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`. */
   tools: Names,
-  /** Programs that are run, by their names: `git`. */
+  /** Names of programs that are run: `git`. */
   commands: Names,
-  /** Hosts that programs and instructions call: `api.github.com`; `localhost` for the machine itself. */
+  /** Hosts that programs and instructions contact: `api.github.com`; `localhost` for the machine itself. */
   hosts: Names,
-  /** Environment variables that are read or to be set; `*` for all of them. */
+  /** Environment variables that are read or set; `*` for all of them. */
   environment: Names,
-  /** Packages that are installed or run, by their registry: `npm:prettier`, `pypi:requests`, `brew:jq`. */
+  /** Packages that are installed or run, with their registry: `npm:prettier`, `pypi:requests`, `brew:jq`. */
   packages: Names,
-  /** Places outside the skill's own folder: `~/.ssh`, `/etc/hosts`, `CLAUDE.md`. */
+  /** Paths outside the skill's own folder: `~/.ssh`, `/etc/hosts`, `CLAUDE.md`. */
   files: Names,
-  /** What could not be read or listed, in words; empty where the lists are whole. */
+  /** What could not be read or listed, in words; empty if the lists are complete. */
   cut: Names,
 })
 export type Access = v.InferOutput<typeof Access>
 
-/** What a version uses that the version before it does not. */
+/** What a version uses that the previous version does not. */
 export const Widens = v.object({
   since: Version,
-  /** Whether nothing but the last number of the version grew, so that nobody expects it. */
+  /** Whether only the patch number grew, so that users do not expect new access. */
   patch: v.boolean(),
   added: Access,
 })
@@ -45,14 +45,14 @@ const FileDiff = v.object({
   path: v.string(),
   status: v.picklist(['added', 'removed', 'changed']),
   binary: v.boolean(),
-  /** A patch of this one file as git writes it; those of all files one after another are a patch of the version. */
+  /** A git patch of this file. The patches of all files, concatenated, are a patch of the version. */
   diff: v.nullable(v.string()),
-  /** Why there is none. */
+  /** Why there is no patch. */
   omitted: v.optional(v.picklist(['binary', 'too large'])),
 })
 export type FileDiff = v.InferOutput<typeof FileDiff>
 
-/** What lies between two versions of a skill. */
+/** The differences between two versions of a skill. */
 export const SkillDiff = v.object({
   skill: v.object({ id: Id, fullName: v.string() }),
   from: Version,

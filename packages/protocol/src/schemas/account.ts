@@ -20,7 +20,7 @@ export const ApiKey = v.object({
 })
 export type ApiKey = v.InferOutput<typeof ApiKey>
 
-/** A key just made: the only time that it is shown. */
+/** A newly created key: the only response that contains it. */
 export const NewApiKey = v.object({ ...ApiKey.entries, key: v.string() })
 
 const userFields = {
@@ -33,10 +33,10 @@ const userFields = {
 
 export const VerificationMethod = v.picklist(['github', 'domain', 'manual'])
 
-/** How users proved who they are: by which account or domain. Null where an administrator decided. */
+/** How a user was verified: by which account or domain. Null for a decision of an administrator. */
 const Verifications = v.array(v.object({ method: VerificationMethod, subject: v.nullable(v.string()) }))
 
-/** The caller himself, as `GET /users/me` shows him. */
+/** The caller, as returned by `GET /users/me`. */
 export const Me = v.object({
   ...userFields,
   plan: Plan,
@@ -47,19 +47,19 @@ export const Me = v.object({
 })
 export type Me = v.InferOutput<typeof Me>
 
-/** A user as administrators see him. */
+/** A user as administrators see them. */
 export const User = v.object({ ...userFields, plan: Plan, role: Role, disabled: v.boolean(), claimed: v.boolean() })
 export type User = v.InferOutput<typeof User>
 
-/** A user as everybody sees him. */
+/** A user as everyone sees them. */
 export const Profile = v.object({
   ...userFields,
-  /** False for an author whom an import or a mirror named, and as whom nobody signs in. */
+  /** False for an author who came with an import or a mirror, and who cannot sign in. */
   claimed: v.boolean(),
   verified: v.array(VerificationMethod),
   verifications: Verifications,
   counts: v.object({ skills: Count, packs: Count, followers: Count, following: Count }),
-  /** A page of the public ones, the latest published first. */
+  /** A page of the user's public skills, the latest published first. */
   skills: v.array(Skill),
   ...pageFields,
 })

@@ -3,7 +3,7 @@ import { Widens } from './access.ts'
 import { Count, Id, Term, Timestamp, text } from './fields.ts'
 import { Skill } from './skill.ts'
 
-/** Platforms write their own names, such as `VSCode` and `Claude Code`: they are `vscode` and `claude-code` here. */
+/** Normalises platform names, such as `VSCode` and `Claude Code` to `vscode` and `claude-code`. */
 export const PlatformId = v.pipe(
   v.string(),
   v.transform(toPlatformId),
@@ -18,10 +18,10 @@ export const AgentKey = v.pipe(
   ),
 )
 
-/** What an agent or a platform is looked up by, in the spelling of keys; one that is no key is not found. */
+/** Normalised key or platform of an agent for lookups; an invalid one is not found. */
 export const AgentRef = v.pipe(Term, v.transform(toAgentKey))
 export const PlatformRef = v.pipe(Term, v.transform(toPlatformId))
-/** An agent that an install names: its platform, alone or before a colon. */
+/** The agent of an install: a platform, alone or before a colon. */
 export const ReportedAgent = v.pipe(
   text(128),
   v.transform((agent) => toAgentKey(agent.trim())),
@@ -48,7 +48,7 @@ export const Agent = v.object({
 })
 export type Agent = v.InferOutput<typeof Agent>
 
-/** One thing that an agent did. */
+/** An activity of an agent. */
 export const AgentActivity = v.object({
   type: v.picklist(['registered', 'reviewed', 'published', 'installed', 'removed']),
   at: Timestamp,
@@ -72,7 +72,7 @@ export const AgentReview = v.object({
 })
 export type AgentReview = v.InferOutput<typeof AgentReview>
 
-/** Why an agent should look at a skill that it has installed, the worst first. */
+/** Why an agent should review a skill that it has installed, the most severe first. */
 export const updateReasons = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated'] as const
 
 export const HeartbeatResult = v.object({
@@ -81,29 +81,32 @@ export const HeartbeatResult = v.object({
       skillName: v.string(),
       fullName: v.string(),
       installedVersion: v.string(),
-      /** Empty where there is none to install. */
+      /** Empty if there is no version to install. */
       latestVersion: v.string(),
       reason: v.picklist(updateReasons),
-      /** Written by the registry alone: it holds names, versions and numbers, and no text of an author. */
+      /**
+       * Text from the registry: contains names, versions and numbers, and no text of an author, who could address the
+       * agent.
+       */
       message: v.string(),
-      /** What the author says of a deprecated skill, as it is; else empty. */
+      /** The author's deprecation message, verbatim; empty for other skills. */
       deprecationMessage: v.string(),
-      /** The full name of a skill to take instead. */
+      /** Full name of a skill to use instead. */
       replacement: v.nullable(v.string()),
-      /** What the latest version uses that the installed one does not; null where that is nothing, or not known. */
+      /** What the latest version uses that the installed one does not; null if nothing, or unknown. */
       widens: v.nullable(Widens),
     }),
   ),
-  /** The names that mean nothing here, or nothing that the caller may see. */
+  /** Names that do not exist or that the caller may not see. */
   unknown: v.array(v.string()),
-  /** Best first; a score is from 0 to 1. */
+  /** Best first; scores are from 0 to 1. */
   recommendations: v.array(
     v.object({
       skill: Skill,
       score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-      /** Written by the registry alone, as `message` is. */
+      /** Text from the registry, like `message`. */
       reason: v.string(),
-      /** The pack that holds it together with an installed skill, where that is the reason. */
+      /** The pack that contains both this skill and an installed one, if that is the reason. */
       pack: v.nullable(v.object({ slug: v.string(), name: v.string() })),
     }),
   ),

@@ -8,12 +8,12 @@ export const dmcaStatuses = [
 const Status = v.picklist(dmcaStatuses)
 const Email = v.pipe(v.string(), v.email(), v.maxLength(320))
 
-/** What a claimant states (17 U.S.C. 512(c)(3)). */
+/** Statements of a claimant (17 U.S.C. 512(c)(3)). */
 export const noticeFields = {
   claimantName: text(200),
   claimantEmail: Email,
   workDescription: text(10_000),
-  // It is shown as a link, so nothing but the web.
+  // Displayed as a link, so only http and https: other schemes could run scripts.
   originalUrl: v.optional(
     v.pipe(v.string(), v.maxLength(2000), v.url(), v.regex(/^https?:/i, 'must be an http or https address')),
   ),
@@ -25,7 +25,7 @@ export const noticeFields = {
 const Notice = v.object(noticeFields)
 export type DmcaNotice = v.InferOutput<typeof Notice>
 
-/** What the other side states (17 U.S.C. 512(g)(3)). */
+/** Statements of a counter-notice (17 U.S.C. 512(g)(3)). */
 export const counterNoticeFields = {
   name: text(200),
   email: Email,
@@ -38,7 +38,7 @@ export const counterNoticeFields = {
 const CounterNotice = v.object(counterNoticeFields)
 export type DmcaCounterNotice = v.InferOutput<typeof CounterNotice>
 
-/** A takedown case. What names a person or the skill is there for the parties and administrators alone. */
+/** A takedown case. Fields that identify a person or the skill are only sent to the parties and administrators. */
 export const DmcaCase = v.object({
   id: Id,
   status: Status,
@@ -48,8 +48,8 @@ export const DmcaCase = v.object({
   skill: v.optional(v.object({ fullName: v.string() })),
   notice: v.optional(Notice),
   /**
-   * What came in answer, oldest first. `confirmed`: sent with the owner's key, or an administrator knows who sent it;
-   * the others are forgotten then.
+   * Counter-notices, oldest first. `confirmed`: sent with the owner's key, or confirmed by an administrator; the others
+   * are then deleted.
    */
   counterNotices: v.optional(
     v.array(v.object({ id: Id, sentAt: Timestamp, confirmed: v.boolean(), ...CounterNotice.entries })),

@@ -15,36 +15,35 @@ const AgentReviewer = v.object({
 })
 
 /**
- * What happens in a registry, by the name under which a webhook subscribes to it, with its data (specification 6, and the
- * mirror's own).
+ * The data of each event, by the name under which a webhook subscribes to it (specification 6, and the mirror's own).
  */
 const eventSchemas = {
-  /** A version is published. */
+  /** A version was published. */
   'skill.published': v.object({
     skill: v.object({ ...FullySkill.entries, version: v.string(), description: v.string(), securityScore: v.number() }),
     publisher: User,
-    /** What it uses that the version before it does not; absent where that is nothing. */
+    /** What it uses that the previous version does not; absent if nothing. */
     widens: v.optional(Widens),
   }),
-  /** A skill of the owner is downloaded or installed; `downloadCount` counts this one too. */
+  /** A skill of the owner was downloaded or installed; `downloadCount` includes this download. */
   'skill.downloaded': v.object({ skill: FullySkill, client: v.string(), downloadCount: Count }),
-  /** A skill of the owner receives a star. */
+  /** A skill of the owner received a star. */
   'skill.starred': v.object({ skill: FullySkill, user: User, starCount: Count }),
-  /** A user or an agent reviews a skill of the owner for the first time. */
+  /** A user or an agent reviewed a skill of the owner for the first time. */
   'skill.review.created': v.object({
     skill: v.object(skill),
     review: v.object({ id: v.string(), rating: v.number(), title: v.string(), body: v.string() }),
     reviewer: v.union([v.object({ username: v.string() }), AgentReviewer]),
   }),
-  /** A user opens an issue on a skill of the owner. */
+  /** A user opened an issue on a skill of the owner. */
   'skill.issue.created': v.object({
     skill: v.object(skill),
     issue: v.object({ id: v.string(), type: v.string(), title: v.string(), body: v.string() }),
     author: v.object({ username: v.string() }),
   }),
-  /** Somebody follows the user. */
+  /** A user followed the subscriber. */
   'user.followed': v.object({ follower: User, followerCount: Count }),
-  /** The sync of an upstream stands still until an administrator decides; administrators alone are told. */
+  /** The sync of an upstream is paused until an administrator decides; only administrators receive this event. */
   'mirror.alarm': v.object({
     upstream: v.object({ name: v.string(), location: v.string() }),
     alarm: v.object({ code: v.string(), message: v.string() }),
@@ -56,12 +55,12 @@ export type EventData<Name extends EventName = EventName> = v.InferOutput<(typeo
 
 export const eventNames = Object.keys(eventSchemas) as [EventName, ...EventName[]]
 
-/** The event of a delivery that a webhook's owner asked for, to see whether it arrives. Nobody subscribes to it. */
+/** The event of a test delivery that a webhook's owner requests. Cannot be subscribed to. */
 export const pingEvent = 'ping'
 const PingData = v.object({ webhook: v.object({ id: v.string() }) })
 
 const envelope = {
-  /** The same in every delivery of one event: receivers de-duplicate by it. */
+  /** The same in every delivery of one event, so that receivers can de-duplicate. */
   id: Id,
   timestamp: Timestamp,
 }
@@ -79,7 +78,7 @@ export const WebhookEvent = v.variant('event', [
 ])
 export type WebhookEvent = v.InferOutput<typeof WebhookEvent>
 
-/** Whether a value is the body of a delivery. Stops at the first field that is wrong. */
+/** Whether a value is the body of a delivery. Stops at the first invalid field. */
 export function isWebhookEvent(value: unknown): value is WebhookEvent {
   return v.is(WebhookEvent, value)
 }

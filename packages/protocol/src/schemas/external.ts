@@ -4,7 +4,7 @@ import { Skill } from './skill.ts'
 
 export const externalRegistries = ['skills.sh', 'github'] as const
 
-/** A skill that another registry has. */
+/** A skill of another registry. */
 export const ExternalSkill = v.object({
   id: Id,
   name: v.string(),
@@ -16,7 +16,7 @@ export const ExternalSkill = v.object({
   installs: Count,
   /** Whether it was scanned, whatever the verdict. */
   verified: v.boolean(),
-  /** What the last scan found; null before the first. */
+  /** Result of the last scan; null before the first. */
   verdict: v.nullable(v.picklist(['safe', 'caution', 'dangerous'])),
   securityScore: v.nullable(v.number()),
   scannedAt: v.nullable(Timestamp),
@@ -34,7 +34,9 @@ export const Trending = v.object({
       skill: Skill,
       installs: Count,
       previousInstalls: Count,
-      /** What came on top of the period before, as a share of it; of nothing, the installs themselves. */
+      /**
+       * Increase over the previous period as a fraction of it; the number of installs if the previous period had none.
+       */
       growth: v.number(),
       score: v.number(),
     }),

@@ -4,7 +4,7 @@ import { namePattern } from '../names.ts'
 import { isVersion } from '../versions.ts'
 import { toVisibleText } from '../visible-text.ts'
 
-/** ISO 8601 in UTC with milliseconds, as in `2026-01-31T12:00:00.000Z`. */
+/** ISO 8601 in UTC with milliseconds, such as `2026-01-31T12:00:00.000Z`. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp())
 export const Id = v.pipe(v.string(), v.uuid())
 /** `sha256:` and 64 lower-case hexadecimal digits. */
@@ -15,7 +15,7 @@ export const Version = v.pipe(
   v.string(),
   v.check(isVersion, 'must be three dot-separated whole numbers such as 1.4.0, without leading zeros'),
 )
-/** The version that is read. Default: `latest`, which may also be given. */
+/** The version to read. Default: `latest`, which may also be sent. */
 export const ReadVersion = v.optional(
   v.union(
     [
@@ -39,10 +39,10 @@ export const Username = v.pipe(
   v.regex(namePattern, 'must be lower-case letters, digits and single inner hyphens'),
 )
 
-/** A skill as it is named in a path or a list: `owner/name`, or a short name, which means its holder. */
+/** A skill in a path or a list: `owner/name`, or a short name, which resolves to the owner of that short name. */
 export const SkillRef = text(128)
 
-/** Where the picture of a user is. */
+/** URL of a user's picture. */
 export const AvatarUrl = v.pipe(
   v.string(),
   v.description(
@@ -51,30 +51,30 @@ export const AvatarUrl = v.pipe(
   ),
 )
 
-/** What something is looked up or compared by: any text that both databases can take. */
+/** A text to look up or compare: any text that both databases accept. */
 export const Term = text(1024, 0)
 
-/** Text that has something in it, and no lone surrogates, which no UTF-8 could carry. */
+/** Non-empty text without lone surrogates, which UTF-8 cannot encode. */
 export function text(charactersMax: number, charactersMin = 1) {
   return v.pipe(
     v.string(),
     v.minLength(charactersMin),
     v.maxLength(charactersMax),
     v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
-    v.check((value) => !value.includes('\0'), 'must not hold NUL characters'),
+    v.check((value) => !value.includes('\0'), 'must not contain NUL characters'),
   )
 }
 
-/** Text that people and agents read: as {@link text}, and what it holds of invisible characters is removed. */
+/** Text that people and agents read: like {@link text}, with invisible characters removed. */
 export function prose(charactersMax: number, charactersMin = 1) {
   return v.pipe(
     text(charactersMax, charactersMin),
     v.transform(toVisibleText),
-    v.check((value) => value.length >= charactersMin, 'must hold visible characters'),
+    v.check((value) => value.length >= charactersMin, 'must contain visible characters'),
   )
 }
 
-/** A whole number that may arrive as a query parameter's text. */
+/** A whole number, also as the text of a query parameter. */
 export function wholeNumber(min: number, max: number) {
   return v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))], 'must be a whole number'),
@@ -84,7 +84,7 @@ export function wholeNumber(min: number, max: number) {
   )
 }
 
-/** `true` or `false`, also as a query parameter's text. */
+/** `true` or `false`, also as the text of a query parameter. */
 export const Flag = v.union(
   [
     v.boolean(),
@@ -97,8 +97,9 @@ export const Flag = v.union(
 )
 
 /**
- * A list of at most so many items. Valibot looks at every item, and makes an issue for each bad one, before the actions
- * of a pipe see the length; a hostile list would fill the memory. So the length comes first, and too many are one issue.
+ * A list of at most `itemsMax` items. Valibot validates every item, and creates an issue for each invalid one, before
+ * the actions of a pipe check the length; a hostile list would fill the memory. So the length is checked first, and too
+ * many items are one issue.
  */
 export function boundedArray<const Item extends v.GenericSchema>(item: Item, itemsMax: number, itemsMin = 0) {
   const tooMany = v.maxLength<unknown[], number>(itemsMax)
@@ -112,7 +113,7 @@ export function boundedArray<const Item extends v.GenericSchema>(item: Item, ite
   return Object.assign(schema, { '~run': run })
 }
 
-/** A list that may arrive as one comma-separated query parameter. */
+/** A list, also as one comma-separated query parameter. */
 export function commaList(itemsMax: number) {
   return v.union(
     [
@@ -123,11 +124,11 @@ export function commaList(itemsMax: number) {
         v.maxLength(itemsMax),
       ),
     ],
-    `must be a list of texts, with commas between them and at most ${listCharactersMax} characters in all`,
+    `must be a comma-separated list of at most ${listCharactersMax} characters`,
   )
 }
 
-/** Servers and proxies take some 8 KiB as an address, and what is not ASCII takes three characters a byte in it. */
+/** Servers and proxies accept URLs of about 8 KiB, and each byte that is not ASCII takes three characters in one. */
 const listCharactersMax = 4096
 
 export const page = v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1)
@@ -136,10 +137,10 @@ export function limit(initial = 20, max: number = limits.pageSizeMax) {
   return v.optional(wholeNumber(1, max), initial)
 }
 
-/** The part that every paged list shares. */
+/** Fields that every paged list has. */
 export const pageFields = { total: Count, page: v.pipe(v.number(), v.integer(), v.minValue(1)), totalPages: Count }
 
-/** An operation without output (204). */
+/** The output of an operation without a body (204). */
 export const NoContent = v.undefined()
 
 /** Bytes with a media type; see `Content`. */

@@ -1,10 +1,10 @@
 import type { LoadedSkill } from './loading.ts'
 
-/** How much of a skill is loaded, from little to all (specification 2.4). Each level has the parts of the one before it. */
+/** How much of a skill to load, from least to most (specification 2.4). Each level includes the previous one. */
 export const loadLevels = ['metadata', 'contract', 'summary', 'full'] as const
 export type LoadLevel = (typeof loadLevels)[number]
 
-/** The lowest level that has a part. The others are at every level; `frontmatter` is whole at `full` alone. */
+/** The lowest level of each part. Other parts are at every level; `frontmatter` is complete only at `full`. */
 const firstLevels = {
   contract: 'contract',
   capabilities: 'contract',
@@ -14,31 +14,32 @@ const firstLevels = {
 } as const satisfies Partial<Record<keyof LoadedSkill, LoadLevel>>
 
 /**
- * A loaded skill at a lower level, without asking for it again; the same one at its own level. Throws a TypeError for a
- * level above its own, for one that does not exist, and for a skill that lost parts to a budget.
+ * Reduces a loaded skill to a lower level without another request. Throws a TypeError for a level above its own, for an
+ * unknown level, and for a skill that was truncated to a budget.
  *
  * @example
  * projectLevel(await api.loadSkill({ name: 'alice/pdf' }), 'summary')
  */
 export function projectLevel(loaded: LoadedSkill, level: LoadLevel): LoadedSkill {
   if (level === loaded.level) return loaded
-  if (!loadLevels.includes(level)) throw new TypeError(`There is no level '${level}'.`)
+  if (!loadLevels.includes(level))
+    throw new TypeError(`Unknown level '${level}'. Use metadata, contract, summary or full.`)
   if (!includesLevel(loaded.level, level)) {
-    throw new TypeError(`A skill loaded at level '${loaded.level}' does not hold level '${level}'; load it again.`)
+    throw new TypeError(`A skill loaded at level '${loaded.level}' does not include level '${level}'. Load it again.`)
   }
   if (loaded.truncated.length > 0) {
-    throw new TypeError('A truncated skill does not hold all of its lower levels; load it again.')
+    throw new TypeError('A truncated skill does not include all of its lower levels. Load it again.')
   }
   const parts = Object.entries({ ...loaded, level, frontmatter: toNamed(loaded.frontmatter) })
   return Object.fromEntries(parts.filter(([part]) => hasPart(level, part))) as LoadedSkill
 }
 
-/** Whether the first level has all that the second has. */
+/** Whether the first level includes the second. */
 export function includesLevel(level: LoadLevel, lower: LoadLevel): boolean {
   return loadLevels.indexOf(level) >= loadLevels.indexOf(lower)
 }
 
-/** Of frontmatter, what is shown below `full`: its name and description, as far as it has them. */
+/** The frontmatter that is sent below `full`: name and description, if present. */
 export function toNamed({ name, description }: Record<string, unknown>): Record<string, unknown> {
   return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) }
 }

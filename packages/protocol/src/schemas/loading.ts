@@ -18,7 +18,7 @@ const metadata = v.object({
   keywords: v.array(v.string()),
 })
 
-/** What was left out of a loaded skill to keep it within a budget, and about how many tokens that would have cost. */
+/** A section that was left out of a loaded skill to fit the budget, with its approximate number of tokens. */
 const omission = v.object({ section: v.string(), tokens: Count })
 
 const toolDefinition = v.object({
@@ -28,7 +28,7 @@ const toolDefinition = v.object({
   parameters: v.record(v.string(), v.unknown()),
 })
 
-/** Specification 2.4: as much of a skill as was asked for; the parts above its level are absent. */
+/** Specification 2.4: a skill at the requested level; parts above the level are absent. */
 export const loadedSkill = v.object({
   level: v.picklist(loadLevels),
   metadata,
@@ -37,7 +37,7 @@ export const loadedSkill = v.object({
   summary: v.optional(v.string()),
   fullContent: v.optional(v.string()),
   toolDefinition: v.optional(toolDefinition),
-  /** Its name and description alone below the level `full`. */
+  /** Only name and description below the level `full`. */
   frontmatter: v.record(v.string(), v.unknown()),
   truncated: v.array(omission),
 })

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Count, Id, Timestamp, boundedArray, text, wholeNumber } from './fields.ts'
 
 const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const
-/** Those that have an address of their own; the others are added at the machine. */
+/** Kinds of upstream that have a URL. The others are added with the CLI on the node's machine. */
 export const remoteKinds = ['node', 'registry', 'discovery', 'git'] as const
 export const mirrorModes = ['full', 'selected', 'pull-through'] as const
 export const alarmCodes = [
@@ -14,47 +14,47 @@ const itemsMax = 1000
 const secondsMax = 366 * 24 * 60 * 60
 const Names = boundedArray(text(200), itemsMax)
 
-/** Only what passes every filter that is given is taken, and one value of each list. */
+/** A version is imported if it passes every filter that is set, which means that it matches one value of each list. */
 const filterFields = {
   owners: v.optional(Names),
-  /** Full or short names, `*` for any run of characters. */
+  /** Full or short names; `*` matches any characters. */
   names: v.optional(Names),
   keywords: v.optional(Names),
   categories: v.optional(Names),
   licenses: v.optional(Names),
   verified: v.optional(v.boolean()),
   minSecurityScore: v.optional(wholeNumber(0, 100)),
-  /** The bytes of a version's files together. */
+  /** Total size of a version's files in bytes. */
   sizeMax: v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
 }
 
-/** What an administrator says of a registry that is to be followed. */
+/** Settings of an upstream registry. */
 export const mirrorOptions = {
-  /** Found out from the address unless it is said. */
+  /** Default: detected from the URL. */
   kind: v.optional(v.picklist(remoteKinds)),
   mode: v.optional(v.picklist(mirrorModes)),
-  /** What the mode `selected` takes: full or short names, `*` for any run of characters. */
+  /** Skills that the mode `selected` imports: full or short names; `*` matches any characters. */
   selected: v.optional(Names),
   filters: v.optional(v.strictObject(filterFields)),
-  /** 0: by hand only. */
+  /** Interval of the sync in seconds; 0: only on request. */
   everySeconds: v.optional(wholeNumber(0, secondsMax)),
   priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(-1_000_000_000), v.maxValue(1_000_000_000))),
-  /** How old its newest checkpoint may be; 0 for any age. */
+  /** Maximum age of its newest checkpoint in seconds; 0 for any age. */
   maxAgeSeconds: v.optional(wholeNumber(0, secondsMax)),
-  /** The public key that signs its log: no other is believed. */
+  /** Public key that must sign its log; no other key is trusted. */
   key: v.optional(text(1000)),
-  /** Your key there, for private skills; it is kept encrypted. */
+  /** Your API key at the upstream, for private skills; it is stored encrypted. */
   apiKey: v.optional(text(1000)),
 }
 
-const Told = v.object({ code: v.string(), message: v.string(), at: Timestamp })
+const Notice = v.object({ code: v.string(), message: v.string(), at: Timestamp })
 
 const Refusal = v.object({ subject: v.string(), reason: v.string(), detail: v.string() })
 
-/** What one sync did. */
+/** Report of one sync. */
 const MirrorReport = v.object({
   upstream: v.string(),
-  /** How many changes came in. */
+  /** Number of imported changes. */
   applied: Count,
   requests: Count,
   head: Count,
@@ -68,7 +68,7 @@ const MirrorReport = v.object({
 })
 export type MirrorReport = v.InferOutput<typeof MirrorReport>
 
-/** How a registry that is followed stands. */
+/** State of an upstream. */
 export const MirrorStatus = v.object({
   name: v.string(),
   kind: v.picklist(upstreamKinds),
@@ -79,18 +79,21 @@ export const MirrorStatus = v.object({
     everySeconds: Count,
     priority: v.number(),
     maxAgeSeconds: Count,
-    /** Whether the key was given, or taken on first use. */
+    /** Whether the key was configured; otherwise it was trusted on first use. */
     pinned: v.boolean(),
     selected: v.array(v.string()),
   }),
   state: v.picklist(['new', 'current', 'behind', 'syncing', 'stopped']),
-  /** Why it stands still until somebody decides. */
-  /** `keys`: those that were offered in place of the believed ones. */
-  alarm: v.nullable(v.object({ ...Told.entries, keys: v.array(v.string()) })),
+  /** Why the sync is paused until an administrator decides. */
+  /** `keys`: those that the upstream offered in place of the trusted ones. */
+  alarm: v.nullable(v.object({ ...Notice.entries, keys: v.array(v.string()) })),
   logOrigin: v.nullable(v.string()),
   logEpoch: v.nullable(v.number()),
   keys: v.array(v.string()),
-  /** Entries of its log that are here, that a signed checkpoint holds, and that are in the catalogue. */
+  /**
+   * Number of log entries that were fetched (`staged`), are covered by a signed checkpoint (`verified`), and are
+   * imported (`applied`).
+   */
   staged: Count,
   verified: Count,
   applied: Count,
@@ -102,19 +105,19 @@ export const MirrorStatus = v.object({
   refused: Count,
   writesWaiting: Count,
   writesInConflict: Count,
-  /** Null where it is synced by hand. */
+  /** Null if it is only synced on request. */
   nextAt: v.nullable(Timestamp),
   estimate: v.nullable(v.object({ left: Count, secondsLeft: v.number(), at: Timestamp })),
   lastReport: v.nullable(MirrorReport),
-  lastError: v.nullable(Told),
+  lastError: v.nullable(Notice),
 })
 export type MirrorStatus = v.InferOutput<typeof MirrorStatus>
 
-/** Something done here that is to be done at an upstream too. */
+/** A local change that must also be made at an upstream. */
 export const MirrorWrite = v.object({
   id: Id,
   upstream: v.string(),
-  /** The skill's full name here, and there. */
+  /** Full name of the skill on this node, and at the upstream. */
   subject: v.string(),
   subjectThere: v.string(),
   kind: v.picklist(['publish', 'fork', 'track', 'review', 'agent-review', 'star']),
@@ -122,8 +125,8 @@ export const MirrorWrite = v.object({
   user: v.nullable(v.string()),
   state: v.picklist(writeStates),
   attempts: Count,
-  /** Why it did not arrive yet, or what is to be known of it. */
-  problem: v.nullable(Told),
+  /** Why it was not delivered yet, or a warning about it. */
+  problem: v.nullable(Notice),
   createdAt: Timestamp,
   endedAt: v.nullable(Timestamp),
 })

@@ -21,15 +21,15 @@ export const Report = v.object({
 })
 export type Report = v.InferOutput<typeof Report>
 
-/** What administrators made of a skill, as they and its owner see it. */
+/** Moderation state of a skill, as administrators and its owner see it. */
 export const Moderation = v.object({
   skill: v.object({ id: Id, fullName: v.string() }),
   state: v.picklist(moderationStates),
   reason: v.string(),
   decidedAt: v.nullable(Timestamp),
-  /** The owner's, newest first. */
+  /** The owner's appeals, newest first. */
   appeals: v.array(Report),
-  /** The takedown cases about the skill, newest first. */
+  /** Takedown cases about the skill, newest first. */
   cases: v.array(v.object({ id: Id, status: v.string(), submittedAt: Timestamp })),
 })
 export type Moderation = v.InferOutput<typeof Moderation>
@@ -45,7 +45,7 @@ export const CopyReport = v.object({
 })
 export type CopyReport = v.InferOutput<typeof CopyReport>
 
-/** A report of a copy with the full names of both skills. */
+/** A report of a copy, with the full names of both skills. */
 export const NamedCopyReport = v.object({
   ...CopyReport.entries,
   skill: v.object({ fullName: v.string() }),

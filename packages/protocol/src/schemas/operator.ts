@@ -5,35 +5,35 @@ import { Count, Id, Timestamp } from './fields.ts'
 const networkModes = ['online', 'prefer-local', 'offline'] as const
 export const outboxStates = ['pending', 'failed', 'done'] as const
 
-/** How a node stands, at a glance. */
+/** Overview of a node's state. */
 export const Overview = v.object({
-  /** Of the program; null where the registry is not served by a node. */
+  /** Version of the program; null if the registry is not served by a node. */
   version: v.nullable(v.string()),
   startedAt: Timestamp,
-  /** The name of the node in its log. */
+  /** Name of the node in its log. */
   origin: v.string(),
   database: v.picklist(['sqlite', 'postgres']),
-  /** When upstreams are asked; null where none can be followed. */
+  /** Network mode of the mirror; null without a mirror. */
   network: v.nullable(v.picklist(networkModes)),
   counts: v.object({ skills: Count, versions: Count, users: Count, packs: Count }),
   outbox: v.object({
     pending: Count,
-    /** Of those that wait, the ones whose time has come. */
+    /** Pending jobs whose time has come. */
     due: Count,
     failed: Count,
-    /** Since when the oldest of what has not ended is due. */
+    /** When the oldest pending job became due. */
     oldestAt: v.nullable(Timestamp),
   }),
   search: v.object({ documents: Count, ready: v.boolean() }),
   log: v.object({ size: Count, lastEntryAt: v.nullable(Timestamp) }),
   /** Versions without a scan by the current rules. */
   scans: v.object({ pending: Count }),
-  /** Upstreams that stand still until somebody decides. */
+  /** Upstreams whose sync is paused until an administrator decides. */
   alarms: v.array(v.object({ upstream: v.string(), code: v.string(), message: v.string(), at: Timestamp })),
 })
 export type Overview = v.InferOutput<typeof Overview>
 
-/** A piece of work that waits, failed or is done. What it is about in particular is not shown: it may be private. */
+/** A background job. Its payload is not shown, because it may be private. */
 export const OutboxRow = v.object({
   id: Id,
   kind: v.string(),
@@ -41,7 +41,7 @@ export const OutboxRow = v.object({
   state: v.picklist(outboxStates),
   attempts: Count,
   lastError: v.nullable(v.string()),
-  /** Null for what has ended. */
+  /** Null for jobs that have ended. */
   nextAt: v.nullable(Timestamp),
   createdAt: Timestamp,
 })
@@ -49,51 +49,51 @@ export type OutboxRow = v.InferOutput<typeof OutboxRow>
 
 export const OutboxCounts = v.object({ kind: v.string(), pending: Count, failed: Count })
 
-/** What a registry takes on its disk, or in its database. */
+/** Disk or database space that a registry uses. */
 export const StorageUse = v.object({
   databaseBytes: Count,
-  /** The journal of an SQLite file; null on PostgreSQL. */
+  /** Journal of an SQLite file; null on PostgreSQL. */
   walBytes: v.nullable(Count),
-  /** The content of skills before it is compressed, each file once. */
+  /** Uncompressed size of all stored files, each counted once. */
   contentBytes: Count,
   blobs: Count,
-  /** What the disk under the file has left; null where there is no file. */
+  /** Free space on the disk of the database file; null without a file. */
   freeBytes: v.nullable(Count),
-  /** The skills whose versions are largest together. */
+  /** The skills with the largest total size of their versions. */
   largest: v.array(v.object({ fullName: v.string(), bytes: Count })),
 })
 export type StorageUse = v.InferOutput<typeof StorageUse>
 
-/** Requests a minute, as they are in force. */
+/** The rate limits in force, in requests per minute. */
 export const RateLimits = v.object({
-  /** False where nothing is limited, or nobody comes from outside. */
+  /** False if limits are off, or the registry is not served by a node. */
   on: v.boolean(),
-  /** Of callers without a key, by address. */
+  /** Of callers without a key, per address. */
   anonymous: Count,
   plans: v.array(v.object({ plan: Plan, requestsPerMinute: Count })),
-  /** The requests that were refused since the node started; null where no node serves the registry. */
+  /** Requests rejected since the node started; null if no node serves the registry. */
   limitedTotal: v.nullable(Count),
 })
 export type RateLimits = v.InferOutput<typeof RateLimits>
 
-/** `scheduled`: whether the node made it by itself, and will delete it when it has newer ones. */
+/** `scheduled`: whether the node made it on schedule, and will delete it by retention. */
 const backupFields = { name: v.string(), bytes: Count, createdAt: Timestamp, scheduled: v.boolean() }
 
-/** A copy of the whole registry, beside its file. */
+/** A copy of the whole registry, stored next to its file. */
 export const Backup = v.object(backupFields)
 export type Backup = v.InferOutput<typeof Backup>
 
-/** A copy just made: it was read through from end to end before it got its name. */
+/** A new copy, which was verified from end to end before it got its name. */
 export const NewBackup = v.object({ ...backupFields, verified: v.literal(true) })
 
-/** The copies that a node makes by itself. */
+/** Schedule of the backups. */
 export const BackupSchedule = v.object({
   everySeconds: Count,
-  /** How many of them are kept. */
+  /** Number of scheduled backups that are retained. */
   kept: Count,
   /** When the newest was made. */
   lastAt: v.nullable(Timestamp),
-  /** Why the last try failed; null where it did not. */
+  /** Why the last attempt failed; null if it succeeded. */
   lastError: v.nullable(v.string()),
   nextAt: v.nullable(Timestamp),
 })

@@ -14,7 +14,7 @@ export const Pack = v.object({
   visibility: Visibility,
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  /** Whether the names and descriptions fit what hosts give to their list of skills. */
+  /** Whether the names and descriptions fit into the space that agent hosts reserve for their list of skills. */
   budget: v.object({ listingCharacters: Count, fits: v.boolean() }),
 })
 export type Pack = v.InferOutput<typeof Pack>

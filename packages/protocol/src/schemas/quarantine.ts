@@ -2,18 +2,18 @@ import * as v from 'valibot'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { Security } from './security.ts'
 
-/** A version that the policy of the registry keeps back until an administrator releases it. */
+/** A version that the registry's policy does not publish until an administrator releases it. */
 export const QuarantinedVersion = v.object({
   id: Id,
   fullName: v.string(),
-  /** The number that it would have had when it came; without a wish of its author it may get a higher one. */
+  /** Its number at submission. If the author did not choose one, its release may assign a higher number. */
   version: Version,
   digest: Digest,
   publisher: v.object({ id: Id, username: v.string() }),
   security: Security,
   /** When it was quarantined. */
   createdAt: Timestamp,
-  /** Whether a rescan quarantined it after its publication: it can be neither released nor withdrawn. */
+  /** Whether a rescan quarantined it after its publication; it can then be neither released nor withdrawn. */
   published: v.boolean(),
 })
 export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>

@@ -4,12 +4,12 @@ import { Id, Timestamp } from './fields.ts'
 
 const Points = v.pipe(v.number(), v.integer())
 
-/** What an author is known for; the formula is in the documentation of reputation. */
+/** The reputation of an author; docs/reputation.md has the formula. */
 export const Reputation = v.object({
   username: v.string(),
   score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1000)),
   level: v.string(),
-  /** 1 is the highest score; authors of one score share a rank. */
+  /** 1 is the highest score; authors with the same score share a rank. */
   rank: v.pipe(v.number(), v.integer(), v.minValue(1)),
   components: v.object({
     downloads: Points,
@@ -17,7 +17,7 @@ export const Reputation = v.object({
     reviews: Points,
     verification: Points,
     quality: Points,
-    /** 0 or below. */
+    /** 0 or negative. */
     penalties: Points,
   }),
   verified: v.array(VerificationMethod),
@@ -28,7 +28,7 @@ export type Reputation = v.InferOutput<typeof Reputation>
 
 export const verificationStatuses = ['pending', 'verified', 'rejected'] as const
 
-/** How a verification stands, with what its user has to do. */
+/** State of a verification, with instructions for its user. */
 export const Verification = v.object({
   id: Id,
   method: VerificationMethod,
@@ -44,7 +44,7 @@ export const ListedVerification = v.object({
   ...Verification.entries,
   username: v.string(),
   proof: v.string(),
-  /** Why it is rejected, or why a check did not succeed yet. */
+  /** Why it was rejected, or why the last check failed. */
   note: v.string(),
   createdAt: Timestamp,
 })

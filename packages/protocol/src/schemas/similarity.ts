@@ -5,33 +5,33 @@ const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 const Line = v.pipe(v.number(), v.integer(), v.minValue(1))
 const ComparedVersion = v.object({ id: v.string(), fullName: v.string(), version: Version })
 
-/** A run of words that two documents share. */
+/** A sequence of words that two documents share. */
 export const Passage = v.object({
-  /** As the skill that was asked about has it; cut where it is long. */
+  /** As in the requested skill; truncated if it is long. */
   text: v.pipe(v.string(), v.maxLength(500)),
-  /** Where it begins in that skill's SKILL.md, and in the other's. */
+  /** Its first line in the requested skill's SKILL.md, and in the other's. */
   line: Line,
   otherLine: Line,
 })
 export type Passage = v.InferOutput<typeof Passage>
 
-/** A skill that resembles another. */
+/** A skill that is similar to another. */
 export const SimilarityMatch = v.object({
-  /** The version of it that resembles the most. */
+  /** The version of it that is most similar. */
   skill: ComparedVersion,
-  /** The share of the smaller body's five-word shingles that the other has. */
+  /** Fraction of the smaller document's five-word shingles that the other contains. */
   similarity: Share,
-  /** Word for word; nearly, and of nearly the same size; or the one has a part of the other. */
+  /** Identical; similar with about the same size; or one contains a part of the other. */
   kind: v.picklist(['exact', 'near', 'partial']),
-  /** Whether this skill had what they share before the one that was asked about. */
+  /** Whether this skill had the shared text before the requested one. */
   publishedFirst: v.boolean(),
   related: v.nullable(v.picklist(['fork', 'same-owner'])),
-  /** The longest, longest first. */
+  /** The longest passages, longest first. */
   passages: v.pipe(v.array(Passage), v.maxLength(5)),
 })
 export type SimilarityMatch = v.InferOutput<typeof SimilarityMatch>
 
-/** Which other skills resemble one, the most similar first. */
+/** The skills that are similar to one, most similar first. */
 export const Similarity = v.object({
   skill: ComparedVersion,
   scannedAt: Timestamp,

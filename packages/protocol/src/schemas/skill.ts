@@ -24,12 +24,12 @@ export const Skill = v.object({
 })
 export type Skill = v.InferOutput<typeof Skill>
 
-/** How one skill matched a query, with `explain=true`. */
+/** How a skill matched a query, with `explain=true`. */
 const Match = v.object({ score: v.number(), fields: v.array(v.string()), terms: v.array(v.string()) })
 
 export const skillSorts = ['downloads', 'recent', 'stars'] as const
 
-/** Specification 2.2: the envelope of a search. */
+/** Specification 2.2: the response of a search. */
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(Match) })),
   ...pageFields,
@@ -104,12 +104,12 @@ export const SkillDetails = v.object({
 })
 export type SkillDetails = v.InferOutput<typeof SkillDetails>
 
-/** What a skill was used on each of some days, the oldest first, each once; `total` is the downloads of all of them. */
+/** Downloads of a skill per day, oldest day first, without gaps; `total` counts the downloads of all time. */
 export const Downloads = v.object({
   days: v.array(
     v.object({
       day: v.pipe(v.string(), v.isoDate()),
-      /** Installs among them. */
+      /** Number of downloads, including installs. */
       downloads: Count,
       installs: Count,
     }),
@@ -118,12 +118,12 @@ export const Downloads = v.object({
 })
 export type Downloads = v.InferOutput<typeof Downloads>
 
-/** A skill as its owner lists it, whatever became of it. */
+/** A skill as its owner lists it, in any state. */
 export const OwnSkill = v.object({
   ...Skill.entries,
   visibility: Visibility,
   state: v.picklist(['published', 'yanked', 'hidden', 'taken_down']),
-  /** Whether administrators warn of it. */
+  /** Whether administrators flagged it. */
   flagged: v.boolean(),
   updatedAt: Timestamp,
 })
@@ -136,5 +136,5 @@ export const Warning = v.object({
 })
 export type Warning = v.InferOutput<typeof Warning>
 
-/** In the answer to a write of text that is no file: what its scan found, where it found something. */
+/** In the response to a write of text fields: warnings of the scan, if any. */
 export const textWarnings = { warnings: v.optional(v.array(Warning)) }

@@ -7,31 +7,31 @@ import { Count, Id, Timestamp, boundedArray, text } from './fields.ts'
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 const DeliveryStatus = v.picklist(deliveryStatuses)
 
-/** Where a webhook delivers to: an https address without a user name or a password. */
+/** URL that a webhook delivers to: https, without a user name or a password. */
 export const WebhookUrl = v.pipe(
   text(2000, 0),
   v.url('must be an https address'),
   v.check((url) => !URL.canParse(url) || new URL(url).protocol === 'https:', 'must be an https address'),
 )
 
-/** The events that a webhook subscribes to: one at least, and none twice. */
+/** The events that a webhook subscribes to: at least one, without duplicates. */
 export const WebhookEvents = v.pipe(
   boundedArray(v.picklist(eventNames), eventNames.length, 1),
-  // Too many are told so, and not also that some of them must be the same.
+  // A list that is too long gets one error, not also that of its duplicates.
   v.check((events) => events.length > eventNames.length || isEachOnce(events), 'must not name an event twice'),
 )
 
-/** Skills that a webhook is about: full names, or `owner/*` for all of an owner; one at least. */
+/** Skills that a webhook covers: full names, or `owner/*` for all of an owner; at least one. */
 export const WebhookSkills = boundedArray(
   v.pipe(v.string(), v.maxLength(128), v.check(isSkillPattern, 'must be owner/name or owner/*')),
   limits.webhookSkillsMax,
   1,
 )
 
-/** What deliveries are signed with; after `whsec_` stands base64, as Standard Webhooks writes secrets. */
-export const WebhookSecret = v.pipe(text(200), v.check(isSecret, 'must have base64 after whsec_'))
+/** Key that signs deliveries; base64 after `whsec_`, as Standard Webhooks defines secrets. */
+export const WebhookSecret = v.pipe(text(200), v.check(isSecret, 'must be base64 after whsec_'))
 
-/** A webhook, without its secret. `skills` is null where it is about every skill. */
+/** A webhook, without its secret. `skills` is null if it covers every skill. */
 export const Webhook = v.object({
   id: Id,
   url: v.string(),
@@ -40,12 +40,12 @@ export const Webhook = v.object({
   active: v.boolean(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  /** The newest delivery: when it was last tried, or made where it was not tried yet. */
+  /** The newest delivery: the time of its last attempt, or of its creation if there was no attempt. */
   lastDelivery: v.nullable(v.object({ status: DeliveryStatus, at: Timestamp })),
 })
 export type Webhook = v.InferOutput<typeof Webhook>
 
-/** One try of a delivery. `statusCode` is null where there was no answer; `error` says why, and is null after a 2xx. */
+/** One attempt of a delivery. `statusCode` is null if there was no response; `error` is null after a 2xx status. */
 const DeliveryAttempt = v.object({
   number: Count,
   at: Timestamp,
@@ -65,7 +65,7 @@ export const Delivery = v.object({
 })
 export type Delivery = v.InferOutput<typeof Delivery>
 
-/** A delivery with what is sent: the JSON text that the signatures are about, to the byte. */
+/** A delivery with its body: the exact JSON text that the signatures cover. */
 export const DeliveryDetails = v.object({ ...Delivery.entries, body: v.string() })
 export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>
 

@@ -9,8 +9,8 @@ interface Parts {
   readonly handlers: ReadonlyMap<string, OutboxHandler>
 }
 
-/** Rings when the next row may be taken. */
-export function createAlarm({ database, clock, handlers }: Parts, ring: () => void) {
+/** Calls `onDue` when the next row becomes due. */
+export function createDueTimer({ database, clock, handlers }: Parts, onDue: () => void) {
   let cancelTimer: (() => void) | undefined
   let timesSet = 0
 
@@ -22,14 +22,17 @@ export function createAlarm({ database, clock, handlers }: Parts, ring: () => vo
 
   return {
     stop,
-    /** Rings for the next row of those after a time; answers whether that may be taken already, and then does not ring. */
+    /**
+     * Sets the timer for the next row that becomes due after `after`. Returns true, without setting it, if that row is
+     * already due.
+     */
     async set(after = 0): Promise<boolean> {
       const turn = ++timesSet
       const next = await findNextDue(database, [...handlers.keys()], after)
       const isDue = next !== null && next <= clock.now()
       if (turn !== timesSet) return isDue
       stop()
-      if (next !== null && !isDue) cancelTimer = clock.setTimer(next - clock.now(), ring)
+      if (next !== null && !isDue) cancelTimer = clock.setTimer(next - clock.now(), onDue)
       return isDue
     },
   }

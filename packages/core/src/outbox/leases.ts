@@ -8,9 +8,9 @@ interface Parts {
   readonly onError: (error: unknown) => void
 }
 
-/** The rows that this process holds; their leases are renewed for as long as it does. */
-export function createHoldings({ database, clock, onError }: Parts) {
-  const held = new Map<string, ClaimedRow>()
+/** The rows that this process leases. Renews their leases until they are dropped. */
+export function createLeases({ database, clock, onError }: Parts) {
+  const leased = new Map<string, ClaimedRow>()
   let cancelRenewal: (() => void) | undefined
 
   function planRenewal(): void {
@@ -20,45 +20,45 @@ export function createHoldings({ database, clock, onError }: Parts) {
     })
   }
 
-  function isHeld(row: ClaimedRow): boolean {
-    return held.get(row.id) === row
+  function isLeased(row: ClaimedRow): boolean {
+    return leased.get(row.id) === row
   }
 
   function drop(rows: readonly ClaimedRow[]): void {
-    for (const row of rows) if (isHeld(row)) held.delete(row.id)
+    for (const row of rows) if (isLeased(row)) leased.delete(row.id)
   }
 
-  /** Lengthens all leases; forgets rows that others took meanwhile, who will say how they go on. */
+  /** Renews all leases, and forgets rows that other workers took meanwhile: those workers write the result. */
   async function renew(): Promise<void> {
-    if (held.size === 0) return
+    if (leased.size === 0) return
     planRenewal()
-    const rows = [...held.values()]
+    const rows = [...leased.values()]
     const renewed = await renewRows(database, rows, clock.now())
     drop(rows.filter(({ id }) => !renewed.has(id)))
   }
 
   return {
-    isHeld,
+    isLeased,
     drop,
     renew,
-    has: (id: string) => held.has(id),
+    has: (id: string) => leased.has(id),
     add(rows: readonly ClaimedRow[]): void {
-      for (const row of rows) held.set(row.id, row)
+      for (const row of rows) leased.set(row.id, row)
       if (rows.length > 0) planRenewal()
     },
-    /** Gives rows back as they were; whoever looks next has them. */
-    async giveBack(rows: readonly ClaimedRow[]): Promise<void> {
-      const own = rows.filter(isHeld)
+    /** Releases rows, so that the next claim of any worker can take them. */
+    async release(rows: readonly ClaimedRow[]): Promise<void> {
+      const own = rows.filter(isLeased)
       drop(own)
       if (own.length > 0) await releaseRows(database, own)
     },
-    /** Lets the leases run out of what is still held. */
+    /** Stops renewing: the leases that remain expire. */
     stop(): void {
       cancelRenewal?.()
       cancelRenewal = undefined
-      held.clear()
+      leased.clear()
     },
   }
 }
 
-export type Holdings = ReturnType<typeof createHoldings>
+export type Leases = ReturnType<typeof createLeases>

@@ -1,0 +1,102 @@
+import pRetry from 'p-retry'
+import { RegistryError } from '@skillstead/protocol'
+import type { Database } from '../storage/database.ts'
+import { toRegistryError } from '../storage/storage-error.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { writeResults, type ClaimedRow, type AttemptResult } from './claims.ts'
+import type { Leases } from './leases.ts'
+import type { EndedJob, OutboxHandler } from './outbox.ts'
+
+interface Parts {
+  readonly database: Database
+  readonly handlers: ReadonlyMap<string, OutboxHandler>
+  readonly leases: Leases
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Takes 6.3 s at most, well within a lease, so that a short failure of the storage does not make completed jobs run
+ * again.
+ */
+const retries = { retries: 6, minTimeout: 100, factor: 2 }
+
+/**
+ * Writes the results of attempts in batches. A result that cannot be written is lost, and the job runs again after its
+ * lease expires.
+ */
+export function createAttemptResults({ database, handlers, leases, onError }: Parts) {
+  let queued: AttemptResult[] = []
+  let writing: Promise<boolean> | undefined
+  let isStopping = false
+
+  async function writeBatch(): Promise<boolean> {
+    // Other workers own the rows whose leases this process lost.
+    const batch = queued.splice(0).filter(({ row }) => leases.isLeased(row))
+    const topics = Map.groupBy(batch, ({ row }) => row.topic)
+    await Promise.all([...topics].map(([topic, ofTopic]) => writeTopic(handlers.get(topic)!, ofTopic)))
+    leases.drop(batch.map(({ row }) => row))
+    return batch.some(({ state }) => state === 'pending')
+  }
+
+  /**
+   * If `afterwards` fails, each row of the batch is written by itself, so that one failing row does not affect the
+   * others.
+   */
+  async function writeTopic(handler: OutboxHandler, batch: readonly AttemptResult[]): Promise<void> {
+    const write = () => database.writer.write((trx) => writeAndNotify(trx, handler, batch))
+    try {
+      await pRetry(write, { ...retries, shouldRetry: ({ error }) => isUnavailable(error) && !isStopping })
+    } catch (error) {
+      if (batch.length === 1 || isUnavailable(error)) return onError(error)
+      await Promise.all(batch.map((result) => writeTopic(handler, [result])))
+    }
+  }
+
+  async function writeAndNotify(trx: WriteTransaction, handler: OutboxHandler, batch: readonly AttemptResult[]) {
+    const written = await writeResults(database.dialect, trx, batch)
+    const ended = batch.flatMap(({ row, state, startedAt }) =>
+      written.has(row.id) && state !== 'pending' ? [toEnded(row, state, startedAt)] : [],
+    )
+    if (ended.length > 0) await handler.afterwards?.(trx, ended)
+  }
+
+  return {
+    add: (result: AttemptResult) => void queued.push(result),
+    /** Number of results that are not written yet. */
+    get size() {
+      return queued.length
+    },
+    get isWriting() {
+      return writing !== undefined
+    },
+    /** Writes the queued results, one batch at a time. Returns whether one of the rows will be tried again. */
+    async write(): Promise<boolean> {
+      writing ??= writeBatch().finally(() => (writing = undefined))
+      return writing
+    },
+    /** Writes the remaining results, without retries while the storage is unavailable. */
+    async stop(): Promise<void> {
+      isStopping = true
+      while (writing || queued.length > 0) await this.write()
+      isStopping = false
+    },
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  const known = toRegistryError(error)
+  return known instanceof RegistryError && known.code === 'overloaded'
+}
+
+function toEnded({ id, lane, payload, attempts }: ClaimedRow, state: 'done' | 'failed', startedAt: number): EndedJob {
+  return { id, lane, payload: readPayload(payload), state, attempts: attempts + 1, startedAt }
+}
+
+/** A payload that cannot be parsed has already failed its attempt; the row still has to complete. */
+function readPayload(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
