@@ -88,10 +88,10 @@ describe('serve on a folder that cannot be used', () => {
     const isLinux = process.platform === 'linux'
     const cases: [string, string][] = [
       [join(folder, 'file'), 'there is a file of this name'],
-      [join(folder, 'file', 'inner'), `${join(folder, 'file')} cannot be made: there is a file of this name`],
+      [join(folder, 'file', 'inner'), `Cannot create the folder ${join(folder, 'file')}: there is a file of this name`],
       [join(folder, 'taken'), 'The registry cannot be opened'],
       // The recursive mkdir of Node does not end there.
-      ...(isLinux ? ([['/proc/skillstead/data', 'the file system takes no folders']] as [string, string][]) : []),
+      ...(isLinux ? ([['/proc/skillstead/data', 'the file system does not allow folders']] as [string, string][]) : []),
       ...(isLinux ? ([['/proc', 'no file can be made in that folder']] as [string, string][]) : []),
     ]
     for (const [data, reason] of cases) {

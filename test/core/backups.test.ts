@@ -127,7 +127,7 @@ describe('writeBackup', () => {
   it('refuses a file that is there, and one that is no database', async () => {
     const path = join(folder, 'text.db')
     await writeFile(path, 'This is no database at all, only a text that is long enough to look at.'.repeat(100))
-    await expect(writeBackup(path, path)).rejects.toThrow('There is a file of this name already')
+    await expect(writeBackup(path, path)).rejects.toThrow('A file with this name already exists')
     await expect(writeBackup(path, join(folder, 'copy.db'))).rejects.toThrow('file is not a database')
     expect(await listCopies()).toEqual([])
   })

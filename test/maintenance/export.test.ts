@@ -159,7 +159,7 @@ describe('what is exported and taken in again', () => {
     await expect(taking).rejects.toThrow('nothing of it was kept')
     expect(await readdir(join(folder, 'stopped'))).toEqual([])
     await rm(join(folder, 'stopped'), { recursive: true })
-    await expect(exportRegistry({ path: rich.path }, rich.file)).rejects.toThrow('There is a file of this name already')
+    await expect(exportRegistry({ path: rich.path }, rich.file)).rejects.toThrow('A file with this name already exists')
     expect((await readdir(folder)).filter((name) => /stopped|partial/.test(name))).toEqual([])
   })
 

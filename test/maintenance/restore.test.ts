@@ -286,7 +286,7 @@ describe('a restore is refused, and leaves nothing,', () => {
       },
     }
     onTestFinished(() => void reader?.close())
-    await expect(restoreRegistry(backup, file, { clock })).rejects.toThrow('could not be moved out of its journal')
+    await expect(restoreRegistry(backup, file, { clock })).rejects.toThrow('its journal could not be merged')
     expect(await readdir(place)).toEqual([])
     await restoreRegistry(backup, file)
   })

@@ -5,33 +5,35 @@ import { readCounters, readDocuments, readSearchPage } from './read-documents.ts
 import { createSearchIndex, type SearchHits, type SearchIndex, type SearchQuery } from './search-index.ts'
 import { searchText, suggestText } from './text-catalogue.ts'
 
-/** Search over the catalogue: in memory once that has warmed, and by the database's own index before and beyond. */
+/** Search over the catalogue: in memory after warming up; in the database before that and for large catalogues. */
 export interface CatalogueSearch {
   search(query: SearchQuery): Promise<SearchHits>
   suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
-  /** Whether the index in memory answers. */
+  /** Whether searches use the index in memory. */
   readonly warm: boolean
-  /** Whether searches are answered from where they are meant to be: a large catalogue stays in the database. */
+  /** Whether searches use their intended index. For a large catalogue that is the database. */
   readonly ready: boolean
-  /** Resolves when warming has ended; at once where the catalogue stays in the database. */
+  /** Resolves when warming up has ended; at once if the catalogue stays in the database. */
   readonly warmed: Promise<void>
-  /** How many skills the index in memory holds. */
+  /** Number of skills in the index in memory. */
   readonly size: number
   stop(): void
 }
 
 export interface CatalogueSearchOptions {
-  /** Larger catalogues are searched in the database alone; 0 keeps every catalogue there. */
+  /** Larger catalogues are only searched in the database; 0: always in the database. */
   readonly memorySkillsMax: number
   onError(error: unknown): void
 }
 
-/** How long a slice of warming may hold the event loop, and how many rows are read for it. */
-const sliceMs = 10
-const sliceRows = 64
-/** Of counters alone, which are three columns. */
+/**
+ * Longest time in milliseconds that a batch of warming up may block the event loop, and the rows that are read for it.
+ */
+const batchMs = 10
+const batchRows = 64
+/** Rows per batch of counter updates, which have only three columns. */
 const counterRows = 256
-/** How soon warming begins again that the database did not see through. */
+/** Delay before warming up is retried after an error of the database. */
 const retryMs = 1000
 
 export function createCatalogueSearch(
@@ -43,7 +45,7 @@ export function createCatalogueSearch(
   let state: 'warming' | 'in memory' | 'in the database' = 'warming'
   let warmed = Promise.resolve()
   const stopping = new AbortController()
-  /** What changed while warming: those rows are read again at the end. */
+  /** Changes during warming up: their rows are read again at the end. */
   const changedMeanwhile = new Map<string, Change>()
 
   async function fill(): Promise<void> {
@@ -56,12 +58,12 @@ export function createCatalogueSearch(
     }
     let after = 0
     for (;;) {
-      const page = await readSearchPage(database, after, sliceRows)
+      const page = await readSearchPage(database, after, batchRows)
       if (page.length === 0 || stopping.signal.aborted) break
-      await putInSlices(index, page)
+      await putInBatches(index, page)
       after = page.at(-1)!.id
     }
-    // Synchronous between the last application and the state, so that no change falls between.
+    // No await between the last update and the change of state, so that no change is missed.
     while (changedMeanwhile.size > 0 && !stopping.signal.aborted) {
       const missed = [...changedMeanwhile.values()]
       changedMeanwhile.clear()
@@ -70,8 +72,8 @@ export function createCatalogueSearch(
     if (!stopping.signal.aborted) state = 'in memory'
   }
 
-  /** However often it takes: a node whose search is not ready is of no use. */
-  async function fillAtLast(): Promise<void> {
+  /** Retries without limit: a node whose search is not ready cannot serve. */
+  async function fillWithRetry(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         return await fill()
@@ -86,10 +88,10 @@ export function createCatalogueSearch(
     return options.memorySkillsMax === 0 || (await countSkills(database)) > options.memorySkillsMax
   }
 
-  /** Nobody waits for it: whoever searches meanwhile does so in the database. */
-  function startAnew(): void {
+  /** Rebuilds the index in the background; searches use the database meanwhile. */
+  function rebuild(): void {
     state = 'warming'
-    warmed = warmed.then(fillAtLast)
+    warmed = warmed.then(fillWithRetry)
   }
 
   changes.follow(async (batch) => {
@@ -97,8 +99,8 @@ export function createCatalogueSearch(
     if (state === 'in memory') return applyChanges(database, index, batch)
     for (const change of batch)
       changedMeanwhile.set(change.subject, merge(changedMeanwhile.get(change.subject), change))
-  }, startAnew)
-  startAnew()
+  }, rebuild)
+  rebuild()
 
   return {
     get warm() {
@@ -125,11 +127,11 @@ export function createCatalogueSearch(
   }
 }
 
-async function putInSlices(index: SearchIndex, documents: Parameters<SearchIndex['put']>[0][]): Promise<void> {
+async function putInBatches(index: SearchIndex, documents: Parameters<SearchIndex['put']>[0][]): Promise<void> {
   let startedMs = performance.now()
   for (const document of documents) {
     index.put(document)
-    if (performance.now() - startedMs < sliceMs) continue
+    if (performance.now() - startedMs < batchMs) continue
     await setImmediate()
     startedMs = performance.now()
   }
@@ -140,17 +142,17 @@ async function applyChanges(database: Database, index: SearchIndex, changes: rea
   const skills = new Set(changes.filter(({ kind }) => kind === 'skill').map(({ subject }) => subject))
   const isCounted = ({ kind, subject }: Change) => kind === 'counters' && !skills.has(subject)
   const counted = new Set(changes.filter(isCounted).map(({ subject }) => subject))
-  for (const ids of slicesOf(counted, counterRows)) {
+  for (const ids of batchesOf(counted, counterRows)) {
     for (const { id, ...counters } of await readCounters(database, ids)) index.putCounters(id, counters)
   }
-  for (const ids of slicesOf(skills, sliceRows)) {
+  for (const ids of batchesOf(skills, batchRows)) {
     const { documents, gone } = await readDocuments(database, ids)
     for (const document of documents) index.put(document)
     for (const num of gone) index.remove(num)
   }
 }
 
-function* slicesOf(ids: ReadonlySet<string>, size: number): Generator<string[]> {
+function* batchesOf(ids: ReadonlySet<string>, size: number): Generator<string[]> {
   const list = [...ids]
   for (let i = 0; i < list.length; i += size) yield list.slice(i, i + size)
 }

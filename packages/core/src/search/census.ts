@@ -2,28 +2,28 @@ import { grown } from './grown.ts'
 import { searchFields } from './search-document.ts'
 import { fieldMark, sentenceBreak } from './word-marks.ts'
 
-/** What is counted of the skills that everybody of an audience may see, and of no others. */
+/** Word statistics of the skills that everyone in an audience may see. */
 export class Census {
   #size = 0
   #counts = new Int32Array(1024)
   readonly #lengths = searchFields.map(() => 0)
 
-  /** How many skills there are. */
+  /** Number of skills. */
   get size(): number {
     return this.#size
   }
 
-  /** The sum of the numbers of distinct words of each field. */
+  /** Sum of the numbers of distinct words in each field. */
   get lengths(): readonly number[] {
     return this.#lengths
   }
 
-  /** In how many skills a word stands. */
+  /** Number of skills that contain a word. */
   countOf(id: number): number {
     return this.#counts[id] ?? 0
   }
 
-  /** Counts the words of a skill in, or out again with -1. */
+  /** Adds the words of a skill, or removes them with -1. */
   count(words: Int32Array, sign: 1 | -1): void {
     this.#size += sign
     const all = new Set<number>()

@@ -2,7 +2,7 @@ import type { SearchDocument } from './search-document.ts'
 import { grown } from './grown.ts'
 import { NameOrder } from './name-order.ts'
 
-/** Which skills a search is about, apart from its words. */
+/** Filters of a search, apart from its words. */
 export interface SearchFilters {
   includeStubs: boolean
   category?: string
@@ -14,7 +14,7 @@ export interface SearchFilters {
   minSecurityScore?: number
 }
 
-/** What is kept of a skill beside its words; the texts that filters compare are lower case. */
+/** The data of a skill except its words; texts that filters compare are lower case. */
 interface Row {
   id: number
   name: string
@@ -31,7 +31,7 @@ const popularityDigitsMax = 6
 
 const flag = { public: 1, internal: 2, stub: 4, verified: 8, deprecated: 16 } as const
 
-/** Everything but the words: what filters, visibility and orders need, by slot. Slots are dense and used again. */
+/** Everything except the words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
 export class DocumentTable {
   readonly order = new NameOrder()
   readonly #slots = new Map<number, number>()
@@ -43,7 +43,7 @@ export class DocumentTable {
   #publishedAt = new Float64Array(1024)
   #popularity = new Float64Array(1024)
 
-  /** How many skills there are. */
+  /** Number of skills. */
   get size(): number {
     return this.#slots.size
   }
@@ -63,32 +63,32 @@ export class DocumentTable {
     return this.#stars
   }
 
-  /** When the latest version was published, by slot. */
+  /** Publication time of the latest version, by slot. */
   get publishedAt(): Float64Array {
     return this.#publishedAt
   }
 
-  /** By slot: 0 for a skill that nobody has used, 1 for one with a million downloads; a star is worth ten. */
+  /** Popularity by slot: 0 for an unused skill, 1 for one with a million downloads; a star counts as ten downloads. */
   get popularity(): Float64Array {
     return this.#popularity
   }
 
-  /** The slot of a skill, or undefined when it is not here. */
+  /** The slot of a skill, or undefined if the table does not contain it. */
   findSlot(id: number): number | undefined {
     return this.#slots.get(id)
   }
 
-  /** The skill in a slot that is in use. */
+  /** The id of the skill in a used slot. */
   idAt(slot: number): number {
     return this.#rows[slot]!.id
   }
 
-  /** The short name of the skill in a slot that is in use. */
+  /** The short name of the skill in a used slot. */
   nameAt(slot: number): string {
     return this.#rows[slot]!.name
   }
 
-  /** Whether the skill in a slot is marked as one not to use any more. */
+  /** Whether the skill in a slot is deprecated. */
   isDeprecated(slot: number): boolean {
     return (this.#flags[slot]! & flag.deprecated) !== 0
   }
@@ -113,7 +113,7 @@ export class DocumentTable {
     this.#popularity[slot] = Math.min(1, Math.log10(1 + downloads + 10 * stars) / popularityDigitsMax)
   }
 
-  /** Frees the slot of a skill. */
+  /** Removes a skill and frees its slot. */
   remove(id: number): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
@@ -124,7 +124,7 @@ export class DocumentTable {
     this.#free.push(slot)
   }
 
-  /** Whether a viewer may know of the skill in a slot. This and nothing else in the index decides it. */
+  /** Whether a viewer may see the skill in a slot. The index decides visibility only here. */
   isVisible(slot: number, viewer: string | null): boolean {
     const flags = this.#flags[slot]!
     if ((flags & flag.public) !== 0) return true
@@ -132,12 +132,12 @@ export class DocumentTable {
     return (flags & flag.internal) !== 0 || (this.#rows[slot]?.readers.includes(viewer) ?? false)
   }
 
-  /** A test of slots for the skills that a viewer may see and the filters let through. */
+  /** Returns a predicate for slots of skills that the viewer may see and that pass the filters. */
   matcher(viewer: string | null, filters: SearchFilters): (slot: number) => boolean {
     const { mask, value } = flagsWanted(filters)
     const passes = rowTests(filters)
     const flags = this.#flags
-    // Asked of every skill that has one of the words: most searches are told by flags alone.
+    // Fast path: called for every skill that has one of the words, and most searches only filter by flags.
     if (passes.length === 0) return (slot) => (flags[slot]! & mask) === value && this.isVisible(slot, viewer)
     return (slot) => {
       if ((flags[slot]! & mask) !== value || !this.isVisible(slot, viewer)) return false
@@ -146,7 +146,7 @@ export class DocumentTable {
     }
   }
 
-  /** The slots that pass a test, in a new array. */
+  /** The slots that pass a predicate, in a new array. */
   slots(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     const slots = new Int32Array(this.#slots.size)
     let count = 0

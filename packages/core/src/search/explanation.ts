@@ -3,17 +3,17 @@ import type { TermGroup } from './term-groups.ts'
 import type { TextIndex } from './text-index.ts'
 import { fieldMark } from './word-marks.ts'
 
-/** Why a skill was found. */
+/** Why a skill matched. */
 export interface SearchMatch {
-  /** 0 to about 3; comparable among the hits of one query only. */
+  /** 0 to about 3; comparable only among the hits of one query. */
   score: number
-  /** Those of `searchFields` that have one of the terms. */
+  /** The fields of `searchFields` that contain one of the terms. */
   fields: string[]
-  /** The words of the skill that answered for the query's. */
+  /** The words of the skill that matched terms of the query. */
   terms: string[]
 }
 
-/** Says which words of the skill in a slot answered a query. */
+/** Finds the words of a skill that matched the query. */
 export function explainMatch(slot: number, score: number, groups: TermGroup[], text: TextIndex): SearchMatch {
   const ids = new Set(groups.flatMap(({ variants }) => variants.map(({ id }) => id)))
   const fields = new Set<string>()

@@ -3,8 +3,8 @@ import { grown } from './grown.ts'
 const sizeMin = 1 << 6
 
 /**
- * Numbers filed under hashes, several under one: chains in typed arrays, 12 bytes for each. Making room for twice as many
- * takes milliseconds for each hundred thousand, so whoever may come to have millions spreads them over several tables.
+ * A multimap from hashes to numbers: chains in typed arrays, 12 bytes per entry. Doubling its size takes milliseconds
+ * per hundred thousand entries, so callers with millions of entries spread them over several tables.
  */
 export class FormTable {
   #heads = new Int32Array(sizeMin)
@@ -15,7 +15,7 @@ export class FormTable {
   #end = 1
   #size = 0
 
-  /** Files a number under a hash. */
+  /** Adds a number under a hash. */
   add(hash: number, id: number): void {
     if (this.#size >= this.#heads.length) this.#rehash()
     const at = this.#take()
@@ -27,7 +27,7 @@ export class FormTable {
     this.#size++
   }
 
-  /** Takes a number out from under a hash. */
+  /** Removes a number from a hash. */
   remove(hash: number, id: number): void {
     const bucket = hash & (this.#heads.length - 1)
     let before = 0

@@ -7,7 +7,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 
 const batchRows = 500
 
-/** Fills the database's own full-text index, which is each database's own form, from the skills. */
+/** Fills the database's full-text index (FTS5 or `tsvector`) from the skills. */
 export async function indexTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   for (let last = 0; ;) {
     const skills = await readSkills(trx, last)

@@ -1,8 +1,8 @@
 const stemLengthMin = 3
 
 /**
- * Other forms that an English word may take: plurals and the endings of verbs. Many are no words at all; whoever asks
- * keeps the ones that the vocabulary knows. That needs no stemmer on either side, so exact words stay exact.
+ * Other possible forms of an English word: plurals and verb endings. Many are not words; the caller uses only those
+ * that the vocabulary contains. Exact words stay exact, because neither side is stemmed.
  *
  * @example inflectionsOf('deploys') // has 'deploy', 'deployed' and 'deploying'
  */
@@ -13,7 +13,7 @@ export function inflectionsOf(word: string): string[] {
   return [...forms]
 }
 
-/** What a word may be a form of, itself included. */
+/** The stems that a word may be a form of, including itself. */
 function stemsOf(word: string): string[] {
   const stems = [word]
   if (/[^su]s$/.test(word)) stems.push(word.slice(0, -1))

@@ -5,14 +5,14 @@ import type { TextIndex } from './text-index.ts'
 import type { Repair } from './typo-dictionary.ts'
 
 /**
- * The words as one viewer may know them. A word that stands only in skills that he may not see is no word here, and
- * counts and averages are of what is open to everybody like him: guests, or all who are signed in. Otherwise the totals
- * and the order of his hits would tell him what is written in other people's private skills.
+ * The vocabulary as one viewer may see it. A word that only occurs in skills that the viewer cannot see does not exist
+ * here, and counts and averages come from skills that everyone of the viewer's kind can see: guests, or all signed-in
+ * users. Otherwise the totals and the order of the hits would reveal the contents of other users' private skills.
  */
 export class Lexicon {
-  /** How many skills the counts are of. */
+  /** Number of skills behind the counts. */
   readonly size: number
-  /** The average number of distinct words of each of `searchFields`. */
+  /** The average number of distinct words in each of `searchFields`. */
   readonly averageLengths: readonly number[]
   readonly #text: TextIndex
   readonly #isVisible: (slot: number) => boolean
@@ -30,20 +30,20 @@ export class Lexicon {
     )
   }
 
-  /** The number of a word, or 0 when no skill that the viewer may see has it. */
+  /** The id of a word, or 0 if no skill that the viewer may see contains it. */
   idOf(word: string): number {
     const id = this.#text.vocabulary.idOf(word)
     return id !== 0 && this.#isKnown(id) ? id : 0
   }
 
-  /** In how many of `size` skills a word stands; 0 too for one that only private skills of the viewer have. */
+  /** Number of skills (of `size`) that contain a word; 0 also for one that only the viewer's private skills contain. */
   countOf(id: number): number {
     let count = 0
     for (const census of this.#censuses) count += census.countOf(id)
     return count
   }
 
-  /** The words that begin with a prefix, the most frequent first. */
+  /** The words that begin with a prefix, most frequent first. */
   idsWithPrefix(prefix: string, max: number): number[] {
     const { terms, vocabulary } = this.#text
     return this.#mostFrequent(
@@ -52,7 +52,7 @@ export class Lexicon {
     )
   }
 
-  /** The words that a misspelling may stand for, the nearest first and then the most frequent. */
+  /** Corrections of a misspelling, by edit distance and then by frequency. */
   findRepairs(misspelling: string, max: number): Repair[] {
     return this.#text.typos
       .findRepairs(misspelling, (id) => this.#isKnown(id))
@@ -60,7 +60,10 @@ export class Lexicon {
       .slice(0, max)
   }
 
-  /** Orders words by how frequent they are, and equals by their letters: not by who came first, which tells of others. */
+  /**
+   * Compares words by frequency, then by spelling. Not by id: the order of ids would reveal which private skill came
+   * first.
+   */
   #compare(a: number, b: number): number {
     const { vocabulary } = this.#text
     return this.countOf(b) - this.countOf(a) || (vocabulary.wordOf(a) < vocabulary.wordOf(b) ? -1 : 1)
@@ -79,7 +82,7 @@ export class Lexicon {
     return false
   }
 
-  /** One pass with a short list: a prefix of one letter has thousands of words. */
+  /** One pass with a short list, because a prefix of one letter can have thousands of words. */
   #mostFrequent(ids: number[], max: number): number[] {
     const best: number[] = []
     for (const id of ids) {

@@ -1,8 +1,8 @@
 import { grown } from './grown.ts'
 
 /**
- * Slots in the order of their full names (code units), kept as documents come and go: an insertion moves a few hundred
- * kilobytes at most, and the ranks are counted anew at the next question. So equals are ordered by comparing numbers.
+ * Maintains the order of slots by full name (code units) as documents change. An insertion moves a few hundred
+ * kilobytes at most, and the ranks are recomputed on the next read. Ties are then broken by comparing numbers.
  */
 export class NameOrder {
   #names: string[] = []
@@ -11,7 +11,7 @@ export class NameOrder {
   #size = 0
   #stale = false
 
-  /** Adds a slot under its name. */
+  /** Adds a slot with its name. */
   add(slot: number, name: string): void {
     this.#names[slot] = name
     if (this.#size === this.#sorted.length) this.#sorted = grown(this.#sorted, this.#size + 1)
@@ -22,7 +22,7 @@ export class NameOrder {
     this.#stale = true
   }
 
-  /** Takes a slot out. */
+  /** Removes a slot. */
   remove(slot: number): void {
     const at = this.#find(this.#names[slot]!, slot)
     this.#sorted.copyWithin(at, at + 1, this.#size)
@@ -31,7 +31,7 @@ export class NameOrder {
     this.#stale = true
   }
 
-  /** The rank of each slot. Good until the next change. */
+  /** The rank of each slot. Valid until the next change. */
   ranks(): Int32Array {
     if (!this.#stale) return this.#ranks
     if (this.#ranks.length < this.#names.length) this.#ranks = grown(this.#ranks, this.#names.length)

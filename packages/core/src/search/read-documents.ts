@@ -11,7 +11,10 @@ const columns = [
 
 type Row = Pick<SkillRow, (typeof columns)[number]>
 
-/** A page of what search holds, by row number; shorter than `limit` only at the end or where skills are in no list. */
+/**
+ * Reads a page of search documents by row number. A page may be shorter than `limit`, because unlisted skills are left
+ * out.
+ */
 export async function readSearchPage(database: Database, after: number, limit: number): Promise<SearchDocument[]> {
   const rows = await database.read
     .selectFrom('skills')
@@ -25,7 +28,7 @@ export async function readSearchPage(database: Database, after: number, limit: n
   return toDocuments(database, rows)
 }
 
-/** Skills as search holds them, and the numbers of those that are in no list. */
+/** Reads skills as search documents, and the numbers of those that are not listed. */
 export async function readDocuments(
   database: Database,
   ids: readonly string[],
@@ -39,7 +42,7 @@ export async function readDocuments(
   return { documents: await toDocuments(database, rows.filter(isListed)), gone }
 }
 
-/** What is counted of skills, by the numbers that search knows them by. */
+/** Reads the counters of skills by their row numbers. */
 export function readCounters(
   database: Database,
   ids: readonly string[],
@@ -51,7 +54,7 @@ export function readCounters(
     .execute()
 }
 
-/** Only live skills with a version that is not yanked, and stubs, are in any list. */
+/** Only live skills with a version that is not yanked, and stubs, are listed. */
 function isListed(row: Row): boolean {
   return row.state === 'live' && (row.latest_version !== '' || row.stub === 1)
 }

@@ -6,30 +6,30 @@ import type { TextIndex } from './text-index.ts'
 import { topSlots } from './top-slots.ts'
 
 /**
- * What makes a skill relevant. Coverage counts 1: how much of what the query says the skill says anywhere. The others
- * were chosen by trying a few values each on the open corpus, with its own queries and with queries drawn from its skills.
- * More for sentences helps queries with a wrong word and harms those whose words stand in different sentences.
+ * Weights of relevance, relative to coverage (1): the share of the query's terms that occur anywhere in the skill. The
+ * others were tuned on the open corpus, with its own queries and with queries generated from its skills. A higher
+ * weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
  */
 const weights = {
-  /** What its best sentence says of it, and terms next to each other there. */
+  /** Coverage by the best sentence, with a bonus for adjacent terms. */
   sentence: 0.9,
-  /** Its name is the query. */
+  /** The name equals the query. */
   name: 0.3,
-  /** How often and in which fields its words stand. */
+  /** BM25F score of the words by frequency and field. */
   text: 0.1,
-  /** Downloads and stars: enough for near-ties only. */
+  /** Downloads and stars: only enough to decide near-ties. */
   popularity: 0.02,
-  /** The owner says not to use it. */
+  /** The owner deprecated it. */
   deprecated: -0.1,
 }
 const textHalf = 4
 
-/** So many of the best are read sentence by sentence; what comes after them stays in the order of its words. */
+/** Number of best matches whose sentences are scored. The others keep the order by words. */
 const readMax = 150
 
 /**
- * Gives each match the key that it is ordered by. The keys depend on the query and the viewer alone, not on the page:
- * pages fit together. Reading sentences only ever adds, so nothing unread passes anything read.
+ * Computes the sort key of each match. Keys depend only on the query and the viewer, so that pages are consistent.
+ * Scoring sentences only increases keys, so no match without sentence scores overtakes one with them.
  */
 export function rankByRelevance(
   slots: Int32Array<ArrayBuffer>,
@@ -54,7 +54,7 @@ export function rankByRelevance(
   }
 }
 
-/** What ranking works on. */
+/** The state that ranking reads and writes. */
 export interface Ranking {
   board: Scoreboard
   sentences: SentenceScorer

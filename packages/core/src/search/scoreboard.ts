@@ -4,35 +4,36 @@ import type { TermGroup } from './term-groups.ts'
 import type { TextIndex } from './text-index.ts'
 
 /**
- * For each of `searchFields`: what a word in it weighs, and how much a longer field lessens that. A short name that is
- * nothing but the word comes before a long one that has it too.
+ * For each of `searchFields`: the weight of a word, and how much a longer field reduces it. A short name that consists
+ * only of the word ranks before a long one that contains it.
  */
 const fieldWeights = [4, 2, 3, 2, 1, 1, 1]
 const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
-/** BM25's k1: how soon saying a word again stops counting. */
+/** BM25's k1: how quickly further occurrences of a word stop counting. */
 const saturation = 1.2
 
 /**
- * A match has this share of what the best match has of the query's words, each weighed by how rare it is. Below it a skill
- * shares a word with the query, and is about something else. Relative, since no skill may have all words of a long query.
+ * Fraction of the best match's coverage that a match must reach; terms are weighted by rarity. Below it a skill shares
+ * a word with the query but is about something else. Relative, because a long query may have no skill with all its
+ * words.
  */
 export const relevanceFloor = 0.65
 
 const state = { unknown: 0, match: 1, other: 2 } as const
 
-/** All words, and those of them that count for the viewer. */
+/** All words, and the viewer's view of them. */
 interface Words {
   text: TextIndex
   lexicon: Lexicon
 }
 
-/** What one search learns of the skills that it meets, by slot. The arrays are used again by the next search. */
+/** Scores of the skills that one search encounters, by slot. The next search reuses the arrays. */
 export class Scoreboard {
-  /** The value of the terms that a skill has, each once. */
+  /** Sum of the values of the terms that a skill contains, each counted once. */
   coverage = new Float64Array(0)
-  /** A score of all words in all fields, in the manner of BM25F. */
+  /** Score of all words in all fields (BM25F). */
   text = new Float64Array(0)
-  /** What the matches are ordered by; for whoever ranks them. */
+  /** Sort keys of the matches; set by the ranking. */
   keys = new Float64Array(0)
   #found = new Int32Array(0)
   #slots = new Int32Array(0)
@@ -42,8 +43,8 @@ export class Scoreboard {
   #averageLengths: readonly number[] = []
 
   /**
-   * The skills that were met, are relevant to the whole query and pass; the next search writes over them. What is relevant
-   * depends on the best of all that were met, whether it passes or not: a filter only ever takes matches away.
+   * The skills that are relevant to the whole query and pass the filter; the next search overwrites the array.
+   * Relevance is relative to the best of all skills, before the filter: a filter only ever removes matches.
    */
   matches(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     let best = 0
@@ -58,7 +59,7 @@ export class Scoreboard {
     return this.#found.subarray(0, count)
   }
 
-  /** Forgets the last search and makes room for so many slots. */
+  /** Clears the last search and makes room for `end` slots. */
   reset(end: number): void {
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
@@ -71,7 +72,7 @@ export class Scoreboard {
     if (end > this.keys.length) this.#allocate(Math.max(1024, end, this.keys.length * 2))
   }
 
-  /** Adds what the words of each group say about each skill that `matches` lets through. */
+  /** Scores every skill that contains words of the groups and that `matches` lets through. */
   addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
     this.#averageLengths = lexicon.averageLengths
     for (const [number, { variants }] of groups.entries()) {
@@ -79,7 +80,7 @@ export class Scoreboard {
     }
   }
 
-  // The inner loop of every search: it must not allocate, and what it reads again and again is at hand.
+  // The inner loop of every search: it must not allocate, and keeps what it reads often in locals.
   #addWord(group: number, value: number, id: number, text: TextIndex, matches: (slot: number) => boolean): void {
     const { slotOfEntry, lengths } = text.terms
     const { coverage, text: scores } = this
@@ -89,7 +90,7 @@ export class Scoreboard {
     const fieldCount = searchFields.length
     let count = this.#count
     const postings = text.terms.findPostings(text.vocabulary.wordOf(id))
-    // In the order of the fields, not of the map: sums must not depend on which skill had the word first.
+    // In the order of the fields, not of the map: sums of floats must not depend on which skill had the word first.
     for (let field = 0; field < fieldCount; field++) {
       const frequencies = postings?.get(field)
       if (!frequencies) continue

@@ -1,13 +1,13 @@
-/** Who may find a skill: everybody, every signed-in user, or the users that are named. */
+/** Who may find a skill: everyone, every signed-in user, or the listed readers. */
 type Visibility = 'public' | 'internal' | 'private'
 
-/** What the search index knows of one skill. */
+/** A skill as input of the search index. */
 export interface SearchDocument {
-  /** The row number of the skill; whole and not negative. */
+  /** The row number of the skill; a non-negative integer. */
   id: number
   name: string
   owner: string
-  /** `owner/name`: what equals are ordered by. */
+  /** `owner/name`: breaks ties. */
   fullName: string
   displayName: string
   keywords: string[]
@@ -17,12 +17,12 @@ export interface SearchDocument {
   category: string
   license: string
   visibility: Visibility
-  /** Ids of the users who may find the skill while it is private: its owner and the collaborators. */
+  /** Ids of the users who may find the private skill: its owner and the collaborators. */
   readers: string[]
   stub: boolean
   verified: boolean
   deprecated: boolean
-  /** 0 to 100, null before the first scan. */
+  /** 0 to 100; null before the first scan. */
   securityScore: number | null
   downloads: number
   stars: number
@@ -30,5 +30,5 @@ export interface SearchDocument {
   publishedAt: number
 }
 
-/** The fields whose words are searched, in the order they are indexed. */
+/** The searchable fields, in the order in which they are indexed. */
 export const searchFields = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category'] as const

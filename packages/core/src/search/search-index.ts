@@ -18,50 +18,50 @@ export type { SearchDocument } from './search-document.ts'
 
 /** A search for skills. */
 export interface SearchQuery {
-  /** What was typed; `''` finds everything that the filters let through. */
+  /** The search text; `''` matches everything that passes the filters. */
   q: string
-  /** Undefined is relevance with `q` and downloads without. */
+  /** Default: by relevance if `q` is set, otherwise by downloads. */
   sort?: 'downloads' | 'recent' | 'stars'
-  /** How many hits to skip; whole and not negative, as is `limit`. */
+  /** Number of hits to skip; a non-negative integer, as is `limit`. */
   offset: number
   limit: number
-  /** The id of the user who asks, null for a guest. */
+  /** User id of the viewer, null for a guest. */
   viewer: string | null
   filters: SearchFilters
-  /** Adds `matches`. */
+  /** Adds `matches` to the result. */
   explain?: boolean
 }
 
-/** A page of what was found. */
+/** A page of search results. */
 export interface SearchHits {
   ids: number[]
-  /** How many there are on all pages; exact. */
+  /** Exact number of hits on all pages. */
   total: number
-  /** In the order of `ids`; only when asked to explain a search with words. */
+  /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
 }
 
-/** The search index in memory. All of it is synchronous: what was put is found by the next search. */
+/** The search index in memory. All methods are synchronous: the next search finds what was put. */
 export interface SearchIndex {
-  /** How many skills it holds. */
+  /** Number of skills. */
   readonly size: number
-  /** Adds or replaces a skill. Its text is indexed again only when it changed. */
+  /** Adds or replaces a skill. Its text is indexed again only if it changed. */
   put(document: SearchDocument): void
-  /** Sets the counters of a skill; an unknown one is ignored. */
+  /** Sets the counters of a skill; ignores an unknown one. */
   putCounters(id: number, counters: { downloads: number; stars: number }): void
-  /** Forgets a skill; an unknown one is ignored. */
+  /** Removes a skill; ignores an unknown one. */
   remove(id: number): void
-  /** Finds skills. Never throws, whatever is in `q`. */
+  /** Finds skills. Never throws, whatever `q` contains. */
   search(query: SearchQuery): SearchHits
-  /** Completions for a search box, best first, from what the viewer may see. */
+  /** Completions for a search box, best first, from skills that the viewer may see. */
   suggest(q: string, limit: number, viewer: string | null): string[]
 }
 
 /**
- * An empty index.
+ * Creates an empty index.
  *
- * A search finds the skills that are relevant to the whole query, those with all terms first; `sort` changes the order
- * alone.
+ * A search finds the skills that are relevant to the whole query, those with all terms first; `sort` only changes their
+ * order.
  *
  * @example
  * const index = createSearchIndex()

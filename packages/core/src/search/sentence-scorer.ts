@@ -1,18 +1,18 @@
 import type { TermGroup } from './term-groups.ts'
 import { fieldMark, sentenceBreak } from './word-marks.ts'
 
-/** How a skill's sentences answer a query. */
+/** How well the sentences of a skill match a query. */
 export interface SentenceScores {
-  /** The best that one sentence, heading or name does: the value of its terms, and up to as much for neighbours. */
+  /** Score of the best sentence, heading or name: the value of its terms, plus up to the same for adjacent terms. */
   best: number
-  /** 1 when a name of the skill says what the query says and nothing else. */
+  /** 1 if a name of the skill consists of the query's terms and nothing else. */
   name: number
 }
 
-/** What it is worth that a sentence says nothing else. */
+/** Bonus for a sentence that consists only of terms of the query. */
 const wholeness = 0.1
 
-/** Scores the sentences of skills by the words of one query; its tables are kept for the next. */
+/** Scores the sentences of skills for one query at a time; its tables are reused. */
 export class SentenceScorer {
   readonly scores: SentenceScores = { best: 0, name: 0 }
   #groups = new Uint8Array(0)
@@ -20,7 +20,7 @@ export class SentenceScorer {
   #ids: number[] = []
   #total = 1
 
-  /** Takes up a query. `end` is one more than the largest number of a word. */
+  /** Sets the query. `end` is one more than the largest word id. */
   prepare(groups: TermGroup[], end: number): void {
     for (const id of this.#ids) this.#groups[id] = 0
     this.#ids = []
@@ -39,7 +39,7 @@ export class SentenceScorer {
     }
   }
 
-  /** Reads the words of one skill into `scores`, which the next call writes over. */
+  /** Scores the words of one skill. The next call overwrites the result. */
   read(words: Int32Array): SentenceScores {
     const scores = this.scores
     const groups = this.#groups

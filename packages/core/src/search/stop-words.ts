@@ -1,6 +1,6 @@
 /**
- * English words that say nothing about what somebody looks for. They are dropped from queries and kept in the index,
- * so that a query made of nothing else (`how to`) still finds what it says.
+ * English words without meaning for a search. They are removed from queries but indexed, so that a query of nothing
+ * else (`how to`) still finds matches.
  */
 export const stopWords: ReadonlySet<string> = new Set(
   (

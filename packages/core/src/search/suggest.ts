@@ -3,22 +3,22 @@ import { Lexicon } from './lexicon.ts'
 import type { TextIndex } from './text-index.ts'
 import { isIdeographic, queryLengthMax, queryTermsMax, tokenize } from './tokenize.ts'
 
-/** Where completions come from. */
+/** Sources of completions. */
 interface Sources {
   table: DocumentTable
   text: TextIndex
 }
 
-/** Of all the words with a prefix, so many of the most frequent are looked at. */
+/** Number of most frequent words with a prefix that are examined. */
 const wordsMax = 64
-/** A word that stands in fewer visible skills helps nobody to find one. */
+/** A word in fewer visible skills is not suggested. */
 const wordCountMin = 2
-/** Counting stops here: which of two words is the more frequent does not matter beyond. */
+/** Counting stops here: more precision would not change the order in a useful way. */
 const wordCountMax = 200
 
 /**
- * Completes what somebody is typing into a search box: names of skills that go on as typed, words that do, then names
- * that have them further in. Earlier words narrow it to the skills that have them all.
+ * Completes the text of a search box: names of skills that begin with it, words that begin with it, then names that
+ * contain such words. Earlier words restrict the result to skills that contain them all.
  */
 export function suggest(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
   const typed = [...new Set(tokenize(q.slice(0, queryLengthMax)))].slice(0, queryTermsMax)
@@ -39,7 +39,7 @@ export function suggest(q: string, limit: number, viewer: string | null, { table
   return [...new Set([...kept, ...phrases.map((word) => lead + word), ...rest, ...first])].slice(0, limit)
 }
 
-/** The most frequent words that go on as typed, or what the beginning is a misspelling of when none does. */
+/** The most frequent words with a prefix; if there are none, corrections of the prefix. */
 function wordsWith(prefix: string, lexicon: Lexicon): number[] {
   const ids = lexicon.idsWithPrefix(prefix, wordsMax)
   return ids.length > 0 ? ids : lexicon.findRepairs(prefix, wordsMax).map(({ id }) => id)
@@ -62,7 +62,7 @@ function countWithin(id: number, text: TextIndex, within: (slot: number) => bool
   return slots.size
 }
 
-/** Names that have one of the words, the most popular first. */
+/** Names that contain one of the words, most popular first. */
 function namesWith(ids: number[], { table, text }: Sources, within: (slot: number) => boolean): string[] {
   const best = new Map<string, number>()
   for (const id of ids) {
@@ -87,7 +87,7 @@ function slotsWithAll(words: string[], text: TextIndex, isVisible: (slot: number
   return (slot: number) => sets.every((set) => set.has(slot)) && isVisible(slot)
 }
 
-/** The slots with a word, in one field or in any; some of them more than once. */
+/** The slots with a word, in one field or in any; may yield a slot several times. */
 function* slotsWith(id: number, { terms, vocabulary }: TextIndex, onlyField?: number): Generator<number> {
   for (const [field, frequencies] of terms.findPostings(vocabulary.wordOf(id)) ?? []) {
     if (onlyField !== undefined && field !== onlyField) continue

@@ -4,34 +4,37 @@ import type { TextIndex } from './text-index.ts'
 import type { ParsedQuery } from './tokenize.ts'
 import { isIdeographic, queryTermsMax } from './tokenize.ts'
 
-/** A word of the index that answers for a term of the query. */
+/** A word of the index that matches a term of the query. */
 interface Variant {
   id: number
-  /** What it tells: the inverse document frequency, less the less sure it is that it was meant. */
+  /** Its weight: the inverse document frequency, reduced if the match is uncertain. */
   value: number
 }
 
-/** A term of the query with the words that answer for it, the most telling first. */
+/** A term of the query with the words that match it, highest weight first. */
 export interface TermGroup {
-  /** What the term itself tells, found or not. */
+  /** Weight of the term itself, whether or not it was found. */
   idf: number
   variants: Variant[]
 }
 
-/** How sure it is that a word was meant. */
+/** Certainty of each kind of match. */
 const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5, bridge: 0.4 }
 const repairsMax = 8
 const completionsMax = 16
-/** So many pairs of ideographs are taken for a query of one. */
+/** Maximum number of ideograph pairs for a query of a single ideograph. */
 const containingMax = 256
-/** A word in fewer skills may be somebody's misspelling, or the beginning of a word that is not typed out yet. */
+/** A word in fewer skills may be a misspelling, or the beginning of an incomplete word. */
 const doubtfulCount = 3
-/** A doubtful word is taken for a misspelling of one that is so many times as frequent. */
+/** A doubtful word counts as a misspelling of a word that is at least this many times as frequent. */
 const doubtRatio = 10
-/** Words are not taken apart into shorter pieces. */
+/** Minimum length of the parts when a compound word is split. */
 const splitLengthMin = 3
 
-/** Finds the words for each term of a query. A term that the viewer's lexicon lacks is repaired, taken apart or completed. */
+/**
+ * Finds the matching words for each term of a query. A term that is not in the viewer's lexicon is corrected, split or
+ * completed.
+ */
 export function toTermGroups(query: ParsedQuery, text: TextIndex, lexicon: Lexicon): TermGroup[] {
   const finder = new VariantFinder(text, lexicon)
   const last = query.terms.length - 1
@@ -81,7 +84,9 @@ class VariantFinder {
     }
   }
 
-  /** A pair that hardly anybody wrote may lack a character in between: `何示` for the `何提` and `提示` of 何提示. */
+  /**
+   * A pair of ideographs that almost no skill contains may lack a middle character: `何示` for the `何提` and `提示` of 何提示.
+   */
   #bridge(pair: string): void {
     const lexicon = this.#lexicon
     const [first, last] = [...pair]
@@ -99,7 +104,7 @@ class VariantFinder {
     for (const id of this.#lexicon.idsWithPrefix(prefix, max)) this.#add(id, sure)
   }
 
-  /** `webscraping` as `web` and `scraping`; where there is no such way, a group that nothing answers. */
+  /** Splits `webscraping` into `web` and `scraping`; without a valid split returns a group that nothing matches. */
   #split(term: string): TermGroup[] {
     const lexicon = this.#lexicon
     let parts = [0]
@@ -118,7 +123,10 @@ class VariantFinder {
     if (id !== 0 && !this.#sure.has(id)) this.#sure.set(id, sure)
   }
 
-  /** A rare neighbour must not count for more than the frequent one that was more likely meant. */
+  /**
+   * A variant never weighs more than the term that it stands for: a rare correction must not outrank the frequent word
+   * that was more likely meant.
+   */
   #toGroup(id: number): TermGroup {
     const ids = id === 0 ? [...this.#sure.keys()] : [id]
     const idf = ids.length === 0 ? this.#idf(0) : Math.min(...ids.map((other) => this.#idf(other)))
@@ -129,7 +137,7 @@ class VariantFinder {
     return { idf, variants: variants.toSorted((a, b) => b.value - a.value || this.#byLetters(a.id, b.id)) }
   }
 
-  /** An order that nothing else in the index can change: values are summed up in it. */
+  /** A stable order that does not depend on other skills: floats are summed in it. */
   #byLetters(a: number, b: number): number {
     const { vocabulary } = this.#text
     return vocabulary.wordOf(a) < vocabulary.wordOf(b) ? -1 : 1

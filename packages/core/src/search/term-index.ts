@@ -6,7 +6,7 @@ import { grown } from './grown.ts'
 import { searchFields } from './search-document.ts'
 import { WordMap } from './word-map.ts'
 
-/** The postings of one term: for each field that has it (an index into `searchFields`), entry numbers and frequencies. */
+/** The postings of one term: for each field (an index into `searchFields`), entry numbers and frequencies. */
 export type Postings = ReadonlyMap<number, ReadonlyMap<number, number>>
 
 /** The tokens of one document, a list for each of `searchFields`. */
@@ -16,8 +16,8 @@ export interface TermDocument {
 }
 
 /**
- * The terms and their postings. The radix tree compares a term with every branch of a node, and a catalogue in many
- * scripts has thousands at its root: a term that was seen before is found by its hash instead.
+ * The terms and their postings. The radix tree compares a term with every branch of a node, and in a catalogue with
+ * many scripts the root has thousands: a known term is therefore found by hash.
  */
 class Terms extends SearchableMap<Map<number, Map<number, number>>> {
   readonly #byTerm = new WordMap<Map<number, Map<number, number>>>()
@@ -43,9 +43,9 @@ class Terms extends SearchableMap<Map<number, Map<number, number>>> {
 }
 
 /**
- * The inverted index: MiniSearch with documents that are tokenised already. Its own `search` builds an object for every
- * match and sorts them all: 50 to 150 ms at the 99th percentile among 50,000 skills (`test/bench/search.ts`). The ranking
- * here walks the postings instead and keeps its numbers in typed arrays.
+ * The inverted index: MiniSearch with pre-tokenised documents. Its own `search` creates an object for every match and
+ * sorts them all: 50 to 150 ms at the 99th percentile among 50,000 skills (`test/bench/search.ts`). The ranking here
+ * walks the postings and stores its numbers in typed arrays.
  */
 export class TermIndex extends MiniSearch<TermDocument> {
   #slotOfEntry = new Int32Array(1024)
@@ -62,7 +62,7 @@ export class TermIndex extends MiniSearch<TermDocument> {
       tokenize: (tokens) => tokens as unknown as string[],
       processTerm: (term) => term,
     })
-    // The package describes the same class twice, and each has a type of its own for the mark of a leaf.
+    // The package declares the same class twice, with incompatible types for the leaf marker.
     this._index = new Terms() as unknown as typeof this._index
   }
 
@@ -77,17 +77,17 @@ export class TermIndex extends MiniSearch<TermDocument> {
     for (const [field, tokens] of document.fields.entries()) this.#lengths[first + field] = tokens.length
   }
 
-  /** The slot of each entry number that postings speak of. */
+  /** The slot of each entry number in the postings. */
   get slotOfEntry(): Int32Array {
     return this.#slotOfEntry
   }
 
-  /** The postings of a term, or undefined when no document has it. */
+  /** The postings of a term; undefined if no document contains it. */
   findPostings(term: string): Postings | undefined {
     return this._index.get(term)
   }
 
-  /** The number of tokens of each field, `searchFields.length` numbers for a slot. */
+  /** Number of tokens per field: `searchFields.length` numbers for each slot. */
   get lengths(): Int32Array {
     return this.#lengths
   }

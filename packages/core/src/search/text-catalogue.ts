@@ -8,7 +8,9 @@ import { searchFields } from './search-document.ts'
 import { relevanceFloor } from './scoreboard.ts'
 import { parseQuery, toIndexText } from './tokenize.ts'
 
-/** As the index in memory answers, from the database's full-text index: the same filters, sorts, totals and pages. */
+/**
+ * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
+ */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { terms, lastIsOpen } = parseQuery(query.q)
   if (terms.length === 0 && query.q.trim() !== '') return { ids: [], total: 0, ...(query.explain && { matches: [] }) }
@@ -16,7 +18,7 @@ export async function searchText(database: Database, query: SearchQuery): Promis
   return readPage(database, query, { terms, prefixLast: lastIsOpen })
 }
 
-/** Names that begin with the text, the most used first. */
+/** Names that begin with the text, most downloaded first. */
 export async function suggestText(
   database: Database,
   q: string,
@@ -26,7 +28,7 @@ export async function suggestText(
   const typed = q.trim().toLowerCase()
   if (typed === '') return []
   const rows = await selectVisible(database, viewer, { includeStubs: false })
-    // A range instead of LIKE, whose case and wildcards the two databases take differently.
+    // A range instead of LIKE, whose case and wildcard rules differ between the two databases.
     .where('name', '>=', typed)
     .where('name', '<', `${typed}\u{10FFFF}`)
     .select((eb) => ['name', eb.fn.max('downloads').as('downloads')])
@@ -39,10 +41,10 @@ export async function suggestText(
 }
 
 const foldedColumns = ['category', 'license'] as const
-/** The spellings in the database of the texts that a search filters by. */
+/** The stored spellings of the texts that a search filters by. */
 type StoredTexts = { [Column in (typeof foldedColumns)[number]]?: string[] }
 
-/** Finds the spellings here: SQLite's `lower` knows ASCII alone. There are few distinct texts. */
+/** Compares the spellings here, because SQLite's `lower` only converts ASCII. There are few distinct texts. */
 async function readStored(database: Database, filters: SearchFilters): Promise<StoredTexts> {
   const stored: StoredTexts = {}
   for (const column of foldedColumns) {
@@ -66,7 +68,7 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
   const rank = match && !query.sort ? sql<number>`found.rank` : sql<number>`0`
   const rows = await (found as typeof visible)
     .select(['skills.num', rank.as('rank')])
-    // A constant would be taken for the number of a column.
+    // A constant in `order by` would be read as a column number.
     .$if(match !== undefined && !query.sort, (select) => select.orderBy(rank, 'desc'))
     .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
     .orderBy('full_name')
@@ -81,8 +83,8 @@ async function readPage(database: Database, query: SearchQuery, text: TextQuery 
 }
 
 /**
- * The skills that are relevant to the whole query, as the index in memory decides it: among all that the viewer may see,
- * whatever the filters. A word weighs more the fewer of the skills that were met have it.
+ * Selects the skills that are relevant to the whole query, by the same rule as the index in memory: among all that the
+ * viewer may see, before the filters. The fewer of the candidates contain a word, the more it weighs.
  */
 function selectRelevant(database: Database, { viewer, filters }: SearchQuery, text: TextQuery) {
   const { includeStubs } = filters
@@ -100,7 +102,7 @@ function selectRelevant(database: Database, { viewer, filters }: SearchQuery, te
 
 type Words = ReturnType<typeof toIndexText>
 
-/** The words of skills, which the index itself does not keep. */
+/** Reads the words of skills, which the full-text index does not store. */
 async function readWords(database: Database, ids: number[]): Promise<Map<number, Words>> {
   if (ids.length === 0) return new Map()
   const rows = await database.read
@@ -116,7 +118,7 @@ async function readWords(database: Database, ids: number[]): Promise<Map<number,
   )
 }
 
-/** Which words of which fields answer a query, by the rules that the database matched by. */
+/** Finds which words of which fields match a query, by the rules of the database's match. */
 function explainWords(words: Words | undefined, text: TextQuery | undefined): Omit<SearchMatch, 'score'> {
   if (!words || !text) return { fields: [], terms: [] }
   const wanted = new Set(text.terms)
@@ -164,14 +166,14 @@ function toConditions(filters: SearchFilters, stored: StoredTexts): Expression<S
     const values = stored[column]
     if (values) conditions.push(values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values))
   }
-  // Names of users are ASCII, which a database folds as JavaScript does.
+  // Usernames are ASCII, which databases and JavaScript lower-case alike.
   if (filters.owner !== undefined) conditions.push(sql<SqlBool>`lower(owner) = ${filters.owner.toLowerCase()}`)
   if (filters.verified !== undefined) conditions.push(flag('verified', filters.verified))
   if (filters.deprecated !== undefined) conditions.push(flag('deprecated', filters.deprecated))
   if (filters.minSecurityScore !== undefined)
     conditions.push(sql<SqlBool>`security_score >= ${filters.minSecurityScore}`)
   if (filters.keyword !== undefined) {
-    // The list is JSON text: the keyword as it is written there, between its quotes.
+    // The column is JSON text: search for the keyword with its quotes.
     const quoted = JSON.stringify(filters.keyword.toLowerCase())
     conditions.push(sql<SqlBool>`replace(lower(keywords), ${quoted}, '') <> lower(keywords)`)
   }

@@ -8,20 +8,20 @@ import { Vocabulary } from './vocabulary.ts'
 import { fieldMark, sentenceBreak } from './word-marks.ts'
 
 /**
- * The words of all skills: which skills have a word, which words a skill has, and what a misspelling stands for. Private
- * skills are in it too: what a viewer is told comes through a `Lexicon`.
+ * The words of all skills: which skills contain a word, which words a skill contains, and corrections of misspellings.
+ * Includes private skills; viewers only see it through a `Lexicon`.
  */
 export class TextIndex {
   readonly terms = new TermIndex()
   readonly vocabulary = new Vocabulary()
   readonly typos = new TypoDictionary((id) => this.vocabulary.wordOf(id))
-  /** Private skills are in neither. */
+  /** Private skills are in neither census. */
   readonly censuses = { public: new Census(), internal: new Census() }
   readonly #censusOf: (Census | undefined)[] = []
   readonly #words: (Int32Array | undefined)[] = []
   readonly #signatures: (string | undefined)[] = []
 
-  /** Puts the text of a skill into a slot, replacing what was there; does nothing when the text and its audience are what they were. */
+  /** Stores the text of a skill in a slot, replacing the old text; does nothing if text and audience are unchanged. */
   put(slot: number, document: SearchDocument): void {
     const texts = textsOf(document)
     const signature = `${document.visibility}:${signatureOf(texts)}`
@@ -37,7 +37,7 @@ export class TextIndex {
     this.#signatures[slot] = signature
   }
 
-  /** Forgets the text in a slot. */
+  /** Removes the text in a slot. */
   remove(slot: number): void {
     const words = this.#words[slot]
     if (!words) return
@@ -52,7 +52,7 @@ export class TextIndex {
     }
   }
 
-  /** The words of a slot in order, with marks for fields and sentences between. */
+  /** The words of a slot in order, with marks between fields and sentences. */
   wordsAt(slot: number): Int32Array {
     return this.#words[slot]!
   }
@@ -103,7 +103,7 @@ function distinct(words: Int32Array): Set<number> {
   return ids
 }
 
-/** 64 bits that tell one text from another, and its length. Keeping the text itself would double the index. */
+/** 64-bit hash and length of a text, to detect changes. Storing the text itself would double the index. */
 function signatureOf(texts: string[][]): string {
   const text = texts.map((parts) => parts.join('\u0001')).join('\u0002')
   let a = 0x811c9dc5

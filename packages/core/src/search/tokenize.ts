@@ -1,23 +1,23 @@
 import { stopWords } from './stop-words.ts'
 
-/** The longest query that is looked at, in UTF-16 units; the rest is ignored. */
+/** Maximum length of a query, in UTF-16 units; the rest is ignored. */
 export const queryLengthMax = 512
-/** The most terms of one query. */
+/** Maximum number of terms in a query. */
 export const queryTermsMax = 32
-/** Longer terms are cut here, in documents and in queries alike. */
+/** Longer terms are truncated, in documents and in queries alike. */
 export const termLengthMax = 48
-/** Longer fields are read as far as this, in UTF-16 units, so that one enormous skill cannot make publishing slow. */
+/** Only this much of a field is indexed, in UTF-16 units, so that one enormous skill cannot make publishing slow. */
 export const fieldLengthMax = 20_000
 
-/** What a query asks for. */
+/** A parsed query. */
 export interface ParsedQuery {
-  /** Distinct, in the order they were typed; stop words only when there is nothing else. */
+  /** Distinct terms in the typed order; stop words only if there is nothing else. */
   terms: string[]
-  /** The last term may be the beginning of a word: nothing was typed after it. */
+  /** Whether the last term may be incomplete: no separator follows it. */
   lastIsOpen: boolean
 }
 
-/** The fields of a skill that are searched, each as tokens joined by one space. */
+/** The searchable fields of a skill, each as tokens joined by one space. */
 export interface IndexText {
   name: string
   owner: string
@@ -34,13 +34,13 @@ const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
 const isIdeograph = new RegExp(`^[${ideographs}]`, 'u')
 // eslint-disable-next-line no-control-regex
 const isAscii = /^[\0-\x7f]*$/
-// Chinese and Japanese put between commas what English would make a sentence of.
+// Chinese and Japanese use commas where English would end a sentence.
 const sentenceEnd = /[.!?;:](?=\s|$)|[\n\r。！？；：，、]+/u
 
 /**
- * The words of a text: lower case, without accents, possessives or punctuation. Scripts that are written without spaces
- * become overlapping pairs of characters; the last character of such a run stands alone too, so that every character
- * begins a token and a query of one character can be answered by prefix.
+ * Splits a text into words: lower case, without accents, possessives or punctuation. Scripts without spaces become
+ * overlapping pairs of characters; the last character of such a run is also a token, so that every character begins a
+ * token and a query of one character can be matched by prefix.
  *
  * @example tokenize("Node.js' APIs: 图像生成") // ['node', 'js', 'apis', '图像', '像生', '生成', '成']
  */
@@ -48,7 +48,7 @@ export function tokenize(text: string): string[] {
   return wordsOf(text.slice(0, fieldLengthMax), true)
 }
 
-/** The tokens of each sentence or line, for whoever cares which words stand together. Empty sentences are left out. */
+/** The tokens of each sentence or line, for scoring words that are close together. Empty sentences are left out. */
 export function tokenizeSentences(text: string): string[][] {
   return text
     .slice(0, fieldLengthMax)
@@ -58,7 +58,7 @@ export function tokenizeSentences(text: string): string[][] {
 }
 
 /**
- * Reads what somebody typed into a search box. Never throws, whatever it is given.
+ * Parses the text of a search box. Never throws.
  *
  * @example parseQuery('how to make a PDF') // { terms: ['make', 'pdf'], lastIsOpen: true }
  */
@@ -70,12 +70,14 @@ export function parseQuery(q: string): ParsedQuery {
   return { terms, lastIsOpen: terms.length > 0 && terms.at(-1) === words.at(-1) && /[\p{L}\p{N}]$/u.test(bounded) }
 }
 
-/** Whether a token comes from a script without spaces: two characters of it, or one. */
+/** Whether a token is from a script without spaces: one or two of its characters. */
 export function isIdeographic(token: string): boolean {
   return isIdeograph.test(token)
 }
 
-/** The tokens of a skill's fields, for an index that splits at spaces (FTS5, `tsvector` with the `simple` dictionary). */
+/**
+ * The tokens of a skill's fields, for an index that splits at spaces (FTS5, `tsvector` with the `simple` dictionary).
+ */
 export function toIndexText(document: {
   name: string
   owner: string

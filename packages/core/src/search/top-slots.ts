@@ -1,6 +1,6 @@
 /**
- * The slots from `offset` on, at most `limit`, in descending order of their keys and then in ascending order of their
- * ranks. `slots` is put in another order. A page near the front of many costs one pass and a small heap.
+ * Returns `limit` slots from `offset` on, in descending order of their keys and then in ascending order of their ranks.
+ * Reorders `slots` in place. A page near the front of many slots costs one pass and a small heap.
  */
 export function topSlots(
   slots: Int32Array<ArrayBuffer>,
@@ -25,7 +25,7 @@ export function topSlots(
   return Array.from(slots.subarray(0, end).toSorted(order).subarray(offset, end))
 }
 
-/** Restores the heap whose root is the last in order. */
+/** Restores the heap, whose root is the last in sort order. */
 function sink(heap: Int32Array, from: number, end: number, comesBefore: (a: number, b: number) => boolean): void {
   const slot = heap[from]!
   let at = from

@@ -1,48 +1,48 @@
 import { FormTable } from './form-table.ts'
 import { isIdeographic } from './tokenize.ts'
 
-/** Shorter words are not repaired: too many other words are one letter away. */
+/** Shorter words are not corrected: too many other words are one edit away. */
 const repairLengthMin = 4
-/** From this length on, a word may be two edits away. */
+/** From this length on, a correction may be two edits away. */
 const twoEditsLengthMin = 8
 
-/** A word that somebody may have meant. */
+/** A possible correction. */
 export interface Repair {
   id: number
-  /** 1 or 2 edits; neighbours that changed places are one. */
+  /** 1 or 2 edits; swapping two neighbours is one. */
   distance: number
 }
 
-/** By the upper bits of a hash; each table uses the lower ones. */
+/** Tables are chosen by the upper bits of a hash; each table uses the lower ones. */
 const tableBits = 6
 
 /**
- * Finds words by a misspelling of them, in the manner of SymSpell: each word is filed under itself and under every form
- * with one character left out, so that a misspelling meets it by leaving out characters of its own. A large catalogue has
- * millions of forms: in one table, making room for more of them would hold the event loop for a third of a second.
+ * Finds corrections of misspellings with the SymSpell algorithm: each word is indexed under itself and under every form
+ * with one character deleted, so that deletions from a misspelling meet it. A large catalogue has millions of forms:
+ * growing one single table would block the event loop for a third of a second.
  */
 export class TypoDictionary {
   #wordOf: (id: number) => string
   readonly #tables = Array.from({ length: 1 << tableBits }, () => new FormTable())
 
-  /** `wordOf` gives the word of a number that was added. */
+  /** `wordOf` returns the word with an id. */
   constructor(wordOf: (id: number) => string) {
     this.#wordOf = wordOf
   }
 
-  /** Files a word. */
+  /** Adds a word. */
   add(id: number, word: string): void {
     if (!isRepairable(word)) return
     for (const hash of formHashes(word)) this.#tableOf(hash).add(hash, id)
   }
 
-  /** Takes a word out. */
+  /** Removes a word. */
   remove(id: number, word: string): void {
     if (!isRepairable(word)) return
     for (const hash of formHashes(word)) this.#tableOf(hash).remove(hash, id)
   }
 
-  /** The words that a misspelling may stand for, of those that may be known, nearest first; never the word itself. */
+  /** Corrections of a misspelling among known words, nearest first; never the word itself. */
   findRepairs(misspelling: string, isKnown: (id: number) => boolean): Repair[] {
     if (misspelling.length < repairLengthMin || isIdeographic(misspelling)) return []
     const nearest = this.#collect(misspelling, formHashes(misspelling), 1).filter(({ id }) => isKnown(id))
@@ -67,7 +67,7 @@ export class TypoDictionary {
   }
 }
 
-/** Whether a word can be what a misspelling stands for. Numbers are not: 2024 is no misspelt 2025. */
+/** Whether a word can be a correction. Numbers are excluded: 2024 is not a misspelling of 2025. */
 function isRepairable(word: string): boolean {
   return word.length >= repairLengthMin && /\p{L}/u.test(word) && !isIdeographic(word)
 }
@@ -86,7 +86,7 @@ function secondFormHashes(word: string): Set<number> {
   return hashes
 }
 
-/** FNV-1a of a word without the characters at two places. */
+/** FNV-1a of a word without the characters at two positions. */
 function hashOf(word: string, without: number, andWithout: number): number {
   let hash = 0x811c9dc5 | 0
   for (let i = 0; i < word.length; i++) {
@@ -95,7 +95,7 @@ function hashOf(word: string, without: number, andWithout: number): number {
   return hash ^ (hash >>> 15)
 }
 
-/** Insertions, deletions, substitutions and exchanges of neighbours that turn one word into the other. */
+/** Number of insertions, deletions, substitutions and swaps of neighbours that turn one word into the other. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

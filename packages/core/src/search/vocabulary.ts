@@ -1,8 +1,8 @@
 import { WordMap } from './word-map.ts'
 
 /**
- * Numbers for the words of the index, and in how many documents each stands. A number whose last document has gone is
- * given to the next new word, so that the numbers stay dense.
+ * Ids of the indexed words, and the number of documents with each. An id without documents is reused for the next new
+ * word, so that ids stay dense.
  */
 export class Vocabulary {
   readonly #ids = new WordMap<number>()
@@ -10,22 +10,22 @@ export class Vocabulary {
   readonly #counts: number[] = [0]
   readonly #free: number[] = []
 
-  /** One more than the largest number in use. Number 0 is no word. */
+  /** One more than the largest id in use. Id 0 is no word. */
   get end(): number {
     return this.#words.length
   }
 
-  /** The number of a word, or 0 when no document has it. */
+  /** The id of a word, or 0 if no document contains it. */
   idOf(word: string): number {
     return this.#ids.get(word) ?? 0
   }
 
-  /** The word of a number. */
+  /** The word with an id. */
   wordOf(id: number): string {
     return this.#words[id]!
   }
 
-  /** The number of a word, which is given one when it has none. */
+  /** The id of a word; assigns one if it has none. */
   intern(word: string): number {
     const known = this.#ids.get(word)
     if (known !== undefined) return known
@@ -36,13 +36,13 @@ export class Vocabulary {
     return id
   }
 
-  /** Notes one more document with the word; true for its first. */
+  /** Counts one more document with the word; returns true for its first. */
   retain(id: number): boolean {
     this.#counts[id]!++
     return this.#counts[id] === 1
   }
 
-  /** Notes one document less; true when that was the last, and the number is free. */
+  /** Counts one document less; returns true if it was the last, and the id is free. */
   release(id: number): boolean {
     this.#counts[id]!--
     if (this.#counts[id]! > 0) return false

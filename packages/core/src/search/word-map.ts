@@ -1,8 +1,8 @@
 const partBits = 6
 
 /**
- * A map by words that never makes room for all of them at once: with half a million of them one `Map` holds the event loop
- * for a tenth of a second when it doubles.
+ * A map by words that is split into parts, so that it never grows all at once: doubling a `Map` of half a million words
+ * blocks the event loop for a tenth of a second.
  */
 export class WordMap<V> {
   readonly #parts = Array.from({ length: 1 << partBits }, () => new Map<string, V>())
@@ -23,7 +23,7 @@ export class WordMap<V> {
     this.#partOf(word).delete(word)
   }
 
-  /** By three of its characters: enough to spread words, and less than what `Map` does for each anyway. */
+  /** Chosen by three of the characters: enough to spread words, and cheaper than the hash that `Map` computes. */
   #partOf(word: string): Map<string, V> {
     const { length } = word
     const sum = word.charCodeAt(0) * 31 * 31 + word.charCodeAt(length >> 1) * 31 + word.charCodeAt(length - 1) + length

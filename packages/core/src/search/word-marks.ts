@@ -1,4 +1,4 @@
-/** In the words of a skill: a sentence, heading or keyword ends here. */
+/** In a skill's list of words: the end of a sentence, heading or keyword. */
 export const sentenceBreak = 0
-/** In the words of a skill: the field with the number in the lower bits begins here. */
+/** In a skill's list of words: the start of the field whose number is in the lower bits. */
 export const fieldMark = 0x4000_0000

@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 
-/** What is asked of the thread: to copy one file to another, which is there already and empty. */
+/** The order to the thread: copy one file to another, which exists and is empty. */
 export interface BackupOrder {
   readonly from: string
   readonly to: string
 }
 
-/** How many pages are copied between two looks at whether the thread is to end. */
+/** Pages to copy between two checks for cancellation. */
 const stepPages = 4096
 
-/** A thread of `writeBackup`: answers what is wrong with the copy, or null. */
+/** The thread of `writeBackup`: posts the problem of a damaged copy, or null. */
 const { from, to } = workerData as BackupOrder
 void answer()
 
@@ -20,20 +20,20 @@ async function answer(): Promise<void> {
   parentPort!.postMessage(check())
 }
 
-/** Within one reading transaction: what is written meanwhile neither comes into the copy nor begins it anew. */
+/** Copies within one read transaction: writes during the copy are not included and do not restart it. */
 async function copy(): Promise<void> {
   const source = new SqliteDatabase(from, { readonly: true, fileMustExist: true })
   try {
     source.exec('begin')
     const isRegistry = source.prepare("select 1 from sqlite_schema where name = 'migrations'").get() !== undefined
-    if (!isRegistry) throw new Error(`${from} is no registry: it is a database of something else, or empty.`)
+    if (!isRegistry) throw new Error(`${from} is not a registry: it is empty, or the database of another program.`)
     await source.backup(to, { progress: () => stepPages })
   } finally {
     source.close()
   }
 }
 
-/** A copy is one file, whatever the original was: its journal goes into it before anybody moves it. */
+/** Merges the journal into the copy, so that it is one file that can be moved, and verifies it. */
 function check(): string | null {
   const copied = new SqliteDatabase(to)
   try {

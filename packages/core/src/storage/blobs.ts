@@ -6,7 +6,7 @@ import { keepCompiled } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
-/** Bytes under their digest, as they are stored: once, compressed, never changed. */
+/** File contents by digest: stored once, compressed, immutable. */
 export interface Blob {
   readonly digest: string
   readonly size: number
@@ -14,26 +14,26 @@ export interface Blob {
   readonly bytes: Uint8Array
 }
 
-/** Below this, compressing saves less than a row costs. */
+/** Below this size, compression saves less than the overhead of a row. */
 const compressBytesMin = 256
-/** From here on the work would be felt by everybody else on the event loop, and moves to another thread. */
+/** From this size on, compression would block the event loop noticeably, and runs in another thread. */
 const threadBytesMin = 128 * 1024
-/** Zlib takes no smaller ones. */
+/** Minimum chunk size of zlib. */
 const chunkBytesMin = 64
 const deflateInThread = promisify(deflateRaw)
 const inflateInThread = promisify(inflateRaw)
 
-/** Names the bytes by their digest and compresses them where that helps. */
+/** Creates a blob: computes the digest, and compresses the bytes if that makes them smaller. */
 export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   const identity: Blob = { digest: toDigest(bytes), size: bytes.length, encoding: 'identity', bytes }
   if (bytes.length < compressBytesMin) return identity
-  // One chunk of the right size: by default zlib takes and clears 16 kB for each of many small files.
+  // One chunk of the right size: by default zlib allocates and clears 16 kB for each small file.
   const options = { level: bytes.length < threadBytesMin ? 1 : 6, chunkSize: bytes.length }
   const packed = bytes.length < threadBytesMin ? deflateRawSync(bytes, options) : await deflateInThread(bytes, options)
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
 }
 
-/** Stores blobs; ones that are there already are left as they are. */
+/** Stores blobs; existing ones stay unchanged. */
 export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): Promise<void> {
   for (const blob of blobs) await insertBlob(trx, blob)
 }
@@ -45,23 +45,23 @@ const insertBlob = keepCompiled((db, { digest, size, encoding, bytes }: Blob) =>
     .onConflict((conflict) => conflict.column('digest').doNothing()),
 )
 
-/** The bytes under a digest, or undefined where there are none. */
+/** Reads the bytes with a digest; undefined if they are not stored. */
 export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array | undefined> {
   const row = await db.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
   return row && unpackBlob(row)
 }
 
-/** The bytes under a digest that something else refers to. */
+/** Reads the bytes with a digest that another row refers to. Throws if they are missing. */
 export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array> {
   const bytes = await findBlob(db, digest)
-  if (!bytes) throw new Error(`The storage lacks the blob ${digest}.`)
+  if (!bytes) throw new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
   return bytes
 }
 
-/** The bytes of a stored blob. */
+/** Returns the uncompressed bytes of a stored blob. */
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
   if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
-  // Room for all of it and the byte that shows the end, where zlib would take 16 kB for each of many small files.
+  // One chunk for all bytes plus one, which detects the end; by default zlib allocates 16 kB for each small file.
   return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import SqliteDatabase from 'better-sqlite3'
 
-/** What is asked of the thread: to move the journal into the file once, or to end. */
+/** Orders to the thread: checkpoint once, or end. */
 export type CheckpointOrder = 'move' | 'end'
 
-/** A thread of `createCheckpoints`, with a connection of its own; answers when it has moved what it could. */
+/** The thread of `createCheckpoints`, with its own connection; posts a message when a checkpoint is done. */
 const database = new SqliteDatabase(workerData as string, { fileMustExist: true })
 parentPort!.on('message', (order: CheckpointOrder) => {
   if (order === 'move') {
@@ -17,7 +17,9 @@ parentPort!.on('message', (order: CheckpointOrder) => {
   }
 })
 
-/** Whoever reads or writes goes on meanwhile; what cannot be moved now, as on a full disk, is moved the next time. */
+/**
+ * Readers and writers are not blocked. What cannot be moved now, as on a full disk, is moved by the next checkpoint.
+ */
 function move(): void {
   try {
     database.pragma('wal_checkpoint(PASSIVE)')

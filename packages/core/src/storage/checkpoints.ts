@@ -3,20 +3,20 @@ import { Worker } from 'node:worker_threads'
 import { toThreadFile } from '@skillstead/scanner/workers'
 import type { CheckpointOrder } from './checkpoint-worker.ts'
 
-/** Moves SQLite's journal into the file now and then, in a thread: whoever commits does not wait for the disk twice. */
+/** Checkpoints SQLite's write-ahead log in a thread, so that a commit does not wait for the disk twice. */
 export interface Checkpoints {
-  /** Something was committed. */
+  /** Reports a commit. */
   committed(): void
-  /** Ends the thread; the next commit would begin another. */
+  /** Ends the thread; the next commit starts another one. */
   stop(): Promise<void>
 }
 
-/** What is committed within this time is moved together. */
+/** Commits within this time in milliseconds share a checkpoint. */
 const gatherMs = 200
-/** A process that commits less needs no thread: closing moves it all. */
+/** A process with fewer commits starts no thread: closing the database checkpoints them. */
 const commitsMin = 32
 
-/** `onBroken` is called where no thread can be had: then commits have to do it. */
+/** `onBroken` is called if no thread can be started; commits then have to checkpoint. */
 export function createCheckpoints(path: string, onBroken: () => void): Checkpoints {
   let worker: Worker | undefined
   let timer: NodeJS.Timeout | undefined
@@ -39,7 +39,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
     try {
       tell((worker ??= begin()), 'move')
     } catch {
-      // Where no thread is to be had, or none is allowed, there is not even one that fails.
+      // The Worker constructor throws where threads are not permitted.
       giveUp()
     }
   }

@@ -63,8 +63,8 @@ function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
 }
 
 /**
- * SQLite looks at the values of a limit, and of comparisons beside a join, when it makes its plan; so it makes the plan
- * anew whenever they are bound, which takes ten times as long as such a query. What a function gives is not looked at.
+ * SQLite's planner examines the values of a limit, and of comparisons in a join, and prepares the statement again
+ * whenever they are bound, which takes ten times as long as such a query. It does not examine the result of a function.
  */
 function hideValues(sql: string): string {
   const limited = sql.replaceAll(/ (limit|offset) \?/g, ' $1 coalesce(?, null)')
@@ -72,15 +72,15 @@ function hideValues(sql: string): string {
 }
 
 /**
- * A statement about columns that are only known when it runs, {@link keepCompiled kept} for each list of them: `build` is
- * given the columns with values that mark the places. Other parameters come after those.
+ * A statement for columns that are only known at run time, {@link keepCompiled compiled} once per list of columns.
+ * `build` receives the columns with placeholder values. Other parameters follow them.
  */
 export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>) {
   const kept = new Map<string, ReturnType<typeof keepPositional>>()
   return async (db: Kysely<Tables>, row: object, ...parameters: unknown[]): Promise<void> => {
     const columns = Object.keys(row)
     const key = columns.join()
-    let run = kept.get(key)
+    let run = compiled.get(key)
     if (!run) {
       const places = Object.fromEntries(columns.map((column) => [column, '' as never]))
       kept.set(key, (run = keepPositional((built) => build(built, places))))
@@ -89,10 +89,10 @@ export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string
   }
 }
 
-/** Of many rows so many are inserted at once: PostgreSQL takes 65,535 parameters a statement, SQLite 32,766. */
+/** Rows per insert statement: PostgreSQL accepts 65,535 parameters per statement, SQLite 32,766. */
 const rowsMax = 100
 
-/** Inserts rows into a table: a single one, as on the hot path, by a statement that is {@link keepForColumns kept}. */
+/** Inserts rows into a table; a single row, as on the hot path, with a {@link keepForColumns compiled} statement. */
 export function keepInsert<Table extends keyof Tables & string>(table: Table) {
   const insertOne = keepForColumns((db, places) => db.insertInto(table).values(places as never))
   return async (db: Kysely<Tables>, ...rows: readonly Insertable<Tables[Table]>[]): Promise<void> => {

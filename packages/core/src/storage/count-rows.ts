@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 
-/** How many rows a query finds. */
+/** Counts the rows of a query. */
 export async function countRows(query: { select(count: unknown): unknown }): Promise<number> {
   const counted = query.select(sql<number>`count(*)`.as('count')) as {
     executeTakeFirstOrThrow(): Promise<{ count: number }>

@@ -10,11 +10,11 @@ import { isBusy } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 import { createWriter, type Writer } from './writer.ts'
 
-/** Where a registry keeps everything: one SQLite file, or a PostgreSQL database. */
+/** Where a registry is stored: in one SQLite file, or in a PostgreSQL database. */
 export interface DatabaseLocation {
-  /** An SQLite file, made where there is none; `:memory:` for one that ends with the process. */
+  /** An SQLite file, created if it does not exist; `:memory:` for one that ends with the process. */
   readonly path?: string
-  /** `postgres://...`. One of the two is needed. */
+  /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
   readonly databaseUrl?: string
 }
 
@@ -22,18 +22,18 @@ export interface Database {
   readonly dialect: Dialect
   readonly read: Kysely<Tables>
   readonly writer: Writer
-  /** The SQLite file; undefined for what is in memory alone, and on PostgreSQL. */
+  /** Path of the SQLite file; undefined for an in-memory database and on PostgreSQL. */
   readonly path?: string
   /** See {@link Connections.listen}. */
   listen?(onNotice: () => void): Listener
-  /** See {@link Connections.compact}; to be called while nothing is written by this process. */
+  /** See {@link Connections.compact}. Call it only while this process is not writing. */
   compact?(): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens the database and brings its schema up to date. Throws a sentence when it cannot be used. */
+/** Opens the database and migrates its schema. Throws an Error with a sentence if it cannot be used. */
 export async function openDatabase(location: DatabaseLocation): Promise<Database> {
-  // Another process may be making or migrating the same file at this moment.
+  // Another process may be creating or migrating the same file.
   const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }
   return pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
 }
@@ -64,5 +64,5 @@ async function openOnce(location: DatabaseLocation): Promise<Database> {
 function openConnections({ path, databaseUrl }: DatabaseLocation): Connections {
   if (databaseUrl !== undefined && path === undefined) return openPostgres(databaseUrl)
   if (path !== undefined && databaseUrl === undefined) return openSqlite(path)
-  throw new TypeError('A registry is opened on a `path` or on a `databaseUrl`, one of the two.')
+  throw new TypeError('Pass either `path` or `databaseUrl`, not both and not neither.')
 }

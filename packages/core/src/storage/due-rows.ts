@@ -3,23 +3,23 @@ import type { Database } from './database.ts'
 import { isInList } from './list-query.ts'
 import type { OutboxRow } from './tables.ts'
 
-/** What is known of a row before it is claimed. */
+/** The columns of a row that are read before it is claimed. */
 export type DueRow = Pick<OutboxRow, 'id' | 'lane' | 'host'>
 
 interface DueQuery {
   readonly now: number
   readonly topics: readonly string[]
-  /** Lanes are looked at in their order, from the one after this. */
+  /** Lanes are visited in order of their names, beginning after this one. */
   readonly after: string
-  /** Lanes that have enough. */
+  /** Lanes to skip, because they reached their limit. */
   readonly without: readonly string[]
   readonly perLane: number
   readonly limit: number
 }
 
 /**
- * Rows of the outbox that may be taken, the first of each lane, lane by lane. However many rows a lane holds, looking
- * costs no more than what it may give: each lane is found from the one before it in the index.
+ * Finds due rows of the outbox: the first `perLane` of each lane, lane by lane. The cost does not depend on how many
+ * rows a lane has, because each lane is found from the previous one in the index.
  */
 export async function findDueRows(database: Database, query: DueQuery): Promise<DueRow[]> {
   const { dialect, read } = database
@@ -27,7 +27,7 @@ export async function findDueRows(database: Database, query: DueQuery): Promise<
   const ofLane = (columns: RawBuilder<unknown>) =>
     sql`select ${columns} from outbox where state = 'pending' and lane = lanes.lane and due_at <= ${now}
       and claimable_at <= ${now} and ${isInList(dialect, 'topic', topics)} order by due_at limit ${perLane}`
-  // The planners take a correlated list, or a lateral join, each only one of them by the index.
+  // The planners use the index for each lane only with a correlated list (SQLite) or a lateral join (PostgreSQL).
   const due =
     dialect === 'sqlite'
       ? sql`cross join outbox as o on o.rowid in (${ofLane(sql`rowid`)})`
@@ -47,7 +47,7 @@ function toNextLane(previous: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select lane from outbox where state = 'pending' and lane > ${previous} order by lane limit 1)`
 }
 
-/** When the next row may be taken after a time, in milliseconds since 1970; null where none waits. */
+/** When the next row after a time becomes claimable, in milliseconds since 1970; null if there is none. */
 export async function findNextDue(
   { dialect, read }: Database,
   topics: readonly string[],

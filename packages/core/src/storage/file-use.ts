@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** How large an SQLite file is, and how much of it is free. */
+/** Size of an SQLite file, and of its free pages. */
 export async function readFileUse(db: Kysely<Tables>): Promise<{ bytes: number; freeBytes: number }> {
   const { rows } = await sql<{ bytes: number; freeBytes: number }>`select page_count * page_size as bytes,
     freelist_count * page_size as "freeBytes"

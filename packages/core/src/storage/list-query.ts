@@ -4,13 +4,13 @@ import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
-/** Stand-ins for lists in a query that is built before the lists are known, in the order of its parameters. */
+/** Placeholders for lists in a query that is compiled before the lists are known, in the order of its parameters. */
 export interface Lists {
   /** Whether the column's text is in a list. */
   has(column: string): RawBuilder<SqlBool>
-  /** Whether it is in none. */
+  /** Whether the column's text is not in a list. */
   lacks(column: string): RawBuilder<SqlBool>
-  /** A list of lists as a table to select from: `value ->> 0` is the first thing in each. */
+  /** A list of lists as a table to select from: `value ->> 0` is the first item of each. */
   table(): RawBuilder<{ value: string }>
 }
 
@@ -28,14 +28,14 @@ export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => 
 }
 
 /**
- * Whether a column's text is in a list. `in (...)` with a parameter for each would be another statement for each length,
- * to be prepared and kept.
+ * Whether a column's text is in a list. `in (...)` with a parameter per value would need another prepared statement for
+ * each length.
  */
 export function isInList(dialect: Dialect, column: string, values: Iterable<string>): RawBuilder<SqlBool> {
   const json = JSON.stringify([...values])
   return dialect === 'sqlite'
     ? sql`${sql.ref(column)} in (select value from json_each(${json}))`
-    : // Of a set the planner expects so much that it would read a whole table instead of an index for each item.
+    : // For a set the planner expects many rows and would scan the table instead of using the index.
       sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`
 }
 
@@ -55,8 +55,8 @@ const lists: { [K in Dialect]: Lists } = {
 }
 
 /**
- * Numbers by id as a table of `id` and `n`, to change many rows with one statement whose text stays the same: one
- * parameter of JSON, which the two databases take apart by functions of their own.
+ * Numbers by id as a table of `id` and `n`, to update many rows with one statement of constant text: one JSON parameter
+ * that the database unpacks.
  */
 export function toCountTable(dialect: Dialect, counts: ReadonlyMap<string, number>): RawBuilder<unknown> {
   const json = JSON.stringify(Object.fromEntries(counts))
@@ -66,8 +66,8 @@ export function toCountTable(dialect: Dialect, counts: ReadonlyMap<string, numbe
 }
 
 /**
- * Rows as a table of named columns, for one statement that inserts or changes many; see {@link toCountTable}. Fields
- * that a row lacks are null.
+ * Rows as a table with named columns, for one statement that inserts or updates many; see {@link toCountTable}. Missing
+ * fields are null.
  */
 export function toRowTable<Name extends string>(
   dialect: Dialect,

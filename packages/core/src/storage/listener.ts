@@ -1,24 +1,24 @@
 import pg from 'pg'
 
-/** The channel of notices that something was committed to `changes`; see migration 0013. */
+/** The notification channel for commits to `changes`; see migration 0013. */
 const channel = 'skillstead_changes'
 const connectTimeoutMs = 5_000
-/** Notices a connection that broke without a word. */
+/** Detects connections that broke without notice. */
 const keepAliveMs = 10_000
 const waitMs = { least: 100, most: 10_000 }
-/** How long a stop waits for the server to say goodbye. */
+/** How long a stop waits for the server to close the connection. */
 const goodbyeMs = 1_000
 
-/** Hears at once what other processes commit, as long as there is a connection. */
+/** Receives notifications of commits while it is connected. */
 export interface Listener {
-  /** Whether it hears anything at present. */
+  /** Whether it is connected and listening. */
   readonly isUp: boolean
   stop(): Promise<void>
 }
 
 /**
- * Listens on a connection of its own, for one of the pool may be anybody's. A connection that breaks is made anew, later
- * each time; what was missed meanwhile is for `onNotice`, which is called whenever the listening begins.
+ * Listens on a dedicated connection, because connections of the pool change hands. Reconnects with increasing delays.
+ * Notifications may be missed meanwhile, so `onNotice` is also called each time listening begins.
  */
 export function listenToChanges(databaseUrl: string, onNotice: () => void): Listener {
   let client: pg.Client | undefined
@@ -42,7 +42,7 @@ export function listenToChanges(databaseUrl: string, onNotice: () => void): List
       isUp = false
       again()
     }
-    // Without a listener an error would end the process; what follows it is `end`.
+    // An error without a listener would end the process. The event `end` follows each error.
     made.on('error', () => {})
     made.on('end', end)
     made.on('notification', onNotice)
@@ -63,7 +63,7 @@ export function listenToChanges(databaseUrl: string, onNotice: () => void): List
     if (isStopped) return
     const ms = Math.min(waitMs.most, waitMs.least * 2 ** failures)
     failures += 1
-    // Not all nodes at the same moment: they lost the server together.
+    // Jitter: all nodes lost the server at the same time, and should not reconnect at once.
     timer = setTimeout(() => void connect(), ms * (0.5 + Math.random() / 2)).unref()
   }
 

@@ -5,13 +5,13 @@ import type { Tables } from './tables.ts'
 
 const cacheKibibytes = 65_536
 
-/** Opens an existing SQLite file for reading alone; it is not migrated. Throws when there is none. */
+/** Opens an existing SQLite file read-only, without migration. Throws if it does not exist. */
 export function openFileForReading(path: string): Kysely<Tables> {
   const database = new SqliteDatabase(path, { readonly: true, fileMustExist: true })
   return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
 }
 
-/** Opens a SQLite file without a journal, for a new file that is thrown away when filling it fails. */
+/** Opens an SQLite file without a journal, for filling a new file that is deleted if filling fails. */
 export function openFileForFilling(path: string): Kysely<Tables> {
   const database = new SqliteDatabase(path)
   database.pragma('journal_mode = OFF')

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Reports how far a long operation is, for people. */
+/** Reports the progress of a long operation, as a line for people. */
 export type Tell = (line: string) => void
 
-/** How often somebody who waits is told how far it is. */
-const tellEveryMs = 1_000
+/** Interval of progress reports, in milliseconds. */
+const reportEveryMs = 1_000
 
 /**
- * All rows of a table page by page, with turns of the event loop between, so that a node which serves meanwhile goes on.
- * `read` gives the rows after one, `toKey` what names a row there.
+ * Reads all rows of a table page by page, and yields to the event loop between pages, so that a serving node stays
+ * responsive. `read` returns the rows after a key, `toKey` the key of a row.
  */
 export async function* readPages<Row, Key>(
   first: Key,
@@ -24,14 +24,14 @@ export async function* readPages<Row, Key>(
   }
 }
 
-/** Tells how far a count is, now and then. */
-export function createProgress(tell: Tell, what: string, total: number): (count: number) => void {
+/** Returns a function that adds to a count, and reports it about once a second. */
+export function createProgress(report: Tell, what: string, total: number): (count: number) => void {
   let done = 0
-  let toldMs = performance.now()
+  let reportedMs = performance.now()
   return (count) => {
     done += count
-    if (performance.now() - toldMs < tellEveryMs) return
-    toldMs = performance.now()
-    tell(`${done} of ${total} ${what}`)
+    if (performance.now() - reportedMs < reportEveryMs) return
+    reportedMs = performance.now()
+    report(`${done} of ${total} ${what}`)
   }
 }

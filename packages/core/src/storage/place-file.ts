@@ -4,17 +4,17 @@ import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
 
-/** What {@link placeFile} calls a file until it is whole, and what SQLite keeps beside that. */
+/** Name of a file while {@link placeFile} writes it, and names of SQLite's journals next to it. */
 const partialPattern = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.partial(?:-journal|-wal|-shm)?$/
 
-/** Whether a file is one that was begun here and is not whole, by its name; nothing that people call so. */
+/** Whether a name is that of an incomplete file of {@link placeFile}. Names chosen by people do not match. */
 export function isPartial(name: string): boolean {
   return partialPattern.test(name)
 }
 
 /**
- * Makes a file that is there whole or not at all, and that only its owner may read: `write` fills one of another name,
- * which then is on the disk before it gets its own. Throws `conflict` where there is a file of that name.
+ * Creates a file atomically, readable only by its owner: `write` fills a file with a temporary name, which is synced to
+ * disk before it gets its final name. Throws `conflict` if a file with that name exists.
  */
 export async function placeFile(to: string, write: (partial: string) => Promise<void>): Promise<void> {
   if (existsSync(to)) throw toTaken()
@@ -40,7 +40,10 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Unlike a change of name, a link never takes the place of a file that came meanwhile; not every file system has them. */
+/**
+ * Hard-links first: unlike a rename, a link never replaces a file that was created meanwhile. Not every file system has
+ * links.
+ */
 async function giveName(partial: string, to: string): Promise<void> {
   try {
     await link(partial, to)
@@ -53,5 +56,5 @@ async function giveName(partial: string, to: string): Promise<void> {
 }
 
 function toTaken(): RegistryError {
-  return new RegistryError('conflict', 'There is a file of this name already. Choose another one.')
+  return new RegistryError('conflict', 'A file with this name already exists. Choose another name.')
 }

@@ -6,14 +6,14 @@ import type { Tables } from './tables.ts'
 
 const connectionsMax = 10
 const connectTimeoutMs = 5_000
-/** Notices a server that went away without a word, or whoever waits for its answer would do so for ever. */
+/** Detects a server that disappeared without notice; queries would otherwise wait for it without end. */
 const keepAliveMs = 10_000
 
 const int8 = 20
 const numeric = 1700
 const parsers = { [int8]: Number, [numeric]: Number } as Record<number, (text: string) => unknown>
 
-/** Opens a pool of connections to PostgreSQL; nothing is connected before the first query. */
+/** Opens a pool of connections to PostgreSQL. Connects on the first query. */
 export function openPostgres(databaseUrl: string): Connections {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -21,12 +21,14 @@ export function openPostgres(databaseUrl: string): Connections {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    // All our big integers are times, counters and sequence numbers, which fit a double.
+    // Parse bigints as numbers: all of ours are times, counters and sequence numbers, which a double represents
+    // exactly.
     types: { getTypeParser: (id, format) => parsers[id] ?? pg.types.getTypeParser(id, format) },
   })
-  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks; without a listener the error would end the process.
   pool.on('error', () => {})
-  // And of one that breaks in use its query tells; without a listener of its own it would end the process too.
+  // A connection that breaks during a query rejects that query; without this listener the error would also end the
+  // process.
   pool.on('connect', (client) => void client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {

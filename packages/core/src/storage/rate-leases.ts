@@ -3,39 +3,40 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
 
-/** What a node asks for of the allowance of one key. */
+/** A node's request for points of one key's allowance. */
 export interface LeaseRequest {
   readonly key: string
   /** The whole allowance of a window. */
   readonly points: number
   readonly windowMs: number
-  /** What those who wait ask for together. */
+  /** Points that the waiting requests need together. */
   readonly need: number
-  /** The part of what is left that may be given beyond the need, as its divisor. */
+  /** Divisor of the remaining points: this share may be granted beyond the need. */
   readonly share: number
 }
 
 export interface LeaseGrant {
   readonly granted: number
-  /** What nobody has been given yet. */
+  /** Points that no node leases yet. */
   readonly rest: number
-  /** When the window ends by the database's clock, which is its name. */
+  /** End of the window on the database's clock; it also identifies the window. */
   readonly endsAt: number
   readonly endsInMs: number
 }
 
-/** By one statement. */
+/** Maximum rows deleted by one statement. */
 const sweptMax = 10_000
 const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', window_ms: 'whole' } as const
 
 const now = sql`(extract(epoch from statement_timestamp()) * 1000)::bigint`
-/** Of the row that is there: what is left in its window, or all of a new one. */
+/** Points left in the existing row's window, or all points if that window is over. */
 const left = sql`case when r.ends_at <= ${now} then excluded.points else greatest(0, excluded.points - r.taken) end`
 const grant = sql`least(${left}, greatest(excluded.need, (${left}) / excluded.share))`
 
 /**
- * Takes points of allowances that all nodes share, of many keys in one statement: of no key more in a window than its
- * points. Time is the database's, so that nodes whose clocks differ count the same windows. Only PostgreSQL has the table.
+ * Leases points of allowances that all nodes share, for many keys in one statement, and never more per window than a
+ * key's points. Uses the database's clock, so that nodes with different clocks count the same windows. Only PostgreSQL
+ * has the table.
  */
 export async function takeLeases(
   { read, dialect }: Pick<Database, 'read' | 'dialect'>,
@@ -46,7 +47,7 @@ export async function takeLeases(
     key: toStoredKey(key),
     window_ms: windowMs,
   }))
-  // One order for everybody, or two nodes could each wait for a row of the other.
+  // Sorted by key: in different orders two nodes could deadlock on each other's rows.
   const { rows: leases } = await sql<LeaseGrant & { key: string }>`
     insert into rate_leases as r (key, points, need, share, granted, taken, ends_at)
     select key, points, need, share, first, first, ${now} + window_ms
@@ -67,7 +68,7 @@ export async function takeLeases(
   return rows.map(({ key }) => byKey.get(key)!)
 }
 
-/** Forgets windows that are over, but for those that another node is at. */
+/** Deletes windows that are over, except rows that another node has locked. */
 export async function sweepLeases({ read }: Pick<Database, 'read'>): Promise<void> {
   let swept: bigint | undefined
   do {
@@ -76,7 +77,7 @@ export async function sweepLeases({ read }: Pick<Database, 'read'>): Promise<voi
   } while (swept === BigInt(sweptMax))
 }
 
-/** A key may name an address, which is nobody's to read in a database, and may be of any length. */
+/** Keys are stored as hashes: they may contain an address, which is personal data, and may have any length. */
 function toStoredKey(key: string): string {
   return createHash('sha256').update(key).digest('base64url')
 }

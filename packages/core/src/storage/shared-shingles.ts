@@ -4,35 +4,35 @@ import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
-/** What so many skills say is no sign of copying; the first to say it are kept, and no more are read. */
+/** A shingle that this many skills share is no sign of copying; only the first of them are stored and read. */
 export const skillsPerShingleMax = 128
 const groupsMax = 512
 
-/** That a skill has a shingle, and since which of its versions. */
+/** A shingle of a skill, with the first of its versions that has it. */
 export type SharedShingle = Tables['shared_shingles']
-/** A version whose shingles wait to be entered, {@link packShingles packed}. */
+/** A version whose shingles are not entered yet, {@link packShingles packed}. */
 export type WaitingSketch = Tables['waiting_sketches']
 
-/** Shingles that a skill shares with a text, by the version of it that had them first. */
+/** Shingles that a skill shares with a text, grouped by the version of it that had them first. */
 export interface SharedGroup {
   readonly skill_num: number
   readonly sketch_num: number
   readonly shared: number
-  /** How many shingles that version has in all. */
+  /** Total number of shingles of that version. */
   readonly shingles: number
 }
 
-/** Shingles as one value: doubles, eight bytes each. */
+/** Encodes shingles as doubles of eight bytes each. */
 export function packShingles(shingles: readonly number[]): Buffer {
   return Buffer.from(Float64Array.from(shingles).buffer)
 }
 
-/** Undoes {@link packShingles}. The bytes are copied: those of a row may begin anywhere, which doubles may not. */
+/** Decodes {@link packShingles}. Copies the bytes, because those of a row may not be aligned for doubles. */
 export function unpackShingles(packed: Uint8Array): Float64Array {
   return new Float64Array(new Uint8Array(packed).buffer)
 }
 
-/** Numbers a version; nothing where it has a number already. */
+/** Assigns a number to a version; does nothing if it has one. */
 export const insertSketch = keepCompiled((db, sketch: { versionId: string; shingleCount: number }) =>
   db
     .insertInto('version_sketches')
@@ -41,7 +41,7 @@ export const insertSketch = keepCompiled((db, sketch: { versionId: string; shing
     .returning('num'),
 )
 
-/** Has the shingles of a version wait, by its number and the id of its skill. */
+/** Queues the shingles of a version, with its number and the id of its skill. */
 export const insertWaiting = keepCompiled((db, sketch: { num: number; shingles: Buffer; skillId: string }) =>
   db
     .insertInto('waiting_sketches')
@@ -58,7 +58,7 @@ export const insertWaiting = keepCompiled((db, sketch: { num: number; shingles: 
     ),
 )
 
-/** Enters shingles, each new to its skill or left as it is; cheapest in their order. */
+/** Enters shingles; a shingle that the skill already has stays unchanged. Sorted input is cheapest. */
 export async function putShingles(
   trx: WriteTransaction,
   dialect: Dialect,
@@ -72,8 +72,8 @@ export async function putShingles(
 }
 
 /**
- * Who shares any of these shingles, also by entries that wait; where that are very many, those whose shared ones few
- * others have.
+ * Finds the skills that share any of these shingles, including queued entries. If there are too many, returns those
+ * that share the rarest shingles.
  */
 export async function findShared(
   db: Kysely<Tables>,
@@ -96,7 +96,10 @@ export async function findShared(
   return rows
 }
 
-/** Which of some skills have which of these shingles, and since which of their versions; without those that wait. */
+/**
+ * Reads which of the given skills have which of these shingles, and since which version. Queued entries are not
+ * included.
+ */
 export async function readHolders(
   db: Kysely<Tables>,
   dialect: Dialect,
@@ -109,7 +112,7 @@ export async function readHolders(
   return rows
 }
 
-/** Those of the shingles that are entered for as many skills as are kept of one. */
+/** The shingles that already have the maximum number of skills. */
 export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[]): Promise<number[]> {
   const rows = await db
     .selectFrom('shared_shingles')
@@ -121,12 +124,12 @@ export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[
   return rows.map(({ shingle }) => shingle)
 }
 
-/** The versions after one whose shingles wait to be entered, in their order. */
+/** The queued versions after a number, in order. */
 export const selectWaiting = keepCompiled((db, { after }: { after: number }) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', after).orderBy('sketch_num'),
 )
 
-/** An entry that waits may be there already: whoever enters it has not told everyone yet. */
+/** A queued entry may already be entered too, because the process that enters it has not published that yet. */
 function selectHits(dialect: Dialect, shingles: readonly number[], waiting: readonly SharedShingle[]) {
   if (waiting.length === 0) return selectEntered(dialect, shingles)
   return sql`select shingle, skill_num, min(sketch_num) as sketch_num
@@ -139,14 +142,14 @@ function selectEntered(dialect: Dialect, shingles: readonly number[]): RawBuilde
     where shingle in (select given.value from ${toTable(dialect, shingles)})`
 }
 
-/** One parameter for any number of them, so that the statement stays the same. */
+/** One parameter for any number of values, so that the statement text stays the same. */
 function toTable(dialect: Dialect, numbers: readonly number[]): RawBuilder<unknown> {
   return dialect === 'sqlite'
     ? sql`json_each(${JSON.stringify(numbers)}) as given`
     : sql`unnest(cast(${numbers} as bigint[])) as given (value)`
 }
 
-/** As {@link toTable}, of three columns. */
+/** As {@link toTable}, with three columns. */
 function toEntries(dialect: Dialect, entries: readonly SharedShingle[]): RawBuilder<unknown> {
   if (dialect === 'postgres') {
     const columns = (['shingle', 'skill_num', 'sketch_num'] as const).map((name) => entries.map((entry) => entry[name]))

@@ -5,29 +5,32 @@ import { createCheckpoints, type Checkpoints } from './checkpoints.ts'
 import type { Connections } from './connections.ts'
 import type { Tables } from './tables.ts'
 
-/** Waiting for another process's lock blocks the thread, so it is short; the writer tries again without blocking. */
+/**
+ * Waiting for another process's lock blocks the thread, so the timeout is short; the writer retries without blocking.
+ */
 const busyTimeoutMs = 50
 const statementsKeptMax = 500
 const cacheKibibytes = 8_192
 /**
- * Moving the journal into the file is felt by whoever commits just then: done more often it slows publishing down, done
- * less often it takes longer each time. Where a thread does it, commits do only what that cannot keep up with.
+ * Pages in the write-ahead log that trigger a checkpoint. A checkpoint delays the commit that runs it: a lower number
+ * slows publishing down, a higher one makes each checkpoint longer. With a checkpoint thread, commits only checkpoint
+ * what it cannot keep up with.
  */
 const checkpointPages = { alone: 2000, besideThread: 8000 }
 
 /**
- * What the journal keeps of the room that it once needed: as much as it takes when all is well. It grows as long as
- * somebody reads, and without this would stay as large as an export of a busy node made it.
+ * Size to which SQLite truncates the write-ahead log after a checkpoint: its normal size. It grows as long as a read
+ * transaction is open, and would otherwise keep the size that an export of a busy node caused.
  */
 const journalBytesMax = 64 * 1024 * 1024
 
 type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 
-/** Opens (and makes) an SQLite file. `:memory:` is a database that ends with the process. */
+/** Opens an SQLite file, and creates it if it does not exist. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
   if (path !== ':memory:') createFile(path)
   const database = open(path)
-  // A database in memory belongs to its connection: a second one would be another database.
+  // An in-memory database belongs to its connection: a second connection would open another database.
   const reading = path === ':memory:' ? undefined : openBeside(database)
   const checkpoints = reading && beginCheckpoints(database)
   const main = connect(database, checkpoints?.committed)
@@ -39,7 +42,7 @@ export function openSqlite(path: string): Connections {
     async compact() {
       await checkpoints?.stop()
       await query`vacuum`.execute(main)
-      // The new file is in the journal as yet.
+      // The rewritten file is still in the write-ahead log.
       await query`pragma wal_checkpoint(truncate)`.execute(main)
     },
     async close() {
@@ -50,7 +53,7 @@ export function openSqlite(path: string): Connections {
   }
 }
 
-/** A second connection, for reading; the first is closed where there can be none. */
+/** Opens a second connection, for reading. If that fails, closes the first. */
 function openBeside(database: SqliteDatabase.Database): SqliteDatabase.Database {
   try {
     return open(database.name, { readonly: true })
@@ -60,12 +63,15 @@ function openBeside(database: SqliteDatabase.Database): SqliteDatabase.Database 
   }
 }
 
-/** Private skills and secrets are in it: for its owner alone. SQLite gives the journal the mode of the file. */
+/**
+ * Creates the file readable only by its owner: it contains private skills and secrets. SQLite gives the journal the
+ * same mode.
+ */
 function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {
-    // It exists, or SQLite reports why it cannot be opened.
+    // It exists, or SQLite will report why it cannot be opened.
   }
 }
 
@@ -85,7 +91,7 @@ function configure(database: SqliteDatabase.Database): void {
   database.pragma(`cache_size = -${cacheKibibytes}`)
   if (database.readonly) return
   database.pragma('journal_mode = WAL')
-  // FULL: an answered write survives a power cut, not only a crash of the process.
+  // FULL: a confirmed write survives a power failure, not only a crash of the process.
   database.pragma('synchronous = FULL')
   database.pragma('foreign_keys = ON')
   database.pragma(`wal_autocheckpoint = ${checkpointPages.alone}`)
@@ -104,8 +110,9 @@ function connect(database: SqliteDatabase.Database, onCommit?: () => void): Kyse
 }
 
 /**
- * Kysely prepares every query anew, which costs six times what running it does; so statements are kept by their text.
- * A plain `begin` takes the write lock only at the first write, and can then fail half way: all of ours begin with it.
+ * Caches prepared statements by their text: Kysely prepares every query again, which costs six times as much as running
+ * it. A plain `begin` takes the write lock only at the first write, which can then fail halfway, so write transactions
+ * use `begin immediate`.
  */
 export function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => void): KyselyDatabase {
   const statements = new Map<string, KyselyStatement>()
@@ -128,7 +135,7 @@ export function memoiseStatements(database: SqliteDatabase.Database, onCommit?: 
   }
 }
 
-/** SQLite rolls back by itself when the disk is full; a rollback after that would fail and hide the reason. */
+/** On a full disk SQLite rolls back by itself; another rollback would fail and hide the original error. */
 function prepareRollback(database: SqliteDatabase.Database): KyselyStatement {
   const rollback = database.prepare('rollback') as KyselyStatement
   const nothing = { changes: 0, lastInsertRowid: 0 }

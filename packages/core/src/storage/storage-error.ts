@@ -1,33 +1,33 @@
 import { RegistryError } from '@skillstead/protocol'
 
 interface Trouble {
-  /** Codes of both databases; PostgreSQL's are classes of five characters. */
+  /** Error codes of both databases; PostgreSQL's have five characters, whose first two are the class. */
   readonly codes: RegExp
   readonly detail: string
   readonly retryAfterSeconds: number
 }
 
-/** What is nobody's fault who asks, and passes or is put right by the operator. */
+/** Failures that are not the caller's fault: temporary, or for the operator to fix. */
 const troubles: readonly Trouble[] = [
   {
     codes: /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT|53100)/,
     detail:
-      'The disk of this registry is full, so nothing can be stored until its operator makes room. Reading goes on.',
+      'The disk of this registry is full. Nothing can be stored until its operator frees space. Reading still works.',
     retryAfterSeconds: 30,
   },
   {
     codes: /^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|25006)/,
-    detail: 'This registry cannot be written at the moment; its operator has to look into it. Reading goes on.',
+    detail: 'This registry cannot be written at the moment. Its operator must fix that. Reading still works.',
     retryAfterSeconds: 30,
   },
   {
     codes: /^(SQLITE_(CORRUPT|NOTADB)|XX00[12])/,
-    detail: 'The storage of this registry is damaged; its operator has to look into it.',
+    detail: 'The storage of this registry is damaged. Its operator must repair it.',
     retryAfterSeconds: 60,
   },
   {
     codes: /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|40...|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
-    detail: 'The storage cannot take this at the moment. Try again shortly.',
+    detail: 'The storage is busy or unavailable. Try again shortly.',
     retryAfterSeconds: 2,
   },
 ]
@@ -40,8 +40,9 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * A database that is busy, full, damaged or gone answers 503 and is never mistaken for an empty one; other errors pass.
- * Whoever asks is told in general words: names of files and tables are in the cause, for the operator.
+ * Maps errors of a busy, full, damaged or unavailable database to a 503, so that it is never mistaken for an empty one;
+ * returns other errors unchanged. Callers get a general message: names of files and tables are in the cause, for the
+ * operator.
  */
 export function toRegistryError(error: unknown): unknown {
   if (error instanceof RegistryError) return error

@@ -7,14 +7,17 @@ import type { Tables } from './tables.ts'
 import { toVector, type SkillText } from './text-search.ts'
 import type { WriteTransaction } from './writer.ts'
 
-/** What the full-text index is to have of a skill, and what the skill is called for people. */
+/** The expected index entry of a skill, with the skill's full name. */
 export interface NumberedText {
   readonly num: number
   readonly name: string
   readonly text: SkillText
 }
 
-/** Where the index is not what it is to be: names of skills, and numbers of what is no skill. */
+/**
+ * Differences between the index and the skills: names of skills with missing or wrong entries, and numbers of surplus
+ * entries.
+ */
 export interface WrongTexts {
   readonly missing: readonly string[]
   readonly wrong: readonly string[]
@@ -22,36 +25,36 @@ export interface WrongTexts {
   readonly total: number
 }
 
-/** Compares the whole full-text index with what it is to hold, word by word. */
+/** Compares the whole full-text index with the expected texts, word by word. */
 export function findWrongTexts(database: Database, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   return database.dialect === 'sqlite' ? compareWords(database.read, pages) : compareVectors(database.read, pages)
 }
 
 /**
- * A connection keeps where the parts of SQLite's full-text index lie, and finds out that another one moved them only by
- * a query of the index itself: what reads it in other ways would take what it finds for damage.
+ * Refreshes a connection's view of SQLite's full-text index. A connection caches where the parts of the index are, and
+ * only a query of the index itself detects that another connection moved them; other reads would report false damage.
  */
 export async function noticeMovedTexts(db: Kysely<Tables>): Promise<void> {
   await sql`select rowid from skill_text limit 1`.execute(db)
 }
 
-/** Empties the full-text index, whatever state it is in. */
+/** Empties the full-text index, even if it is damaged. */
 export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   if (dialect === 'postgres') return void (await sql`delete from skill_text`.execute(trx))
-  // What may be damaged is not asked to delete its own rows.
+  // Drops the table: deleting rows could fail in a damaged index.
   const { rows } = await sql<{ sql: string }>`select sql from sqlite_schema where name = 'skill_text'`.execute(trx)
   await sql`drop table skill_text`.execute(trx)
   await sql.raw(rows[0]!.sql).execute(trx)
 }
 
-/** The order of the columns of the table. */
+/** The columns in the order of the table. */
 const columns = ['name', 'owner', 'keywords', 'description', 'headings', 'summary', 'category'] as const
-/** How many places of words are read at a time. */
+/** Number of word positions that are read at a time. */
 const placesMax = 20_000
 
 /**
- * SQLite keeps nothing of the texts but where which word stands, and gives that in the order of the words. So each skill
- * has a sum over its words and their places, which is the same in any order, of what is there and of what is to be.
+ * SQLite's index stores only the positions of words, and returns them in the order of the words. So each skill has a
+ * sum over its words and positions, which does not depend on the order, for the stored and the expected text.
  */
 async function compareWords(db: Kysely<Tables>, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   const found = await readSums(db)
@@ -90,7 +93,7 @@ async function readSums(db: Kysely<Tables>): Promise<Map<number, bigint>> {
   }
 }
 
-/** The last of as many words as have so many places together, at least one. */
+/** The last of the first words that together have `placesMax` positions; at least the first word. */
 function toLast(words: readonly { term: string; cnt: number }[]): string {
   let places = 0
   const end = words.findIndex(({ cnt }) => (places += cnt) > placesMax)
@@ -116,7 +119,7 @@ function hashWord(column: string, word: string, offset: number): bigint {
   return createHash('md5').update(`${column}\n${offset}\n${word}`).digest().readBigUInt64LE()
 }
 
-/** PostgreSQL has the whole of each text's vector, and makes the one that is to be. */
+/** PostgreSQL stores each text's whole vector, and computes the expected one. */
 async function compareVectors(db: Kysely<Tables>, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   const missing: string[] = []
   const wrong: string[] = []

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import type { WriteTransaction } from './writer.ts'
 
-/** The words of a skill, tokenised and space-joined, a text for each field that is searched. */
+/** The words of a skill: tokens joined by spaces, one text for each searchable field. */
 export interface SkillText {
   readonly name: string
   readonly owner: string
@@ -13,13 +13,13 @@ export interface SkillText {
   readonly category: string
 }
 
-/** What to look for: tokens, any of which may be there, the last perhaps only begun. */
+/** A search: tokens, any of which may match; the last may be a prefix. */
 export interface TextQuery {
   readonly terms: readonly string[]
   readonly prefixLast: boolean
 }
 
-/** Puts the words of a skill into the database's own full-text index, in the place of those it had. */
+/** Writes the words of a skill into the database's full-text index, replacing the previous ones. */
 export async function putSkillText(
   trx: WriteTransaction,
   dialect: Dialect,
@@ -40,7 +40,7 @@ export async function putSkillText(
     on conflict (num) do update set vector = excluded.vector`.execute(trx)
 }
 
-/** What PostgreSQL keeps of a text: its fields, which may be columns, as one vector of weighted words. */
+/** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
   const { name, owner, keywords, description, headings, summary, category } = text
   return sql`setweight(to_tsvector('simple', ${both(name, owner)}), 'A')
@@ -53,7 +53,7 @@ function both(first: unknown, second: unknown): RawBuilder<string> {
   return sql`cast(${first} as text) || ' ' || cast(${second} as text)`
 }
 
-/** Takes a skill out of the full-text index. */
+/** Removes a skill from the full-text index. */
 export async function removeSkillText(trx: WriteTransaction, num: number, dialect: Dialect = 'sqlite'): Promise<void> {
   if (dialect === 'sqlite') await sql`delete from skill_text where rowid = ${num}`.execute(trx)
   else await sql`delete from skill_text where num = ${num}`.execute(trx)
@@ -70,7 +70,7 @@ export function matchText(dialect: Dialect, query: TextQuery): RawBuilder<{ num:
     from skill_text, to_tsquery('simple', ${toTsQuery(query)}) as query where vector @@ query)`
 }
 
-/** A table expression of `num` and `term`, the place of a word in the query, for the skills that have the word. */
+/** A table expression of `num` and `term` (the index of a word in the query) for the skills that contain the word. */
 export function matchWords(
   dialect: Dialect,
   { terms, prefixLast }: TextQuery,

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
 import type { Writer } from './writer.ts'
 
-/** A content that no version has, and how many bytes it takes as it is stored. */
+/** A blob that no version uses, with its stored size in bytes. */
 export interface UnusedBlob {
   readonly digest: string
   readonly stored: number
@@ -11,7 +11,7 @@ export interface UnusedBlob {
 
 const pageRows = 250
 
-/** The contents that no version has, some at a time; `read` says how many were looked at. */
+/** Finds the blobs that no version uses, in batches; `read` is the number of blobs that were checked. */
 export async function* findUnusedBlobs(
   db: Kysely<Tables>,
 ): AsyncGenerator<{ readonly unused: UnusedBlob[]; readonly read: number }> {
@@ -27,8 +27,8 @@ export async function* findUnusedBlobs(
 }
 
 /**
- * Removes those of the contents that no version has by now; answers which. A publish stores contents and the lists of
- * files that refer to them in one transaction, and transactions take turns, so none is removed in between.
+ * Deletes those blobs that are still unused, and returns them. A publish stores blobs and the lists of files that refer
+ * to them in one transaction, and transactions are serialised, so a blob in use is never deleted.
  */
 export async function removeUnusedBlobs(writer: Writer, unused: readonly UnusedBlob[]): Promise<UnusedBlob[]> {
   if (unused.length === 0) return []

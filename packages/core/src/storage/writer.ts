@@ -6,37 +6,37 @@ import type { Connections } from './connections.ts'
 import { isBusy } from './storage-error.ts'
 import type { Tables } from './tables.ts'
 
-/** The handle inside a write; nothing else may be awaited there, or every other writer waits too. */
+/** The transaction inside a write. Await nothing else there: all other writers wait. */
 export type WriteTransaction = Transaction<Tables>
 
 /**
- * The one door for changes. What waits is committed together, each piece of work in a savepoint of its own: one that
- * throws takes nothing with it, and many pay for one sync of the disk.
+ * The only way to change the database. Queued writes are committed together, each in its own savepoint: a write that
+ * throws does not affect the others, and many writes share one sync of the disk.
  */
 export interface Writer {
-  /** Runs the work in a transaction; resolves after the commit and after everyone who follows changes has seen it. */
+  /** Runs the work in a transaction; resolves after the commit and after all commit listeners have run. */
   write<T>(work: (trx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Called after every commit, before its writers are answered. */
+  /** Called after every commit, before its writes resolve. */
   onCommit(listener: () => Promise<void> | void): void
-  /** Resolves when nothing is waiting or running. */
+  /** Resolves when no write is queued or running. */
   settle(): Promise<void>
 }
 
 interface WriteOptions {
-  /** Part of much that comes at once: nobody waits for this one, so that more of it may share a commit. */
+  /** Marks a write of an import or similar bulk work: no client waits for it, so larger batches may share a commit. */
   readonly bulk?: boolean
 }
 
-/** Bounds of one transaction, so that no group holds the event loop or the lock for long. */
-const groupMax = 48
-const groupMs = 30
-/** As long as nobody else waits, a group of bulk goes on for so long, and lets the event loop turn meanwhile. */
-const bulkGroupMax = 512
-const bulkGroupMs = 250
+/** Limits of a transaction, so that no batch blocks the event loop or the lock for long. */
+const batchMax = 48
+const batchMs = 30
+/** Larger limits of a transaction while only bulk writes are queued. It yields to the event loop meanwhile. */
+const bulkBatchMax = 512
+const bulkBatchMs = 250
 const waitingMax = 10_000
 const lockRetries = 40
-/** So long a transaction may say nothing. */
-const silentMs = 30_000
+/** How long PostgreSQL waits for an idle transaction before it ends it. */
+const idleMs = 30_000
 
 interface Job {
   readonly bulk: boolean
@@ -47,76 +47,76 @@ interface Job {
 }
 
 export function createWriter(connections: Connections): Writer {
-  const waiting: Job[] = []
-  /** How many of those are not bulk. */
+  const queued: Job[] = []
+  /** Number of queued writes that are not bulk. */
   let urgent = 0
   const listeners: (() => Promise<void> | void)[] = []
   let running: Promise<void> | undefined
 
   async function run(): Promise<void> {
-    while (waiting.length > 0) {
-      // One turn of the event loop: everybody who is about to write comes along in the same commit.
+    while (queued.length > 0) {
+      // One turn of the event loop: writes that are about to be queued join the same commit.
       await setImmediate()
-      const group: Job[] = []
+      const batch: Job[] = []
       try {
-        await pRetry(() => commitGroup(group), {
+        await pRetry(() => commitBatch(batch), {
           retries: lockRetries,
           minTimeout: 5,
           maxTimeout: 250,
-          shouldRetry: ({ error }) => group.length === 0 && isBusy(error),
+          shouldRetry: ({ error }) => batch.length === 0 && isBusy(error),
         })
       } catch (error) {
-        // With no job begun the failure (a lock held too long, a lost connection) is that of the first in line.
-        for (const job of group.length > 0 ? group : takeFirst()) job.reject(error)
+        // If no job began, the failure (a lock held too long, a lost connection) belongs to the first in the queue.
+        for (const job of batch.length > 0 ? batch : takeFirst()) job.reject(error)
         continue
       }
-      await tellListeners()
-      for (const job of group) settleJob(job)
+      await notifyListeners()
+      for (const job of batch) resolveJob(job)
     }
     running = undefined
   }
 
   function takeFirst(): Job[] {
-    const jobs = waiting.splice(0, 1)
+    const jobs = queued.splice(0, 1)
     urgent -= jobs.filter(({ bulk }) => !bulk).length
     return jobs
   }
 
-  function commitGroup(group: Job[]): Promise<void> {
+  function commitBatch(batch: Job[]): Promise<void> {
     return connections.main.transaction().execute(async (trx) => {
       if (connections.dialect === 'postgres') await lockHead(trx)
       const startedMs = performance.now()
       let turnedMs = startedMs
       for (let [job] = takeFirst(); job; [job] = takeFirst()) {
-        group.push(job)
+        batch.push(job)
         await runJob(job, trx)
-        if (!isOpen(group, performance.now() - startedMs)) return
-        if (performance.now() - turnedMs < groupMs) continue
+        if (!isOpen(batch, performance.now() - startedMs)) return
+        if (performance.now() - turnedMs < batchMs) continue
         await setImmediate()
         turnedMs = performance.now()
       }
     })
   }
 
-  function isOpen(group: readonly Job[], ms: number): boolean {
-    const isBulk = urgent === 0 && group.every(({ bulk }) => bulk)
-    return isBulk ? group.length < bulkGroupMax && ms < bulkGroupMs : group.length < groupMax && ms < groupMs
+  function isOpen(batch: readonly Job[], ms: number): boolean {
+    const isBulk = urgent === 0 && batch.every(({ bulk }) => bulk)
+    return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
   }
 
-  async function tellListeners(): Promise<void> {
+  async function notifyListeners(): Promise<void> {
     for (const listener of listeners) await listener()
   }
 
   return {
     async write<T>(work: (trx: WriteTransaction) => Promise<T>, { bulk = false }: WriteOptions = {}) {
-      if (waiting.length >= waitingMax) {
-        throw new RegistryError('overloaded', 'Too many changes are waiting. Try again in a moment.', {
+      if (queued.length >= waitingMax) {
+        throw new RegistryError('overloaded', 'Too many writes are queued. Try again in a moment.', {
           retryAfterSeconds: 1,
         })
       }
       return new Promise<T>((resolve, reject) => {
         if (!bulk) urgent++
-        waiting.push({ bulk, work, resolve: resolve as (value: unknown) => void, reject })
+        queued.push({ bulk, work, resolve: resolve as (value: unknown) => void, reject })
         running ??= run()
       })
     },
@@ -128,11 +128,12 @@ export function createWriter(connections: Connections): Writer {
 }
 
 /**
- * PostgreSQL would let two writers number the log at once; the head's lock makes them take turns, as in SQLite. All nodes
- * wait for it, so the server takes it from one that is paused or cut off, for which it would wait for hours.
+ * PostgreSQL would let two writers number the log at the same time; the lock of the head row serialises them, as in
+ * SQLite. All nodes wait for this lock, so the server ends a transaction whose node is paused or disconnected, instead
+ * of queued for hours.
  */
 async function lockHead(trx: WriteTransaction): Promise<void> {
-  await sql`select set_config('idle_in_transaction_session_timeout', ${`${silentMs}`}, true) from heads
+  await sql`select set_config('idle_in_transaction_session_timeout', ${`${idleMs}`}, true) from heads
     for update`.execute(trx)
 }
 
@@ -148,7 +149,7 @@ async function runJob(job: Job, trx: WriteTransaction): Promise<void> {
   }
 }
 
-/** A full disk ends the whole transaction by itself; then the reason is what must be told, not that nothing is left. */
+/** On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback. */
 async function rollBack(trx: WriteTransaction, reason: unknown): Promise<void> {
   try {
     await sql`rollback to savepoint job`.execute(trx)
@@ -157,7 +158,7 @@ async function rollBack(trx: WriteTransaction, reason: unknown): Promise<void> {
   }
 }
 
-function settleJob(job: Job): void {
+function resolveJob(job: Job): void {
   if (job.outcome && 'value' in job.outcome) job.resolve(job.outcome.value)
   else job.reject(job.outcome?.error)
 }
