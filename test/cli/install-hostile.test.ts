@@ -95,7 +95,7 @@ it('refuses packages that are not what was promised, or that would write elsewhe
     'takes the folder for a repo',
   )
   const double = [document, { path: 'a.md', bytes: Buffer.from('x') }, { path: 'A.md', bytes: Buffer.from('y') }]
-  await expect(fetchOf(writeZip(double), double)).rejects.toThrow('where case is ignored')
+  await expect(fetchOf(writeZip(double), double)).rejects.toThrow('when case is ignored')
   const link = Buffer.from(writeZip([document, other]))
   // The mode of the second entry, in the last of the headers: a link.
   link.writeUInt32LE(0o120777 * 0x10000, link.lastIndexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02])) + 38)

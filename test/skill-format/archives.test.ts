@@ -139,7 +139,7 @@ describe('paths of files', () => {
     ['./a', '`..`'],
     ['a//b', 'empty'],
     ['a/', 'empty'],
-    ['a\\b', 'back-slash'],
+    ['a\\b', 'backslash'],
     ['a\nb', 'control'],
     ['a\u0085b', 'control'],
     ['C:/x', 'drive'],
@@ -178,7 +178,7 @@ describe('paths of files', () => {
     '.\uFF47it/config',
     'a\\.git\\config',
   ])('may not have a segment that a file system takes for .git: %j', (path) => {
-    expect(messagesOf(path)).toEqual([expect.stringContaining('take a segment of the path for `.git`')])
+    expect(messagesOf(path)).toEqual([expect.stringContaining('treat a segment of the path as `.git`')])
   })
 
   it('may begin like .git', () => {
@@ -193,7 +193,7 @@ describe('paths of files', () => {
     [['a/HE\u200BAD', 'a/objects', 'a/refs']],
     [['w/HEAD', 'w/commondir', 'other/objects/x', 'other/refs/x']],
   ])('may not make a folder that git takes for a bare repository: %j', (paths) => {
-    expect(messagesOf(...paths)).toEqual([expect.stringContaining('git takes the folder for a repository')])
+    expect(messagesOf(...paths)).toEqual([expect.stringContaining('git treats the folder as a repository')])
   })
 
   it('may have names of a bare repository in different folders', () => {
@@ -201,7 +201,7 @@ describe('paths of files', () => {
   })
 
   it('may not be equal ignoring case and normalisation, nor a file and a folder at once', () => {
-    expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path is the same as 'a/B' where case is ignored."])
+    expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path equals 'a/B' when case is ignored."])
     expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
     expect(messagesOf('Lib', 'lib/x')).toEqual(['Lib: The path is also the folder of another file.'])
     expect(messagesOf('a', 'a')).toHaveLength(1)
@@ -280,12 +280,12 @@ describe('reading an archive', () => {
     const inFolder = [{ ...doc, name: 'pdf/SKILL.md' }, { name: 'pdf/.git/HEAD' }, { name: 'pdf/.git/objects/x' }]
     expect(await readArchive(zip(inFolder), 'zip')).toMatchObject({ files: [], hasGitFolder: true })
     for (const name of ['a/.git/HEAD', '.GIT/config', 'a/git~1/config', 'a/.git']) {
-      expect(await refusalOf(zip([doc, { name }]))).toContain('for `.git`')
-      expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain('for `.git`')
+      expect(await refusalOf(zip([doc, { name }]))).toContain('as `.git`')
+      expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain('as `.git`')
     }
     expect(await refusalOf(zip([...inFolder, { name: 'pdf/a/.git/x' }]))).toContain('a/.git: ')
     const bare = ['HEAD', 'objects/x', 'refs/x', 'config'].map((name) => ({ name }))
-    expect(await refusalOf(zip([doc, ...bare]))).toContain('HEAD: Beside `objects`')
+    expect(await refusalOf(zip([doc, ...bare]))).toContain('HEAD: Next to `objects`')
   })
 
   it('reads long names and global headers of a tar, and composes decomposed names', async () => {
@@ -304,29 +304,29 @@ describe('reading an archive', () => {
   })
 
   it.each<[string, RawEntry, string]>([
-    ['traversal', { name: '../x' }, '../x: The path holds an empty, `.` or `..`'],
+    ['traversal', { name: '../x' }, '../x: The path contains an empty, `.` or `..`'],
     ['absolute paths', { name: '/etc/x' }, '/etc/x: The path is absolute'],
-    ['back-slashes', { name: 'a\\..\\x' }, 'back-slash'],
+    ['back-slashes', { name: 'a\\..\\x' }, 'backslash'],
     ['links', { name: 'l', data: '/etc/passwd', mode: 0o120777 }, 'l: Links'],
     ['devices', { name: 'd', mode: 0o020644 }, 'd: Only plain files'],
     ['encrypted entries', { name: 'e', flags: 1 }, 'e: Encrypted'],
     ['other methods', { name: 'm', method: 12 }, 'm: The file is compressed by a method'],
-    ['entries twice', { name: 'SKILL.md', data: 'other' }, 'SKILL.md: The archive holds this path twice'],
-    ['two documents', { name: 'skill.md', data: 'other' }, 'There must be one SKILL.md'],
+    ['entries twice', { name: 'SKILL.md', data: 'other' }, 'SKILL.md: The archive contains this path twice'],
+    ['two documents', { name: 'skill.md', data: 'other' }, 'There must be exactly one SKILL.md'],
     ['a wrong checksum', { name: 'c', data: 'x', crc: 1 }, 'c: The checksum'],
-    ['a stored size that lies', { name: 's', data: 'x', size: 5 }, 's: The file has another size'],
+    ['a stored size that lies', { name: 's', data: 'x', size: 5 }, 's: The file does not have its declared size'],
     [
       'a deflated file longer than declared',
       { name: 's', data: 'x'.repeat(1e6), method: 8, size: 5 },
-      's: The file has another size',
+      's: The file does not have its declared size',
     ],
     [
       'a deflated file shorter than declared',
       { name: 's', data: 'x', method: 8, size: 5 },
-      's: The file has another size',
+      's: The file does not have its declared size',
     ],
     ['data that is not deflate', { name: 's', data: 'x', method: 8, packedSize: 1 }, 'damaged'],
-    ['zip64 sizes', { name: 'z', size: 0xffffffff }, 'z: Entries in zip64 form'],
+    ['zip64 sizes', { name: 'z', size: 0xffffffff }, 'z: Entries in zip64 format'],
     ['headers that differ in name', { name: 'n', local: { name: 'o' } }, 'n: The two headers'],
     ['headers that differ in size', { name: 'n', data: 'x', local: { size: 9 } }, 'n: The two headers'],
     ['headers that differ in method', { name: 'n', data: 'x', local: { method: 8 } }, 'n: The two headers'],
@@ -366,10 +366,10 @@ describe('reading an archive', () => {
     expect(await refusalOf(Buffer.concat([whole.subarray(0, -22), locator, end]))).toContain('zip64')
     expect(await refusalOf(zip([doc], { count: 0xffff }))).toContain('zip64')
     expect(await refusalOf(zip([doc], { tail: Buffer.from('garbage') }))).toContain('after the end')
-    expect(await refusalOf(whole.subarray(0, -1))).toContain('cut off')
+    expect(await refusalOf(whole.subarray(0, -1))).toContain('truncated')
     expect(await refusalOf(Buffer.concat([Buffer.from('garbage'), whole]))).toContain('damaged')
     expect(await refusalOf(zip([doc], { count: 2 }))).toContain('damaged')
-    expect(await refusalOf(Buffer.from('PK'))).toContain('no zip')
+    expect(await refusalOf(Buffer.from('PK'))).toContain('not a zip')
     expect(await refusalOf(zip([]))).toContain('no SKILL.md')
     expect(await refusalOf(zip([{ name: 'a/SKILL.md' }, { name: 'b/x' }]))).toContain('no SKILL.md')
   })
@@ -377,7 +377,7 @@ describe('reading an archive', () => {
   it('stops inflating a bomb at the limits', async () => {
     const zeros = Buffer.alloc(100 * 1024 * 1024)
     const bomb = { name: 'b', data: zeros, method: 8, size: 1024, crc: 0 }
-    expect(await refusalOf(zip([doc, bomb]))).toContain('another size')
+    expect(await refusalOf(zip([doc, bomb]))).toContain('its declared size')
     const bombs = Array.from({ length: 20 }, (_, i) => ({ name: `b${i}`, data: zeros.subarray(0, 1 << 20), method: 8 }))
     expect(await refusalOf(zip([doc, ...bombs]))).toContain('16777216 are allowed')
     expect(await refusalOf(tarGz(tarEntry('.git/x', zeros), tarEntry('SKILL.md')), 'tar.gz')).toContain(
@@ -390,9 +390,9 @@ describe('reading an archive', () => {
     ['hard links', [tarEntry('l', '', '1', 'SKILL.md')], 'l: Links'],
     ['devices', [tarEntry('d', '', '3')], 'd: Only plain files'],
     ['pipes', [tarEntry('p', '', '6')], 'p: Only plain files'],
-    ['traversal', [tarEntry('../x', 'x')], '../x: The path holds'],
+    ['traversal', [tarEntry('../x', 'x')], '../x: The path contains'],
     ['absolute paths', [tarEntry('/x', 'x')], '/x: The path is absolute'],
-    ['entries twice', [tarEntry('x', 'x'), tarEntry('./x', 'y')], 'x: The archive holds this path twice'],
+    ['entries twice', [tarEntry('x', 'x'), tarEntry('./x', 'y')], 'x: The archive contains this path twice'],
     ['files over 10 MiB', [tarEntry('x', 'x'.repeat(10 * 1024 * 1024 + 1))], 'x: The file has 10485761 bytes'],
     ['more than 16 MiB', [tarEntry('x', 'x'.repeat(9e6)), tarEntry('y', 'y'.repeat(9e6))], 'more than 16777216'],
     ['more than 512 files', Array.from({ length: 512 }, (_, i) => tarEntry(`f${i}`)), 'more than 512 files'],

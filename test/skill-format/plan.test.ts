@@ -71,8 +71,8 @@ describe('the plan of a listing', () => {
     const plan = planListing(skills, 200)
     expect(plan.shorten.map(({ name }) => name)).toEqual(['a', 'b'])
     expect(plan.drop).toEqual([
-      { index: 2, name: 'c', cost: 501, reason: 'It does not fit after those before it.' },
-      { index: 3, name: 'd', cost: 501, reason: 'One before it does not fit, and the order is kept.' },
+      { index: 2, name: 'c', cost: 501, reason: 'It does not fit after the skills before it.' },
+      { index: 3, name: 'd', cost: 501, reason: 'A skill before it does not fit, and the order does not change.' },
     ])
   })
 
@@ -80,7 +80,7 @@ describe('the plan of a listing', () => {
     for (const budget of [0, 5]) {
       const { drop, plannedCost, keep, shorten } = planListing([pdf, long], budget)
       expect({ plannedCost, keep, shorten }).toEqual({ plannedCost: 0, keep: [], shorten: [] })
-      expect(drop[0]).toMatchObject({ name: 'alice/pdf', reason: 'Not even the first skill fits the budget.' })
+      expect(drop[0]).toMatchObject({ name: 'alice/pdf', reason: 'Not even the first skill fits into the budget.' })
     }
     for (const budget of [-1, Number.NaN, undefined as unknown as number])
       expect(() => planListing([pdf], budget)).toThrow(TypeError)

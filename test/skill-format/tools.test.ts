@@ -3,7 +3,7 @@ import { toTool, toToolDefinition } from '@skillstead/skill-format/loading'
 import { parseSkillMd, readContract } from '@skillstead/skill-format'
 import { defineTool, loaded } from '../support/tool-acts.ts'
 
-const input = { type: 'string', description: 'What to do, in words.' }
+const input = { type: 'string', description: 'Description of the task.' }
 
 function parametersOf(...frontmatter: string[]) {
   const text = `---\nname: pdf\n${frontmatter.join('\n')}\n---\n# PDF\n`
@@ -220,9 +220,9 @@ describe('a loaded skill', () => {
   it('takes another name, and refuses one that hosts refuse', () => {
     expect(toTool(loaded(), 'openai', { name: 'alice_pdf' }).function.name).toBe('alice_pdf')
     for (const name of ['', 'alice/pdf', 'a'.repeat(65), 'ä'])
-      expect(() => toTool(loaded(), 'generic', { name })).toThrow(/cannot be called '.*': 1 to 64 of letters/)
+      expect(() => toTool(loaded(), 'generic', { name })).toThrow(/Invalid tool name '.*'\. Use 1 to 64 letters/)
     expect(() => toTool(loaded(), 'crewai' as 'generic')).toThrow(
-      "There is no form for 'crewai'; give one of langchain, openai, anthropic, generic.",
+      "Unknown framework 'crewai'. Use one of langchain, openai, anthropic, generic.",
     )
     expect(() => toTool(loaded(), 'constructor' as 'generic')).toThrow(TypeError)
   })

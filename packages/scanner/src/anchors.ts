@@ -1,11 +1,16 @@
 import { toAutomaton } from './automaton.ts'
 
-/** Shorter ones stand everywhere. What is written without spaces says as much with fewer characters, of three bytes each. */
+/**
+ * Shorter anchors occur everywhere. Scripts without spaces express as much with fewer characters, of three bytes each.
+ */
 export const anchorCharactersMin = 3
 const bytesMin = 3
 const foundAtFirst = 4096
 
-/** So few classes that the steps of a state lie in one line of the cache; what shares a class is compared. */
+/**
+ * Few enough that the transitions of a state fit into one cache line; code units of the same class are compared
+ * afterwards.
+ */
 const classCount = 32
 const spaceClass = 27
 const digitClass = 28
@@ -13,23 +18,26 @@ const signClass = 29
 const otherClass = 31
 
 /**
- * Finds many short texts at once, whatever their case, in one pass with one step a code unit, however many they are: the
- * automaton of Aho and Corasick ("Efficient string matching", 1975).
+ * Finds many short texts at once, ignoring case, in one pass with one step per code unit, however many texts there are:
+ * the Aho-Corasick automaton ("Efficient string matching", 1975).
  */
 export class AnchorTable {
-  /** The numbers of the texts that were found last, where each ends, in that order, and how many they are. */
+  /** The texts found by the last search and the end of each, in order of the ends, and their number. */
   texts = new Uint16Array(foundAtFirst)
   ends = new Uint32Array(foundAtFirst)
   size = 0
-  /** The class of each code unit; 0 for all that stand in no text. */
+  /** The class of each code unit; 0 for code units that occur in no text. */
   readonly #classes: Uint8Array
-  /** The state that follows each state by each class. */
+  /** The next state for each state and class. */
   readonly #next: Uint16Array
-  /** From this state on texts end in each: where theirs begin; those of the next state end them. */
+  /**
+   * The first state in which texts end, and the index of each such state's texts; they end where the next state's
+   * begin.
+   */
   readonly #firstEnding: number
   readonly #endingFrom: Uint32Array
   readonly #ending: Uint16Array
-  /** Of each text its code units, if it has some that share a class. */
+  /** The code units of each text that contains code units of a shared class. */
   readonly #compared: readonly (Uint16Array | undefined)[]
 
   constructor(texts: readonly string[]) {
@@ -49,7 +57,7 @@ export class AnchorTable {
     for (const [state, { length }] of endings.entries()) this.#endingFrom[state + 1] = this.#endingFrom[state]! + length
   }
 
-  /** Passes over so many code units. */
+  /** Searches the first `size` code units. */
   find(codes: Uint16Array, size: number): void {
     const classes = this.#classes
     const next = this.#next
@@ -85,7 +93,7 @@ export class AnchorTable {
 
 function checkAnchor(text: string): void {
   if (Buffer.byteLength(text) >= bytesMin && text === text.toLowerCase()) return
-  throw new TypeError(`The anchor ${JSON.stringify(text)} is not three bytes of lower-case text at least.`)
+  throw new TypeError(`The anchor ${JSON.stringify(text)} must be lower-case text of at least three bytes.`)
 }
 
 function toUnits(text: string): Uint16Array {
@@ -94,7 +102,7 @@ function toUnits(text: string): Uint16Array {
   return units
 }
 
-/** Letters and the space have a class of their own; digits, signs and all above ASCII share the rest. */
+/** Letters and the space have classes of their own; digits, punctuation and everything above ASCII share the rest. */
 function toClass(unit: number): number {
   if (unit > 127) return otherClass
   if (unit >= 97 && unit <= 122) return unit - 96
@@ -118,7 +126,7 @@ const lowerOf = Uint16Array.from({ length: 65_536 }, (_, unit) => {
   return lower.length === 1 ? lower.charCodeAt(0) : unit
 })
 
-/** How often each letter stands in a thousand characters of English, and space behind them; and all else. */
+/** Frequency of each letter and of the space per thousand characters of English, and of all other characters. */
 const otherPerThousand = 3
 const perThousand = new Map(
   Object.entries({ e: 100, t: 72, a: 65, o: 60, i: 58, n: 56, s: 52, r: 50, l: 33, h: 32, d: 31, c: 28, u: 22, m: 21 }),
@@ -138,7 +146,7 @@ for (const [letter, times] of Object.entries({
   perThousand.set(letter, times)
 }
 
-/** How rare a text is, as far as its characters tell: the logarithm of one in so many places. */
+/** Estimated rarity of a text by its characters: the logarithm of the number of positions per occurrence. */
 export function toRarity(text: string): number {
   return text
     .split('')

@@ -1,16 +1,16 @@
 const statesMax = 65_536
 
-/** Steps from state to state; the first state is 0, and the last ones are those in which words end. */
+/** Transitions between states; the first state is 0, and the last ones are those in which words end. */
 export interface Automaton {
-  /** The state that follows each state by each symbol. */
+  /** The next state for each state and symbol. */
   readonly next: Uint16Array
-  /** The numbers of the words that end in each of the last states. */
+  /** The indexes of the words that end in each of the last states. */
   readonly endings: readonly (readonly number[])[]
 }
 
 /**
- * Makes what finds all words in one pass. Symbols are numbers below `symbolCount`, and 0 is in no word. States that few
- * symbols lead to come first: most of a text leads to these, and they stay in the cache.
+ * Builds an automaton that finds all words in one pass. Symbols are numbers below `symbolCount`; 0 is in no word.
+ * States that few symbols lead to come first: most of a text leads to these, and they stay in the CPU cache.
  */
 export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): Automaton {
   const trie = new Trie(words, symbolCount)
@@ -28,10 +28,10 @@ export function toAutomaton(words: readonly Uint8Array[], symbolCount: number): 
   return { next, endings: ending.map((state) => trie.endings[state]!) }
 }
 
-/** The beginnings of words, each a state that is a number; 0 is the empty one. */
+/** The prefixes of words, each a state with a number; 0 is the empty prefix. */
 class Trie {
   readonly next: Uint16Array
-  /** The words that end in each state, if some do. */
+  /** The words that end in each state. */
   readonly endings: (number[] | undefined)[] = [undefined]
   readonly #symbolCount: number
 
@@ -52,13 +52,14 @@ class Trie {
 
   #grow(place: number): number {
     if (this.next[place] === 0) this.next[place] = this.endings.push(undefined) - 1
-    if (this.endings.length > statesMax) throw new TypeError('The words of the automaton are too many.')
+    if (this.endings.length > statesMax) throw new TypeError('The automaton has too many words.')
     return this.next[place]!
   }
 
   /**
-   * Where a state does not go on, it goes where its longest end does that is a beginning of a word; what ends there ends
-   * in it too. Returns all states, the shortest first, as each takes over from shorter ones.
+   * Completes the transitions: a state without a transition uses that of its longest proper suffix that is a prefix of
+   * a word; words that end there end in the state too. Returns all states, shortest first, because each copies from
+   * shorter ones.
    */
   writeOut(): number[] {
     const count = this.#symbolCount

@@ -11,31 +11,31 @@ export interface BinaryFile {
 }
 
 export interface BinaryReport {
-  /** What a reader or an interpreter would see of it. */
+  /** The texts that a reader or an interpreter could see in it. */
   readonly texts: readonly string[]
-  /** The words in a form that was followed to its end: of its headers, its metadata and all else. */
+  /** Words of a file whose structure was parsed to its end: of its headers, its metadata and the rest. */
   readonly words: readonly string[]
   readonly found: readonly EngineRuleName[]
-  /** What it holds, where it is an archive. */
+  /** The files in it, if it is an archive. */
   readonly inner: readonly BinaryFile[]
-  /** Why something in it was not inspected, as a sentence. */
+  /** Why a part of it was not inspected, as a sentence. */
   readonly cut: string | undefined
 }
 
 /**
- * Whether a file's name is one of an archive, an image or a font. A shell runs a file of any other name, and an agent reads
- * it, so that all of its bytes are one text; of these the words are read.
+ * Whether a file's name is that of an archive, an image or a font. A shell runs a file with any other name, and an
+ * agent reads it, so all bytes of other files are scanned as text; of these only the words are.
  */
 function isNamedBinary(path: string): boolean {
-  // What a gzip holds has no name of its own.
+  // The content of a gzip has no name of its own.
   return /\.(?:t?gz!\/[^/]*|zip|jar|war|whl|egg|apk|xpi|vsix|nupkg|docx|xlsx|pptx|od[tsp]|epub|tar|tgz|gz|png|jpe?g|gif|webp|ico|bmp|tiff?|avif|woff2?|ttf|otf|ttc)$/i.test(
     path,
   )
 }
 
 /**
- * Looks at the bytes of a file, which are run, shown or unpacked by their form and not by their name. Only a form whose
- * structure was followed to its end is taken for what it is: all else may be a text too, and is read as one.
+ * Inspects the bytes of a file by content, not by name, because programs run, show or unpack them by content. A format
+ * counts only if its structure was parsed to its end: otherwise the file may also be a text, and is scanned as one.
  */
 export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budget: UnpackBudget): BinaryReport {
   const { path, bytes } = file
@@ -54,14 +54,14 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
     const metadata = readMetadata(form.name, bytes, budget)
     const cut = metadata
       ? undefined
-      : `It begins like a ${form.name} ${form.kind}, but is not well-formed or expands too far.`
+      : `It begins like a ${form.name} ${form.kind}, but is not well-formed or expands to too much data.`
     return { ...toReadings(path, bytes, metadata && [bytes, ...metadata]), found, inner: [], cut }
   }
   const isRead = form?.kind !== 'program' || isText(bytes)
   return { texts: isRead ? toTexts(bytes) : [], words: [], found, inner: [], cut: undefined }
 }
 
-/** `parts`: what of a form that was followed to its end is read for words; undefined where it was not. */
+/** `parts`: the parts of a completely parsed file that are scanned for words; undefined if parsing failed. */
 function toReadings(path: string, bytes: Uint8Array, parts: readonly Uint8Array[] | undefined) {
   const gap = Buffer.from('\n\n')
   const words = toUtf8Texts(Buffer.concat((parts ?? []).flatMap((part) => [part, gap]))).map(toWords)
@@ -77,7 +77,7 @@ function unpack({ path, bytes }: BinaryFile, form: Form | undefined, budget: Unp
 const endRecordBytes = 22
 const commentBytesMax = 0xffff
 
-/** Readers find a zip by the record at its end, whatever stands before it. */
+/** Zip readers search for the record at the end, whatever precedes the archive. */
 function endsAsZip(bytes: Uint8Array): boolean {
   const end = bytes.subarray(-(endRecordBytes + commentBytesMax))
   const buffer = Buffer.from(end.buffer, end.byteOffset, end.length)
@@ -111,7 +111,7 @@ function toArchiveReport(
 const programPattern = /\.(?:exe|dll|scr|com|bat|cmd|ps1|vbs|vbe|jse?|hta|jar|sh|elf|lnk|py)$|(?:^|\/)vbaproject\.bin$/i
 const documentPattern = /\.(?:doc|xls|ppt|od)\w{1,2}$/i
 
-/** `a.pyc`, or `__pycache__/a.cpython-313.pyc`, where no `a.py` stands. */
+/** `a.pyc`, or `__pycache__/a.cpython-313.pyc`, without an `a.py`. */
 function isBytecodeAlone(path: string, paths: ReadonlySet<string>): boolean {
   const found = /^(?<dir>(?:.*\/)?)(?<name>[^/]+?)(?:\.cpython-\d+(?:\.opt-\d)?)?\.py[co]$/.exec(path)
   if (!found) return false

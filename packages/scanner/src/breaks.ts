@@ -3,14 +3,14 @@ import type { Crossing } from './pattern-parts.ts'
 
 const breakMark = '\uE000'
 
-/** Where lines and passages end in one piece of text. It is used for piece after piece. */
+/** The ends of lines and passages in one piece of text. Reused for each piece. */
 export class Breaks {
-  /** The places of all ends, and of those of passages. */
+  /** Positions of all ends, and of the ends of passages. */
   readonly #lines = new Places()
   readonly #passages = new Places()
   #size = 0
 
-  /** Forgets the piece before. */
+  /** Replaces the previous piece. */
   read({ text, size }: Pick<Folded, 'text' | 'size'>): void {
     this.#size = size
     this.#lines.size = 0
@@ -26,7 +26,7 @@ export class Breaks {
     while (passage < this.#passages.size) this.#lines.add(this.#passages.at[passage++]!)
   }
 
-  /** Where the line or the passage of a place begins, or the piece. */
+  /** Start of the line or passage that contains a position, or of the piece. */
   startOf(place: number, crosses: Crossing): number {
     if (crosses === 'passages') return 0
     const places = crosses === 'lines' ? this.#passages : this.#lines
@@ -34,7 +34,7 @@ export class Breaks {
     return before === 0 ? 0 : places.at[before - 1]! + 1
   }
 
-  /** Where it ends. */
+  /** End of the line or passage. */
   endOf(place: number, crosses: Crossing): number {
     if (crosses === 'passages') return this.#size
     const places = crosses === 'lines' ? this.#passages : this.#lines

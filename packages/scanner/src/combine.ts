@@ -1,6 +1,6 @@
 import type { Combination } from './rule.ts'
 
-/** Where a fact or a finding stands. */
+/** Location of a fact or a finding. */
 export interface Spot {
   readonly id: string
   readonly file: number
@@ -9,8 +9,8 @@ export interface Spot {
 }
 
 /**
- * Where a combination stands: at each spot of its last group, a line at most once, that has spots of all other groups
- * near enough.
+ * Finds the spots of a combination: each spot of its last group, at most one per line, that has spots of all other
+ * groups within the distance.
  */
 export function combine({ all, within }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
   const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []))
@@ -21,7 +21,7 @@ export function combine({ all, within }: Combination, spotsOf: ReadonlyMap<strin
   return last.filter((spot) => nearOf.every((near) => near.has(spot, within)))
 }
 
-/** The lines of spots by their file, in order. */
+/** The sorted lines of spots by file. */
 class Near {
   readonly #linesOf = new Map<number, number[]>()
 

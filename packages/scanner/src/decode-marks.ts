@@ -1,20 +1,20 @@
 import type { Encoded } from './decode.ts'
 import { Marks } from './marks.ts'
 
-/** How much of a line is decoded around escapes. */
+/** Characters of a line that are decoded around escapes. */
 const lineCharactersMax = 4096
 
 interface Escape {
   readonly form: string
-  /** What all of them hold: only texts with it are looked through. */
+  /** A text that all of them contain; other texts are skipped. */
   readonly mark: string
-  /** So many in a row, or on a line, of letters that need no escape. */
+  /** Minimum number of unnecessary escapes in a row or on a line. */
   readonly timesMin: number
   readonly pattern: RegExp
   readonly base: 8 | 10 | 16
 }
 
-/** Escapes of letters and digits, which nothing asks for: others are how each format writes what it must. */
+/** Escapes of letters and digits, which never need one: other escapes are part of each format's normal use. */
 const escapes: readonly Escape[] = [
   { form: 'url', mark: '%', timesMin: 3, pattern: /%(?<code>[2-7][\da-f])/gi, base: 16 },
   { form: 'html', mark: '&#', timesMin: 3, pattern: /&#x0{0,4}(?<code>[2-7][\da-f]);?/gi, base: 16 },
@@ -30,7 +30,7 @@ const escapes: readonly Escape[] = [
   { form: 'octal', mark: '\\1', timesMin: 4, pattern: /\\(?<code>0?[4-7][0-7]|1[0-7]{2})/g, base: 8 },
 ]
 
-/** Lines with letters written as escapes, with the letters instead. */
+/** Finds lines with escaped letters, and decodes them. */
 export function* findEscaped(text: string): Generator<Encoded> {
   for (const { form, mark, timesMin, pattern, base } of escapes) {
     let at = text.indexOf(mark)
@@ -49,7 +49,7 @@ export function* findEscaped(text: string): Generator<Encoded> {
   }
 }
 
-/** Numbers of characters in a row, with or without the call around each. */
+/** Sequences of character codes, with or without a function call around each. */
 const numbersPattern =
   /(?:(?:chr|char|\[char\])?\s?\(?\s?(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])\s?\)?\s?[,+.&]\s?){7,4000}(?:chr|\[char\])?\s?\(?\s?(?:0x[2-7][\da-f]|3[2-9]|[4-9]\d|1[01]\d|12[0-6])\b/gi
 const numbersMarks = [
@@ -64,7 +64,7 @@ const numbersMarks = [
   'Uint8Array',
 ]
 
-/** Numbers that stand for characters, where the text speaks of such. */
+/** Decodes character codes, in texts that mention a conversion of such codes. */
 export function* findNumbers(text: string, marks: ReadonlySet<string>): Generator<Encoded> {
   if (!numbersMarks.some((mark) => marks.has(mark))) return
   for (const { 0: numbers, index } of text.matchAll(numbersPattern)) {
@@ -80,10 +80,10 @@ const seamPattern = /["'`]\s?\+\s?["'`]|(?<=\w)(?:''|"")(?=\w)|(?<=\w)\^(?=\w)/g
 const seamMarks = ["'+'", "' + '", '"+"', '" + "', '`+`', '` + `'] as const
 const shortSeamMarks = ["''", '""', '^'] as const
 const seamsMin = 2
-/** Pieces shorter than this are no lines of a long string. */
+/** Shorter pieces are not wrapped lines of a long string. */
 const pieceCharactersMax = 8
 
-/** Strings and commands in small pieces, put together. */
+/** Joins strings and commands that are concatenated from small pieces. */
 export function* findConcatenated(text: string, marks: ReadonlySet<string>): Generator<Encoded> {
   const found = [...seamMarks.filter((mark) => marks.has(mark)), ...shortSeamMarks]
   for (const mark of found) {
@@ -101,7 +101,7 @@ export function* findConcatenated(text: string, marks: ReadonlySet<string>): Gen
 
 const rotatedMarks = ['rot13', 'rot_13', 'rot-13', 'ROT13', 'ROT-13', 'ROT 13', 'n-za-m', 'N-ZA-M'] as const
 
-/** What stands around a word about ROT13, turned by thirteen letters. */
+/** Decodes the text around a mention of ROT13. */
 export function* findRotated(text: string, marks: ReadonlySet<string>): Generator<Encoded> {
   for (const { at, start, end } of around(
     text,
@@ -118,7 +118,7 @@ export function* findRotated(text: string, marks: ReadonlySet<string>): Generato
 const reversedMarks = ['[::-1]', '| rev', '|rev', '.reverse()', 'strrev', 'reversed('] as const
 const stringPattern = /(["'`])(?<inner>[^"'`\n]{8,1000})\1/g
 
-/** Strings near to what turns them round. */
+/** Reverses strings near code that reverses strings. */
 export function* findReversed(text: string, marks: ReadonlySet<string>): Generator<Encoded> {
   for (const { start, end } of around(
     text,
@@ -135,7 +135,7 @@ export function* findReversed(text: string, marks: ReadonlySet<string>): Generat
 const aroundCharacters = 600
 const aroundTimesMax = 50
 
-/** The surroundings of marks, of each the first so many, apart from each other. */
+/** Non-overlapping ranges around marks, a limited number of each. */
 function around(text: string, marks: readonly string[]): { at: number; start: number; end: number }[] {
   const spans: { at: number; start: number; end: number }[] = []
   for (const mark of marks) {
@@ -153,10 +153,10 @@ function around(text: string, marks: readonly string[]): { at: number; start: nu
 const bitsPattern = /[\u200b-\u200d\u2060-\u2064\ufeff]{24,}/g
 const selectorsPattern = /(?:[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]){6,}/g
 
-/** A text of Latin letters alone holds none of these, and is not looked through for them. */
+/** A text of Latin letters alone contains none of these, and is skipped. */
 const bitsMarks = ['\u200b', '\u200c', '\u200d', '\u2060', '\u2063', '\ufeff', '\ufe0e', '\ufe0f', '\udb40'] as const
 
-/** Bytes in invisible characters: a bit in each of two, or a byte in each variation selector. */
+/** Decodes bytes from invisible characters: a bit in each of two, or a byte in each variation selector. */
 export function* findBits(text: string, marks: ReadonlySet<string>): Generator<Encoded> {
   if (!bitsMarks.some((mark) => marks.has(mark))) return
   for (const { 0: run, index } of text.matchAll(bitsPattern)) {
@@ -185,7 +185,7 @@ function toLine(text: string, at: number): { start: number; end: number; line: s
   return { start, end, line: text.slice(start, end) }
 }
 
-/** What a text must hold for most of the above to look through it. */
+/** The marks that a text must contain before most of the functions above examine it. */
 export const decodeMarks = new Marks([
   ...new Set([...numbersMarks, ...seamMarks, ...rotatedMarks, ...reversedMarks, ...bitsMarks]),
 ])

@@ -2,11 +2,11 @@ import { inflateSync, unzipSync } from 'node:zlib'
 import type { Encoded } from './decode.ts'
 
 const runCharactersMin = 20
-/** A run this long goes on behind the end of its line. */
+/** A run of this length may continue on the next line. */
 const wrappedCharactersMin = 40
 const runCharactersMax = 1024 * 1024
 const inflatedBytesMax = 256 * 1024
-/** So many characters decide whether a run is worth decoding. */
+/** Number of characters that decide whether a run is worth decoding. */
 const tasteCharacters = 64
 
 const isInRun = new Uint8Array(65_536)
@@ -14,7 +14,7 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   isInRun[character.charCodeAt(0)] = 1
 }
 
-/** Texts in base64, also of URLs and wrapped, and in plain hexadecimal digits. */
+/** Decodes texts in base64 (also base64url and wrapped) and in plain hexadecimal digits. */
 export function* findRuns(text: string): Generator<Encoded> {
   for (let start = findRun(text, 0); start < text.length;) {
     const lineEnd = findRunEnd(text, start)
@@ -25,7 +25,7 @@ export function* findRuns(text: string): Generator<Encoded> {
   }
 }
 
-/** Where the next run begins: from one place to the next that a run over both would hold. */
+/** Finds the start of the next run. Jumps from one position to the next that any long enough run would cover. */
 function findRun(text: string, from: number): number {
   let at = from + runCharactersMin - 1
   while (at < text.length) {
@@ -43,7 +43,7 @@ function findRunEnd(text: string, start: number): number {
   return end
 }
 
-/** Where the run ends whose first line is known: lines of the same kind follow it without a gap. */
+/** Finds the end of a run from its first line: lines of the same kind follow directly. */
 function findWrappedEnd(text: string, start: number, lineEnd: number): number {
   let end = lineEnd
   while (end - start < runCharactersMax) {
@@ -73,7 +73,7 @@ function toText(run: string, encoding: 'base64' | 'hex'): string | undefined {
   if (isDeflated(taste)) return inflate(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
   const decode = (bytes: Buffer) => bytes.toString(isWide ? 'utf16le' : 'utf8')
-  // A character may be cut in two at the end of the taste.
+  // The last character of the sample may be cut in half.
   if (!isReadable(decode(taste).slice(0, -1))) return undefined
   const text = decode(Buffer.from(run.slice(0, runCharactersMax), encoding))
   return isReadable(text) ? text : undefined
@@ -97,7 +97,7 @@ const unreadableShareMax = 0.02
 
 const unreadablePattern = /[\p{Cc}\ufffd]/gu
 
-/** Whether a decoded text is one: hardly a character in it that no text holds. */
+/** Whether a decoded text is really text: almost no characters that never occur in text. */
 function isReadable(text: string): boolean {
   const unreadable = text.replace(/[\t\n\r]/g, ' ').match(unreadablePattern)?.length ?? 0
   return text.length > 0 && unreadable <= text.length * unreadableShareMax && /[a-z]{3}/i.test(text)

@@ -9,19 +9,19 @@ import {
 } from './decode-marks.ts'
 import { findRuns } from './decode-runs.ts'
 
-/** A text that was found encoded in another. */
+/** A text that was decoded from another. */
 export interface DecodedText {
   readonly text: string
-  /** Where its outermost form stands. */
+  /** Position of its outermost encoded form. */
   readonly offset: number
   readonly end: number
-  /** What was undone, outermost first. */
+  /** The decoded encodings, outermost first. */
   readonly decoded: readonly string[]
-  /** Nobody writes so who wants to be read. */
+  /** Whether the encoding has no legitimate use in a readable text. */
   readonly isHidden: boolean
 }
 
-/** One text in another, and how it was written. */
+/** A decoded text and its encoding. */
 export interface Encoded {
   readonly text: string
   readonly start: number
@@ -31,7 +31,7 @@ export interface Encoded {
 }
 
 const depthMax = 5
-/** How much is decoded of one file, as a multiple of it, and at least. */
+/** Limit of decoded text per file: a multiple of its size, and a minimum. */
 const decodedShareMax = 2
 const decodedCharactersMin = 262_144
 const textsMax = 2000
@@ -39,9 +39,9 @@ const textsMax = 2000
 const finders = [findRuns, findEscaped, findNumbers, findConcatenated, findRotated, findReversed, findBits] as const
 
 /**
- * What is encoded in a text, and in what is encoded there, five layers deep: base64 and hex (plain, deflated or UTF-16), escapes
- * of URLs, HTML and programs, numbers of characters, strings in pieces, ROT13, reversed strings, bits of invisible
- * characters. Only what decodes to text counts, so digests, images and fonts do not. `onCut` learns why it ended early.
+ * Decodes texts in a text, up to five layers deep: base64 and hex (plain, deflated or UTF-16), escapes of URLs, HTML
+ * and programs, character codes, concatenated strings, ROT13, reversed strings, bits of invisible characters. Only
+ * results that are text count, so digests, images and fonts do not. `onCut` receives the reason of an early end.
  */
 export function* decodeText(text: string, onCut: (reason: string) => void): Generator<DecodedText> {
   let room = Math.max(text.length * decodedShareMax, decodedCharactersMin)
@@ -51,10 +51,10 @@ export function* decodeText(text: string, onCut: (reason: string) => void): Gene
     const marks = decodeMarks.in(outer.text)
     for (const find of finders) {
       for (const inner of find(outer.text, marks)) {
-        if (outer.decoded.length === depthMax) return onCut(`It is encoded more than ${depthMax} times over.`)
+        if (outer.decoded.length === depthMax) return onCut(`It has more than ${depthMax} layers of encoding.`)
         room -= inner.text.length
         count++
-        if (room < 0 || count > textsMax) return onCut('Too much of it is encoded; the rest was not decoded.')
+        if (room < 0 || count > textsMax) return onCut('It has too much encoded text; the rest was not decoded.')
         const place = outer.decoded.length === 0 ? { offset: inner.start, end: inner.end } : outer
         const decoded = [...outer.decoded, inner.form]
         const isHidden = outer.isHidden || inner.isHidden

@@ -2,11 +2,11 @@ import { isWithin, type Match } from './match.ts'
 
 export interface Heading {
   readonly title: string
-  /** 1 for the title of the whole, up to 6, and 7 for a line in bold. */
+  /** 1 for the top heading to 6, and 7 for a line in bold. */
   readonly level: number
 }
 
-/** A text by its lines, and where it is Markdown by its headings, fences and comments; all made when first asked for. */
+/** A text with its lines and, for Markdown, its headings, fences and comments. Everything is computed on first use. */
 export class Document {
   readonly text: string
   readonly isMarkdown: boolean
@@ -23,7 +23,7 @@ export class Document {
     return this.#lineStarts.length
   }
 
-  /** The line that an offset is in, from 1. */
+  /** The line of an offset, from 1. */
   toLine(offset: number): number {
     const starts = this.#lineStarts
     let low = 0
@@ -40,7 +40,7 @@ export class Document {
     return this.#lineStarts[line - 1]!
   }
 
-  /** A line without what ends it, or so much of it; empty where there is none. */
+  /** A line without its line end, truncated to `charactersMax`; empty if it does not exist. */
   line(line: number, charactersMax = 1000): string {
     const start = this.#lineStarts[line - 1]
     if (start === undefined) return ''
@@ -48,7 +48,7 @@ export class Document {
     return this.text.slice(start, end).trimEnd()
   }
 
-  /** The headings that a line stands under, the nearest first. */
+  /** The headings above a line, nearest first. */
   headings(line: number): Heading[] {
     const { headings, parents, headingOf } = this.#outlined
     const all: Heading[] = []
@@ -56,18 +56,18 @@ export class Document {
     return all
   }
 
-  /** The line that opens the fence which a line stands in, or 0. */
+  /** The line that opens the fence around a line, or 0. */
   fence(line: number): number {
     return this.#outlined.fenceOf[line - 1] ?? 0
   }
 
-  /** Whether a reader of the rendered page does not see the place: in a comment, or in a part that is not shown. */
+  /** Whether a position is invisible on the rendered page: in a comment or an element that is not displayed. */
   isUnseen(offset: number): boolean {
     this.#unseen ??= this.isMarkdown ? findUnseen(this.text).filter(({ start }) => !this.isCode(start)) : []
     return isWithin(this.#unseen, offset)
   }
 
-  /** Whether a place is shown as it is written: in a fence, or between backticks on its line. */
+  /** Whether a position is displayed as code: in a fence, or between backticks on its line. */
   isCode(offset: number): boolean {
     const line = this.toLine(offset)
     if (this.fence(line) > 0) return true
@@ -86,7 +86,7 @@ export class Document {
   }
 }
 
-/** `\n`, `\r\n` and `\r` alike end a line. */
+/** `\n`, `\r\n` and `\r` each end a line. */
 function findLineStarts(text: string): Uint32Array {
   const starts = [0]
   for (let at = 0; at < text.length; at++) {
@@ -98,7 +98,7 @@ function findLineStarts(text: string): Uint32Array {
 
 interface Outline {
   readonly headings: Heading[]
-  /** The heading that each heading stands under, or -1. */
+  /** The parent heading of each heading, or -1. */
   readonly parents: number[]
   /** The heading of each line, or -1. */
   readonly headingOf: Int32Array
@@ -107,7 +107,7 @@ interface Outline {
 
 const fencePattern = /^\s{0,12}(?:[-*+>]\s+)?(?<mark>`{3,}|~{3,})/
 const headingPattern = /^\s{0,3}(?<marks>#{1,6})\s+(?<title>\S.{0,200})/
-/** A line in bold alone is read as a heading, under the real one. */
+/** A line in bold counts as a heading below the real one. */
 const boldPattern = /^\s{0,3}(?:\*\*|__)(?<title>[^*_]{1,100})(?:\*\*:?|__:?|:\*\*)\s*$/
 const boldLevel = 7
 
@@ -123,7 +123,7 @@ function outline(document: Document): Outline {
   let fence = 0
   let fenceMark = ''
   for (let line = 1; line <= document.lineCount; line++) {
-    // Most lines begin with a letter, and are neither.
+    // Fast path: most lines begin with a letter, and are neither.
     const text = mayMark(document, line) ? document.line(line, 240) : ''
     const mark = fencePattern.exec(text)?.groups!.mark
     if (fence === 0 && mark) [fence, fenceMark] = [line, mark]
@@ -156,7 +156,7 @@ const unseenPattern =
   /<!--|<[a-z]{1,10}\s[^<>]{0,80}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?!\.)|color\s?:\s?(?:white|#fff\b|#ffffff\b|transparent))[^<>]{0,80}>|^\[(?:\/\/|comment)\]:\s?#\s?(?=\()/gim
 const unseenCharactersMax = 4096
 
-/** HTML comments, elements that are not shown, and Markdown's comments (`[//]: # (...)`), in order and apart. */
+/** HTML comments, hidden elements and Markdown comments (`[//]: # (...)`), in order and without overlaps. */
 function findUnseen(text: string): Match[] {
   const lower = text.toLowerCase()
   if (!unseenMarks.some((mark) => lower.includes(mark))) return []

@@ -1,10 +1,10 @@
-/** A form of files that begins with certain bytes. */
+/** A file format that is recognised by its first bytes. */
 export interface Form {
   readonly name: string
-  /** In Latin-1, at the beginning. */
+  /** The first bytes, in Latin-1. */
   readonly magic: readonly string[]
   readonly kind: 'program' | 'image' | 'font' | 'archive' | 'document'
-  /** The endings of names that it may have; any that are not those of texts where it has none. */
+  /** File extensions of the format. Default: any except those of text files. */
   readonly endings?: RegExp
 }
 
@@ -50,7 +50,7 @@ const forms: readonly Form[] = [
   { name: 'wasm', kind: 'document', magic: ['\0asm'], endings: /\.wasm$/i },
 ]
 
-/** The form that bytes begin with; undefined where it is none that is known. */
+/** Finds the format of a file by its first bytes; undefined if it is unknown. */
 export function findForm(bytes: Uint8Array): Form | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 16)).toString('latin1')
   const form = forms.find(({ magic }) => magic.some((each) => head.startsWith(each)))
@@ -63,7 +63,7 @@ function findRiff(head: string): Form | undefined {
   return undefined
 }
 
-/** `MZ` begins many words; a program says where its real header is. */
+/** Many words begin with `MZ`; a program also has the offset of its real header. */
 function isPortableExecutable(bytes: Uint8Array): boolean {
   if (bytes.length < 64) return false
   const at = Buffer.from(bytes.subarray(60, 64)).readUInt32LE()
@@ -72,23 +72,23 @@ function isPortableExecutable(bytes: Uint8Array): boolean {
 
 const images = ['png', 'jpeg', 'gif', 'webp', 'ico']
 
-/** Names that a form must stand behind. */
+/** Extensions that promise one of some formats. */
 const promises: readonly { readonly endings: RegExp; readonly forms: readonly string[] }[] = [
   { endings: /\.(?:png|jpe?g|gif|webp)$/i, forms: images },
   { endings: /\.pdf$/i, forms: ['pdf'] },
   { endings: /\.(?:docx|xlsx|pptx|zip)$/i, forms: ['zip'] },
 ]
 
-/** What is read as text: by agents, interpreters or compilers. */
+/** Extensions of files that agents, interpreters or compilers read as text. */
 const textEndings =
   /\.(?:md|mdx|mdc|markdown|txt|rst|adoc|html?|xml|svg|css|json[c5l]?|ya?ml|toml|ini|cfg|conf|env|csv|tsv|sh|bash|zsh|fish|ps1|psm1|bat|cmd|py|pyw|js|mjs|cjs|jsx|ts|mts|cts|tsx|rb|pl|pm|php|lua|r|jl|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|sql|awk|sed|vbs|applescript|tcl|el|gradle|groovy)$/i
 const textNames = /(?:^|\/)(?:makefile|dockerfile|containerfile|justfile|rakefile|procfile|gemfile|\.\w*rc|\.env)$/i
 
-/** A pointer of Git LFS stands in for a file that was not fetched. */
+/** A Git LFS pointer replaces a file that was not fetched. */
 const lfsPointer = 'version https://git-lfs.github.com/spec/v1\n'
 const lfsPointerBytesMax = 1024
 
-/** Whether the name of a file promises another form than it has; an empty file promises nothing. */
+/** Whether the extension of a file promises another format than it has. Empty files do not count. */
 export function isDisguised(path: string, form: Form | undefined, bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false
   const promise = promises.find(({ endings }) => endings.test(path))

@@ -1,29 +1,29 @@
 import { lookAlikes } from './look-alikes.ts'
 
-/** The longest piece of text that patterns see at once. */
+/** Maximum length of a piece of text for patterns. */
 const pieceCharactersMax = 32_768
-/** How much of a text is seen before whatever is looked for, and after it: nothing is lost at a cut. */
+/** Overlap of pieces: context before and after every position, so that no match is lost at a cut. */
 export const contextCharacters = 1024
 
-/** A piece of text as patterns see it, with the place in the text of each character that is left. */
+/** A piece of text as patterns see it, with the original position of each character. */
 export interface Folded {
   readonly text: string
   readonly codes: Uint16Array
   readonly size: number
-  /** The offset of each character in what was folded. */
+  /** The offset of each character in the original text. */
   readonly offsets: Uint32Array
-  /** 1 where a reader does not see the character, or does not see what stands inside the word before it. */
+  /** 1 if the character is invisible, or follows an invisible character inside its word. */
   readonly hidden: Uint8Array
-  /** What begins between these two is found in this piece, and in no other. */
+  /** Matches that begin between these two belong to this piece and to no other. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * Folds a text piece by piece: runs of white space become one, invisible characters and Markdown's emphasis go, wide and
- * tag characters and look-alikes in Latin words become the letters that they stand for, lines that a shell continues are
- * joined, and what separates sentences for good (a blank line, a heading, an item, a cell) becomes U+E000. Takes linear
- * time; what a piece holds is good until the next one.
+ * Folds a text piece by piece: collapses white space; removes invisible characters and Markdown emphasis; converts wide
+ * characters, tag characters and look-alikes in Latin words to the letters that they stand for; joins lines that a
+ * shell continues; and marks hard separators of sentences (a blank line, a heading, an item, a cell) with U+E000. Takes
+ * linear time. A piece is valid until the next one.
  */
 export function* foldText(text: string): Generator<Folded> {
   const buffers = spareBuffers.pop() ?? toBuffers()
@@ -34,7 +34,7 @@ export function* foldText(text: string): Generator<Folded> {
 
 type Buffers = Pick<Folded, 'codes' | 'offsets' | 'hidden'>
 
-/** Those of texts that are done: most texts are short, and to clear new ones takes longer than to fold them. */
+/** Buffers for reuse: most texts are short, and clearing new buffers takes longer than folding them. */
 const spareBuffers: Buffers[] = []
 
 function toBuffers(): Buffers {
@@ -63,7 +63,7 @@ class Fold implements Folded {
   readonly hidden: Uint8Array
   readonly #source: string
   #at = 0
-  /** Nothing but white space and marks of quotes so far on this line. */
+  /** Whether the line so far has only white space and quote marks. */
   #isLineStart = true
   #isTable = false
   #skippedInvisible = false
@@ -75,7 +75,7 @@ class Fold implements Folded {
     this.hidden = hidden
   }
 
-  /** Goes on to the next piece, if there is one: it begins with the end of the one before. */
+  /** Moves to the next piece, which begins with the end of the previous one. Returns whether there is one. */
   next(): boolean {
     if (this.#at === this.#source.length) return false
     this.#keepEnd()
@@ -89,7 +89,7 @@ class Fold implements Folded {
     return true
   }
 
-  /** Takes the run of characters that stand for themselves wherever they are: most of every text. */
+  /** Copies a run of characters that never need folding: most of every text. */
   #takePlain(end: number): void {
     if (this.#isLineStart || this.#skippedInvisible) return
     const { codes, offsets, hidden } = this
@@ -135,7 +135,10 @@ class Fold implements Folded {
     else if (letter !== silent) this.#put(letter, at)
   }
 
-  /** Of a pair of code units that may stand for a letter; its first half is put down already, or invisible. */
+  /**
+   * Handles the second half of a surrogate pair that may stand for a letter; the first half was already written, or
+   * skipped as invisible.
+   */
   #takeSecondHalf(unit: number, at: number): void {
     const first = this.#source.charCodeAt(at - 1)
     if (first === tagsFirstHalf && unit >= tagsFrom && unit <= tagsTo) this.#put(unit - tagsFrom + space, at - 1, true)
@@ -148,7 +151,7 @@ class Fold implements Folded {
     this.#put(isLatin ? code(lookAlikes.get(unit)!) : unit, at, isLatin)
   }
 
-  /** Whether other look-alikes, and then a letter of ASCII, stand next to the place. */
+  /** Whether an ASCII letter is adjacent to the position, possibly after other look-alikes. */
   #isBesideLatin(at: number, step: 1 | -1): boolean {
     for (let distance = 1; distance <= lookAlikesMax; distance++) {
       const unit = this.#source.charCodeAt(at + step * distance)
@@ -167,7 +170,7 @@ class Fold implements Folded {
     if (unit === carriageReturn && this.#source.charCodeAt(at + 1) === newline) return
     if (this.#last() === space) this.size--
     const last = this.#last()
-    // A shell goes on reading after either.
+    // A shell continues a line after either.
     const isJoined = last === backslash || (last === pipe && !this.#isTable)
     if (last === backslash) this.size--
     if (last === newline) this.codes[this.size - 1] = breakMark
@@ -176,7 +179,7 @@ class Fold implements Folded {
     this.#isTable = false
   }
 
-  /** What begins a line in Markdown without being part of its words. Tells whether it was that. */
+  /** Skips Markdown marks at the beginning of a line. Returns whether the character was one. */
   #takeLineMark(unit: number, at: number): boolean {
     if (unit === code('>')) return true
     const isItem = isItemMark[unit] === 1 && this.#source.charCodeAt(at + 1) === space
@@ -186,7 +189,7 @@ class Fold implements Folded {
     return true
   }
 
-  /** In a table a pipe separates cells unless it is escaped. */
+  /** In a table an unescaped pipe separates cells. */
   #takeCellMark(at: number): void {
     if (this.#last() !== backslash) return this.#put(breakMark, at)
     this.size--
@@ -215,7 +218,7 @@ class Fold implements Folded {
 const isEmphasis = toTable('*_`')
 const isItemMark = toTable('*-+')
 
-/** Of ASCII, all but white space and what Markdown or a table may give a meaning. */
+/** ASCII except white space and characters with a meaning in Markdown or tables. */
 const isPlain = new Uint8Array(65_536).fill(1, 33, 127)
 for (const mark of '*_`|') isPlain[code(mark)] = 0
 
@@ -229,14 +232,14 @@ function isWord(unit: number): boolean {
   return (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122) || unit > 191
 }
 
-/** How many look-alikes in a row are read as Latin for the sake of one letter at their end. */
+/** Maximum number of consecutive look-alikes that are read as Latin because of one Latin letter next to them. */
 const lookAlikesMax = 12
 
-/** The second halves of tag characters, U+E0020 to U+E007E, which copy ASCII and are not shown. */
+/** Second halves of tag characters, U+E0020 to U+E007E, which copy ASCII and are invisible. */
 const tagsFrom = 0xdc20
 const tagsTo = 0xdc7e
 const tagsFirstHalf = 0xdb40
-/** Of bold, italic and other letters for mathematics, U+1D400 to U+1D7FF. */
+/** Bold, italic and other mathematical letters, U+1D400 to U+1D7FF. */
 const mathFirstHalf = 0xd835
 
 function toMathLetter(unit: number): number {
@@ -244,27 +247,27 @@ function toMathLetter(unit: number): number {
   return letter.length === 1 ? letter.charCodeAt(0) : unit
 }
 
-/** Ranges of code units that are white space, that nobody sees, and that belong to the letter before them. */
+/** Ranges of code units that are white space, invisible, or combining. */
 const spaces = [[0x85], [0xa0], [0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f], [0x205f], [0x3000]] as const
 const invisibles = [
   ...([[0x7f], [0x34f], [0x61c], [0x180e], [0x200b, 0x200f], [0x202a, 0x202e], [0x2060, 0x206f]] as const),
   ...([[0xe000, 0xf8ff], [0xfeff], [0xfff9, 0xfffb], [tagsFirstHalf]] as const),
 ] as const
 const silents = [[0xad], [0x300, 0x36f], [0xfe00, 0xfe0f], [mathFirstHalf]] as const
-/** Letters in circles, in squares, of double width or in the shape of symbols: what NFKC makes of them is a letter. */
+/** Circled, squared, wide or symbol-shaped letters that NFKC converts to a letter. */
 const shapes = [
   [0x2100, 0x214f],
   [0x24b6, 0x24e9],
   [0xff01, 0xff5e],
 ] as const
 
-/** What stands in `letterOf` for characters that are no letter: none of these is a character above ASCII. */
+/** Markers in `letterOf` for code units that are not letters: these values are no characters above ASCII. */
 const invisible = 1
 const silent = 2
 const lookAlike = 3
 const secondHalf = 4
 
-/** What each code unit above ASCII is read as. */
+/** The folded form of each code unit above ASCII. */
 const letterOf = Uint16Array.from({ length: 65_536 }, (_, unit) => unit)
 for (const [from, to = from] of spaces) letterOf.fill(space, from, to + 1)
 for (const [from, to = from] of invisibles) letterOf.fill(invisible, from, to + 1)

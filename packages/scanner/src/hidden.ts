@@ -7,24 +7,24 @@ export interface Hidden {
   readonly end: number
 }
 
-/** Copies of ASCII that no one sees. The flags of England, Scotland and Wales are made of some, behind a black flag. */
+/** Invisible copies of ASCII. The flags of England, Scotland and Wales contain some, after a black flag. */
 const tagsPattern = /(?:\udb40[\udc20-\udc7f]){8,}/g
 const zeroWidthPattern = /[\u200b-\u200d\u2060-\u2064\ufeff]{8,}/g
 const bidiPattern = /[\u202a-\u202e\u2066-\u2069]+/g
 const rightToLeftPattern = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 const blackFlag = '\u{1f3f4}'
 
-/** Gaps behind which nobody looks on. */
+/** Gaps after which people stop reading. */
 const gaps = ['\n'.repeat(200), '\r\n'.repeat(200), ' '.repeat(600)] as const
 const beginnings = gaps.map((gap) => gap.slice(0, 40))
-/** What a text must hold to be looked through. A text of Latin letters alone is not even read for them. */
+/** Characters that a text must contain to be examined; Latin texts are skipped. */
 const tagsFirstHalf = /\udb40/
 const zeroWidths = /[\u200b-\u200d\u2060-\u2064\ufeff]/
 const bidiControls = /[\u202a-\u202e\u2066-\u2069]/
 const unseen = new RegExp([tagsFirstHalf, zeroWidths, bidiControls].map(({ source }) => source).join('|'))
 const readRoles: ReadonlySet<FileRole> = new Set(['instruction', 'reference'])
 
-/** Characters and gaps that hide a text from its reader, whatever it says. */
+/** Finds characters and gaps that hide text from a reader, whatever the text is. */
 export function* findHidden(text: string, role: FileRole): Generator<Hidden> {
   if (readRoles.has(role) && beginnings.some((gap) => text.includes(gap))) yield* findPadding(text)
   if (!unseen.test(text)) return
@@ -44,7 +44,7 @@ function* findTags(text: string): Generator<Hidden> {
   }
 }
 
-/** At the line before the gap: what stands behind it is another place. */
+/** Reported at the line before the gap; the text after it is scanned separately. */
 function* findPadding(text: string): Generator<Hidden> {
   for (const gap of gaps) {
     const at = text.indexOf(gap)
@@ -54,7 +54,7 @@ function* findPadding(text: string): Generator<Hidden> {
   }
 }
 
-/** Controls of direction have a use beside letters that are written from the right. */
+/** Direction controls are legitimate next to letters of right-to-left scripts. */
 function* findBidi(text: string): Generator<Hidden> {
   for (const { 0: found, index } of text.matchAll(bidiPattern)) {
     if (/^[\u202c\u2069]+$/.test(found)) continue

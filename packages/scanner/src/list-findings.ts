@@ -1,15 +1,15 @@
 import { severities, signals, type ScanFinding } from '@skillstead/protocol'
 
-/** How many findings a report lists in all: it is sent with every version in a list. */
+/** Maximum number of findings in a report: it is sent with every version in a list. */
 const listedMax = 200
 
-/** A finding with the number of its file. */
+/** A finding with the index of its file. */
 export interface PlacedFinding {
   readonly file: number
   readonly finding: ScanFinding
 }
 
-/** The findings that a report lists, in the order of their places; where there are too many the worst of them. */
+/** The findings of a report in order of location; if there are too many, the most severe ones. */
 export function listFindings(all: readonly PlacedFinding[]): { findings: ScanFinding[]; unlisted: number } {
   const worst = all.length > listedMax ? all.toSorted(compareWeight).slice(0, listedMax) : all
   return { findings: worst.toSorted(comparePlace).map(({ finding }) => finding), unlisted: all.length - worst.length }

@@ -1,4 +1,4 @@
-/** Latin letters, each with the letters of other scripts that look the same (after Unicode's confusables, UTS 39). */
+/** Latin letters with look-alikes in other scripts (from Unicode's confusables, UTS 39). */
 const table: Readonly<Record<string, string>> = {
   a: '\u0430\u03b1\u0251\u1d00',
   b: '\u044c\u0184\u0299',
@@ -44,7 +44,7 @@ const table: Readonly<Record<string, string>> = {
   Z: '\u0396',
 }
 
-/** What a code unit looks like. */
+/** The Latin letter that a code unit looks like. */
 export const lookAlikes: ReadonlyMap<number, string> = new Map(
   Object.entries(table).flatMap(([letter, others]) => [...others].map((other) => [other.charCodeAt(0), letter])),
 )

@@ -2,7 +2,7 @@ import { AnchorTable } from './anchors.ts'
 
 const chunkCharacters = 32_768
 
-/** Tells in one pass which of some short texts another holds, whatever their case. */
+/** Finds in one pass which of some short texts occur in a text, ignoring case. */
 export class Marks {
   readonly #marks: readonly string[]
   readonly #longest: number
@@ -13,7 +13,7 @@ export class Marks {
     this.#longest = Math.max(...marks.map(({ length }) => length))
   }
 
-  /** Those that stand in a text, as they were given. */
+  /** The marks that occur in a text, as they were given. */
   in(text: string): ReadonlySet<string> {
     const anchors = (this.#anchors ??= new AnchorTable(this.#marks.map((mark) => mark.toLowerCase())))
     const found = new Set<number>()

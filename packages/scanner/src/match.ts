@@ -3,7 +3,7 @@ import { crossings, spread, type Crossing, type Need } from './pattern-parts.ts'
 import { readPattern, type PatternTraits } from './read-pattern.ts'
 import type { Flow, Pattern } from './rule.ts'
 
-/** A span of a text, its end not included. */
+/** A range of a text, end exclusive. */
 export interface Match {
   readonly start: number
   readonly end: number
@@ -11,22 +11,22 @@ export interface Match {
 
 type OnMatch = (start: number, end: number) => void
 
-/** Finds a pattern in a piece of text. Built once for each pattern. */
+/** Finds a pattern in a piece of text. Built once per pattern. */
 export interface Matcher {
   readonly view: 'folded' | 'raw'
-  /** Of the texts of each of these, every match holds one; of its anchors too. */
+  /** Every match contains a text of each of these, including one of the anchors. */
   readonly needs: readonly Need[]
-  /** Whether a match may go on behind the end of a passage, or of a line. */
+  /** Whether a match may extend past the end of a line or passage. */
   readonly crosses: Crossing
-  /** How much of what follows a match is to be seen for it. */
+  /** Number of characters that the pattern examines after a match. */
   readonly aheadMax: number
-  /** Whether something may begin at an offset: no match does where nothing does. */
+  /** Whether a match may begin at an offset; if not, none does. */
   mayBegin(text: string, at: number): boolean
-  /** Finds all that begins at an offset or behind it. */
+  /** Finds all matches that begin at or after an offset. */
   find(text: string, from: number, onMatch: OnMatch): void
 }
 
-/** Throws a `TypeError` if a match may be wider than what is kept between two pieces of a text. */
+/** Builds a matcher. Throws a `TypeError` if a match may be longer than the overlap of two pieces. */
 export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
   const view = pattern.view ?? 'folded'
   const flags = view === 'raw' ? 'g' : 'gi'
@@ -42,14 +42,14 @@ export function toMatcher({ anchors, match, ...pattern }: Pattern): Matcher {
   const anchored: Need = anchors.map((text) => ({ text, before: width, behind: width, outside: text.length - 1 }))
   const find = isFlow ? toFlowFinder(match, flags) : toWordFinder(match, flags)
   const mayBegin = toBeginningTest(isFlow ? match.first : match, flags)
-  // What folding takes away may stand in the text as it is written.
+  // Folding may remove characters that the raw text has between those of a match.
   if (view === 'raw') return { view, needs: [anchored], crosses: 'passages', aheadMax, mayBegin, find }
   const hasAnchor = (need: Need) => need.every(({ text }) => anchors.some((anchor) => text.includes(anchor)))
   const needs = traits.needs.filter((need) => isWorthIt(need) || hasAnchor(need))
   return { view, needs: needs.some(hasAnchor) ? needs : [...needs, anchored], aheadMax, crosses, mayBegin, find }
 }
 
-/** It goes on until what stops it, whatever its ends are. */
+/** A flow crosses whatever its stop allows, regardless of its ends. */
 function readFlow({ first, last, stop, withinMax }: Flow): PatternTraits {
   const begins = readPattern(first)
   const ends = readPattern(last)
@@ -64,18 +64,18 @@ function readFlow({ first, last, stop, withinMax }: Flow): PatternTraits {
   }
 }
 
-/** A look ahead at more than the next character. */
+/** A lookahead of more than one character. */
 const lookAheadPattern = /\(\?[=!](?!\\s(?:\|\$)?\))/
 const aheadCharactersMax = 128
 
-/** Shorter words stand everywhere, and it is not worth looking for them. */
+/** Shorter words occur everywhere, so searching for them is not worthwhile. */
 const needCharactersMin = 4
 
 function isWorthIt(need: Need): boolean {
   return need.every(({ text }) => text.trim().length >= needCharactersMin)
 }
 
-/** An expression that is made when it is first asked for: most never are, and to read one takes its time. */
+/** A regular expression that is compiled on first use: most are never used, and compiling takes time. */
 function makeLater(source: string, flags: string): () => RegExp {
   let made: RegExp | undefined
   return () => (made ??= new RegExp(source, flags))
@@ -109,7 +109,7 @@ function toWordFinder(match: RegExp, flags: string): Find {
   }
 }
 
-/** What begins last is what an end belongs to, as long as nothing stops it and it is near. */
+/** An end belongs to the last beginning before it, if no stop is between them and it is near enough. */
 function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Find {
   const getBeginnings = makeLater(first.source, flags)
   const getMarks = makeLater(`(${last.source})|(${first.source})|${stop.source}`, flags)
@@ -132,14 +132,14 @@ function toFlowFinder({ first, last, stop, withinMax }: Flow, flags: string): Fi
   }
 }
 
-/** Escapes and classes, whose brackets are no groups; and the beginnings of groups that keep what they match. */
+/** Matches escapes and classes, whose brackets are no groups, and the beginnings of capturing groups. */
 const groupPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|(?<group>\((?:(?!\?)|\?<(?![=!])))/g
 
 function countGroups({ source }: RegExp): number {
   return [...source.matchAll(groupPattern)].filter(({ groups }) => groups!['group'] !== undefined).length
 }
 
-/** Whether an offset lies in one of some spans, which are in order and apart. */
+/** Whether an offset is in one of some sorted, disjoint ranges. */
 export function isWithin(spans: readonly Match[], offset: number): boolean {
   let low = 0
   let high = spans.length

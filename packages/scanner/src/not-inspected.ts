@@ -1,4 +1,4 @@
-/** Why an archive, or a part of one, was not inspected: its message is a sentence for the report. */
+/** Thrown if an archive, or a part of one, cannot be inspected. Its message is a sentence for the report. */
 export class NotInspected extends Error {}
 
 /** A file of an archive. */

@@ -1,49 +1,52 @@
 import { anchorCharactersMin, toRarity } from './anchors.ts'
 
-/** What a match may hold: no end of a line, ends of lines, or those of passages (U+E000) too. */
+/** What a match may contain: no line end, line ends, or also ends of passages (U+E000). */
 export const crossings = ['nothing', 'lines', 'passages'] as const
 export type Crossing = (typeof crossings)[number]
 
-/** A lower-case text in a match, and how far it may be from its ends. */
+/** A lower-case text in a match, with its distance from the ends of the match. */
 interface NeededText {
   readonly text: string
-  /** The most characters of the match before the end of the text, and behind its beginning. */
+  /** Maximum number of characters of the match before the end of the text, and after its beginning. */
   readonly before: number
   readonly behind: number
-  /** How much of it may lie outside of the match: none of what an expression tells, nearly all of an anchor. */
+  /**
+   * How much of the text may lie outside of the match: nothing for a text from the expression, nearly all for an
+   * anchor.
+   */
   readonly outside?: number
 }
 
-/** Texts of which every match of an expression holds one, no farther from its ends than it says. */
+/** Texts of which every match of an expression contains one, within the given distances. */
 export type Need = readonly NeededText[]
 
-/** A part of an expression: the most characters that it takes, what they may cross, and what each of its matches holds. */
+/** A part of an expression: its maximum width, what it may cross, and the texts that its matches contain. */
 export interface Part {
   readonly width: number
   /** An index of {@link crossings}. */
   readonly crosses: number
   readonly needs: readonly Need[]
-  /** All texts that it may be, where these are few; it has no other needs then. */
+  /** All texts that it matches, if they are few; it then has no other needs. */
   readonly exact?: readonly string[]
 }
 
-/** A longer list stands everywhere. */
+/** With more texts than this, one of them occurs almost everywhere. */
 const textsMax = 100
-/** How many texts a part may be for each of them to be written out, and two parts with several of them together. */
+/** Maximum number of texts that a part is expanded to, and of combinations of two parts. */
 const exactMax = 16
 const productMax = 6
-/** How many of its needs a choice between parts keeps. */
+/** Number of needs that an alternation keeps. */
 const sharedNeedsMax = 3
 
-/** What takes no character. */
+/** A part that matches the empty text. */
 export const nothing: Part = { width: 0, crosses: 0, needs: [], exact: [''] }
 
-/** This text and no other. */
+/** A part that matches exactly one text. */
 export function toText(text: string): Part {
   return { width: text.length, crosses: toCrossing(text), needs: [], exact: [text] }
 }
 
-/** One of some characters. */
+/** A part that matches one of some characters. */
 export function toCharacters(characters: readonly string[]): Part {
   return { width: 1, crosses: toCrossing(characters.join('')), needs: [], exact: characters }
 }
@@ -53,7 +56,7 @@ function toCrossing(text: string): number {
   return text.includes('\n') ? 1 : 0
 }
 
-/** A part so many times in a row. */
+/** A part that repeats `least` to `most` times. */
 export function repeat(part: Part, least: number, most: number): Part {
   const { width, crosses, exact } = part
   if (least === 0) {
@@ -65,19 +68,22 @@ export function repeat(part: Part, least: number, most: number): Part {
   return { width: width + more, crosses, needs: toNeedsOf(part).map((need) => spread(need, more, more)) }
 }
 
-/** All that each match of a part holds. */
+/** All needs of a part. */
 export function toNeedsOf({ needs, exact }: Part): readonly Need[] {
   return exact ? toNeedOf(exact, 0, 0) : needs
 }
 
-/** What a part needs that is one of some texts, with so much of a match before and behind it. */
+/**
+ * The need of a part that matches one of some texts, with the given number of characters of the match before and after
+ * it.
+ */
 function toNeedOf(texts: readonly string[], before: number, behind: number): Need[] {
   if (texts.some(({ length }) => length < anchorCharactersMin)) return []
   if (texts.length === 1) {
     const text = texts[0]!
     return [[{ text, before: before + text.length, behind: behind + text.length }]]
   }
-  // A text that holds another is found with it.
+  // A text that contains another is found together with it.
   const least = texts.filter((text) => !texts.some((other) => other !== text && text.includes(other)))
   const all = texts.map((whole) => {
     const text = least.find((each) => whole.includes(each))!
@@ -87,12 +93,12 @@ function toNeedOf(texts: readonly string[], before: number, behind: number): Nee
   return [unite(all)]
 }
 
-/** A need of a part, seen from the ends of what it is a part of. */
+/** Converts the distances of a part's need to those of the surrounding expression. */
 export function spread(need: Need, before: number, behind: number): Need {
   return need.map((each) => ({ text: each.text, before: each.before + before, behind: each.behind + behind }))
 }
 
-/** Parts that follow each other; of those in a row whose texts are known all together are written out. */
+/** A sequence of parts. Adjacent parts with known texts are expanded together. */
 export function chain(parts: readonly Part[]): Part {
   const total = parts.reduce((sum, { width }) => sum + width, 0)
   const crosses = toWidest(parts)
@@ -123,7 +129,7 @@ function isFew(some: number, others: number): boolean {
   return some === 1 || others === 1 || some * others <= productMax
 }
 
-/** One of some parts: it may be any of their texts, if all are known. */
+/** An alternation of parts; its texts are known if those of all parts are. */
 export function choose(parts: readonly Part[]): Part {
   const crosses = toWidest(parts)
   const width = Math.max(...parts.map((part) => part.width))
@@ -134,7 +140,7 @@ export function choose(parts: readonly Part[]): Part {
   return { width, crosses, needs: join(parts.map(toNeedsOf)) }
 }
 
-/** What a choice between parts needs: a need of the first or a need of the second, the rarest of each first. */
+/** Needs of an alternation: a need of the first part or one of the second, the rarest first. */
 function join(parts: readonly (readonly Need[])[]): readonly Need[] {
   const sorted = parts.map((needs) => needs.toSorted((a, b) => toRarityOf(b) - toRarityOf(a)))
   const count = Math.min(sharedNeedsMax, ...sorted.map(({ length }) => length))
@@ -142,7 +148,7 @@ function join(parts: readonly (readonly Need[])[]): readonly Need[] {
   return joined.filter(({ length }) => length <= textsMax)
 }
 
-/** Each text once, as far away as it may be anywhere. */
+/** Each text once, with the greatest distances. */
 function unite(texts: Need): Need {
   const byText = new Map<string, NeededText>()
   for (const { text, before, behind } of texts) {

@@ -3,7 +3,7 @@ import type { Document, Heading } from './document.ts'
 
 type Polarity = (typeof polarities)[number]
 
-/** How a passage speaks, and whether that is beyond doubt or one sign alone. */
+/** The polarity of a passage, and whether it is certain or based on a single sign. */
 export interface Stance {
   readonly polarity: Polarity
   readonly isCertain: boolean
@@ -13,8 +13,9 @@ const imperative: Stance = { polarity: 'imperative', isCertain: true }
 const sentenceCharactersMax = 160
 
 /**
- * How the passage at a place speaks: told by its own sentence first, then by its list, table or fence and by what leads
- * in to them, last by the headings above. `isLesson` says that the whole skill is about finding attacks.
+ * Determines the polarity of the passage at a position: first from its own sentence, then from its list, table or fence
+ * and the line that introduces them, last from the headings above. `isLesson` means that the whole skill is about
+ * detecting attacks.
  */
 export function toStance(document: Document, offset: number, end: number, isLesson: boolean): Stance {
   const passage = toPassage(document, offset, end)
@@ -25,11 +26,11 @@ export function toStance(document: Document, offset: number, end: number, isLess
 }
 
 interface Passage {
-  /** The line, and what stands before and behind the place in its sentence, without Markdown's marks. */
+  /** The line, and the text before and after the position in its sentence, without Markdown marks. */
   readonly line: string
   readonly before: string
   readonly after: string
-  /** The line that leads in to the list, table or fence. */
+  /** The line that introduces the list, table or fence. */
   readonly leadIn: string
   readonly lineAbove: string
   readonly headings: readonly Heading[]
@@ -48,7 +49,7 @@ function toPassage(document: Document, offset: number, end: number): Passage {
   const fence = document.fence(number)
   const above = document.line(number - 1)
   const isItem = itemPattern.test(line)
-  // A sentence goes on from the line above, unless something ends it there.
+  // A sentence continues from the line above unless it ends there.
   const lead = isItem || fence > 0 || line.startsWith('|') || headingPattern.test(line) ? '' : paragraphEnd(above)
   const raw = `${lead}${document.text.slice(Math.max(start, offset - sentenceCharactersMax), offset)}`
   const behind = document.text.slice(end, end + sentenceCharactersMax).split(/\r?\n\s*\r?\n/, 1)[0]!
@@ -77,7 +78,7 @@ function paragraphEnd(line: string): string {
   return isText ? `${line.slice(-sentenceCharactersMax)} ` : ''
 }
 
-/** In a program quotes are no quotation, but a line that is nothing but a string is an entry of a list. */
+/** In a program, quotes are no quotation; but a line that is only a string is an entry of a list. */
 function isQuotedAt(document: Document, line: string, column: number, fence: number): boolean {
   if (!document.isMarkdown || fence > 0) return stringLinePattern.test(line)
   return isInQuotes(line, column) || /^\s*>/.test(line)
@@ -86,7 +87,7 @@ function isQuotedAt(document: Document, line: string, column: number, fence: num
 const stringLinePattern =
   /^\s*(?:[-*]\s|"[\w -]{1,40}"\s?:\s?)?\[?[rbu]{0,2}(?<quote>["'`])(?:(?!\k<quote>).){1,400}\k<quote>\s*\]?[,;]?\s*(?:#.*|\/\/.*)?$/
 
-/** Whether an odd number of quotation marks stands before the place, and one behind it. */
+/** Whether the position is between quotation marks: an odd number before it, and one after it. */
 function isInQuotes(line: string, column: number): boolean {
   const before = line.slice(0, column)
   return quotes.some(([open, close]) => {
@@ -105,7 +106,7 @@ const quotes = [
 
 const leadInLinesMax = 14
 
-/** The nearest line above, outside the list, table or fence, that ends with a colon or leads in to it otherwise. */
+/** The nearest line above and outside of the list, table or fence that introduces it, for example with a colon. */
 function findLeadIn(document: Document, number: number, fence: number): string {
   if (fence > 0) return nearestText(document, fence - 1)
   const line = document.line(number)
@@ -130,10 +131,10 @@ function nearestText(document: Document, from: number): string {
 
 const forbiddancePattern =
   /\b(?:never|do not|don[\u2019']?t|must ?n[o\u2019']t|should ?n[o\u2019']t|may not|can ?not|can[\u2019']t|will not|won[\u2019']t|does not|doesn[\u2019']t|is not|are not|avoid(?:s|ing)?|refuses?|refuse to|rather than|instead of|forbidden|prohibited|not allowed|no need|block(?:s|ed)?|den(?:y|ies)|reject(?:s|ed)?)\b(?! (?:hesitate|fail|forget|worry|stop|mind|skip|omit|miss|leave|refuse|delay|wait|only|just))/i
-/** The same in Chinese, right before the place. */
+/** The same in Chinese, directly before the position. */
 const chineseForbiddance =
   /(?:不(?:要|得|可|能|准|许|許|应|應|运行|運行|执行|執行|使用|删除|刪除)|禁止|请勿|請勿|切勿|严禁|嚴禁|避免|拒绝|拒絕|绝不|絕不)(?!犹豫|猶豫|担心|擔心|忘|错过|錯過|停)[^，。；：、,.:;！!]{0,8}$/
-/** What follows a forbiddance and turns to something else. */
+/** Words after a prohibition that introduce an alternative. */
 const turnPattern = /\b(?:but|instead|then|just|simply|rather|so)\b|[,:]\s/i
 const forbiddingHeadings =
   /\b(?:never|do(?:es)? not|don[\u2019']?t|forbidden|prohibited|not allowed|disallowed|denied|deny|blocked|avoid|anti-?patterns?|must not|banned|off[- ]limits|boundar(?:y|ies)|won[\u2019']t)\b/i
@@ -156,23 +157,23 @@ function isProhibited({ before, leadIn, headings, line, isInItem, isInTable, isI
 
 const attackHeadings =
   /\b(?:attack(?:s|er|ers)?|threats?|red flags?|malicious|suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|warning signs?|indicators?|flags?|looks? for|smells?|violations?|payloads?|abuse|poisoning|exfiltration|tampering|bad examples?|incorrect|wrong)\b/i
-/** What speaks of a text and does not say it. */
+/** Words that refer to a text instead of saying it. */
 const mentionPattern =
   /\b(?:such as|e\.g|for example|phrases?|keywords?|patterns? (?:like|such)|detect\w*|flag(?:s|ged|ging)?|look(?:s|ing)? for|search(?:es|ing)? for|scan(?:s|ning)?|grep|check(?:s|ing)? (?:for|whether|if)|reject\w*|block(?:s|ed|ing)?|refus\w+|treat|attempt\w*|tr(?:y|ies|ying) to|attacks?|adversar\w+|malicious|suspicious|inject\w+|vulnerab\w+|untrusted|pretend\w*)\b/i
-/** What does so beside a quotation only. */
+/** Words that do so only next to a quotation. */
 const quotingPattern =
   /\b(?:like|strings?|report(?:s|ed)?|match(?:es|ing)?|contain(?:s|ing)?|claims?|says?|said|asks?|tells?|instructs?|if (?:a|an|any|the|some|you see)|could|might|may|would|means?|called|reads|includ(?:es|ing)|or)\b|[:=]\s*$/i
 const attackWords =
   /\b(?:attack\w*|adversar\w+|malicious|injections?|jailbreak\w*|exploit\w*|vulnerab\w+|red flags?|suspicious|untrusted|poison\w*|hostile|phishing|scam\w*)\b/i
 
-/** How many signs there are that the passage is shown and not meant. */
+/** Counts the signs that the passage is an example and not an instruction. */
 function countSigns(passage: Passage, isLesson: boolean): number {
   const { line, before, after, leadIn, lineAbove, headings } = passage
   const { isQuoted, isInBackticks, isInTable, isInFence, isInItem } = passage
-  // What stands between backticks is run as often as it is spoken of.
+  // Code between backticks is run as often as it is mentioned.
   const isSaid = isQuoted && !isInBackticks && quotingPattern.test(before)
   const isMention = isSaid || mentionPattern.test(before) || attackWords.test(isQuoted ? afterQuote(after) : after)
-  // The title is the name of a skill, which says what it wants to be.
+  // The title is the skill's name, which the author chooses.
   const isUnderAttacks = headings.some(({ title, level }) => (level > 1 || isLesson) && attackHeadings.test(title))
   const isLed = attackWords.test(leadIn) || negativeMark.test(leadIn) || mentionPattern.test(leadIn.slice(-60))
   const isMarked = negativeMark.test(line) || ((isInFence || isInItem) && negativeMark.test(lineAbove))
@@ -191,7 +192,7 @@ function countSigns(passage: Passage, isLesson: boolean): number {
   return signs.filter(Boolean).length
 }
 
-/** What follows the end of the quotation. */
+/** The text after the end of the quotation. */
 function afterQuote(after: string): string {
   return after.slice(after.search(/["\u201d\u00bb\u300d]/) + 1)
 }
@@ -199,7 +200,7 @@ function afterQuote(after: string): string {
 const lessonPattern =
   /\b(?:security|secure|vulnerab\w+|audit\w*|threats?|injections?|malicious|attack\w*|red[- ]team\w*|pen[- ]?test\w*|scan(?:s|ner|ning)?|guard\w*|safety|hardening|forensic\w*)\b/gi
 
-/** Whether a skill as a whole, by its name, description and first heading, is about finding attacks. */
+/** Whether the whole skill, by its name, description and first heading, is about detecting attacks. */
 export function isLessonOf(skillMd: string): boolean {
   const head = skillMd.slice(0, 1500).split(/\n#{2,6}\s/, 1)[0]!
   return new Set(head.match(lessonPattern)?.map((word) => word.toLowerCase())).size >= 2

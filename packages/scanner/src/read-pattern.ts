@@ -12,26 +12,26 @@ import {
   type Part,
 } from './pattern-parts.ts'
 
-/** What is known of every match of an expression. */
+/** Properties of all matches of an expression. */
 export interface PatternTraits {
-  /** The most characters that it takes, `Infinity` where nothing bounds it. */
+  /** Maximum number of characters, `Infinity` if unbounded. */
   readonly width: number
-  /** What it holds, as far as that can be told. */
+  /** Texts that it contains, as far as they can be derived. */
   readonly needs: readonly Need[]
-  /** What it may cross; what it only looks at does not count. */
+  /** What it may cross; lookarounds do not count. */
   readonly crosses: Crossing
 }
 
-/** Throws a `TypeError` if a bracket is too many. */
+/** Throws a `TypeError` if the brackets do not match. */
 export function readPattern({ source }: RegExp): PatternTraits {
   const lower = source.replace(/\\.|[A-Z]/g, (found) => (found.length === 1 ? found.toLowerCase() : found))
   const reader = new Reader(lower)
   const part = reader.alternatives()
-  if (!reader.isDone) throw new TypeError(`The pattern ${source} has a bracket too many.`)
+  if (!reader.isDone) throw new TypeError(`The pattern ${source} has an unmatched bracket.`)
   return { width: part.width, needs: toNeedsOf(part), crosses: crossings[part.crosses]! }
 }
 
-/** Characters that mean nothing else. */
+/** Characters without a special meaning. */
 const textPattern = /[^\\[\](){}|*+?.^$]+/y
 const repeatedBy: ReadonlySet<string | undefined> = new Set(['*', '+', '?', '{'])
 const classPattern = /\[(?:\\[^]|[^\]\\])*\]/y
@@ -40,7 +40,7 @@ const quantifierPattern = /(?:[*+]|\?|\{(?<least>\d+)(?<comma>,(?<most>\d*))?\})
 const escapePattern = /\\(?:u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|[pP]\{[^}]*\}|k<[^>]*>|[^])/iuy
 const edges: ReadonlySet<string> = new Set(['\\b', '\\B', '^', '$'])
 
-/** Reads an expression by the grammar of ECMA-262, 22.2.1. Most of one is plain text, which is taken as a whole. */
+/** Parses a regular expression by the grammar of ECMA-262, 22.2.1. Plain text, which is most of it, is read at once. */
 class Reader {
   readonly #source: string
   #at = 0
@@ -53,7 +53,7 @@ class Reader {
     return this.#at === this.#source.length
   }
 
-  /** Up to a bracket or the end. */
+  /** Reads up to a closing bracket or the end. */
   alternatives(): Part {
     const first = this.#sequence()
     if (this.#source[this.#at] !== '|') return first
@@ -76,7 +76,7 @@ class Reader {
     return parts.length === 1 ? parts[0]! : chain(parts)
   }
 
-  /** What a quantifier behind it would repeat; text as far as none does. */
+  /** Reads one atom to which a following quantifier applies; plain text up to that atom. */
   #one(): Part {
     const text = this.#read(textPattern)?.[0]
     if (text) return toText(this.#leaveRepeated(text))
@@ -89,7 +89,7 @@ class Reader {
     return first === '.' ? toAny(first) : toText(first)
   }
 
-  /** A quantifier repeats the last character alone. */
+  /** A quantifier applies only to the last character. */
   #leaveRepeated(text: string): string {
     if (text.length === 1 || !repeatedBy.has(this.#source[this.#at])) return text
     this.#at--
@@ -122,10 +122,10 @@ class Reader {
 }
 
 const once: [least: number, most: number] = [1, 1]
-/** How many characters of a class are told from any others. */
+/** Classes with more characters than this count as any character. */
 const classMax = 16
 
-/** A class of a few characters is one of them, if it has no ranges. */
+/** A class of a few characters without ranges matches one of them. */
 function toClass(source: string): Part {
   const characters = source.slice(1, -1).replace(/\\([^a-z\d])/gi, '$1')
   const isRange = /^$|^\^|\\[a-z\d]|[^]-[^]/i.test(characters)
@@ -135,15 +135,18 @@ function toClass(source: string): Part {
 
 function toEscape(source: string): Part {
   if (edges.has(source)) return nothing
-  // A reference to a group may take as much as the group did.
+  // A backreference may match as much as its group.
   if (/^\\(?:k<|[1-9])/.test(source)) return { ...toAny(source), width: Infinity }
-  // One that stands for one character, and is no class and no place.
+  // An escape of a single character, not of a class or a position.
   return /^\\[^a-z\d]$/i.test(source) ? toText(source[1]!) : toAny(source)
 }
 
 const anyOf = new Map<string, Part>()
 
-/** Some character that an atom takes. The same few stand in most expressions, and to try an expression takes its time. */
+/**
+ * An atom that matches some character. Cached: the same few atoms occur in most expressions, and testing one takes
+ * time.
+ */
 function toAny(atom: string): Part {
   let part = anyOf.get(atom)
   if (!part) {

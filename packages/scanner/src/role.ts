@@ -9,7 +9,7 @@ export function isMarkdown(path: string): boolean {
   return isMarkdownPattern.test(path)
 }
 
-/** By place: the first that fits. A file that instructions name is used, wherever it lies. */
+/** Roles by path; the first match counts. A file that instructions mention is used, wherever it is. */
 const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   { path: /(?:^|\/)SKILL\.md$/i, role: 'instruction' },
   // Hosts show the description to a model before any file; see security/metadata-scan.ts.
@@ -24,7 +24,7 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   { path: /(?:^|\/)(?:package-lock\.json|[\w.-]+\.lock|[\w.-]+-lock\.(?:ya?ml|json)|go\.sum)$/i, role: 'data' },
   { path: /(?:^|\/)(?:tests?|__tests__|specs?|testdata|fixtures?|evals?|__mocks__|mocks)\//i, role: 'test' },
   { path: /(?:^|\/)(?:test_[\w.-]+|[\w.-]+[._-](?:test|spec)s?)\.\w{1,5}$/i, role: 'test' },
-  // What the tools of agents and of packages run by themselves.
+  // Files that agents and package managers run automatically.
   {
     path: /(?:^|\/)(?:package|settings(?:\.local)?|hooks|\.?mcp|plugin|devcontainer|tasks|launch)\.json$/i,
     role: 'script',
@@ -45,14 +45,14 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   },
 ]
 
-/** What programs read to learn where to go and what to do. */
+/** Files that programs read for addresses and settings. */
 const settingsPattern =
   /(?:^|\/)[\w.-]{0,40}(?:config|configuration|settings|conf|env)\.(?:json[c5]?|ya?ml|toml|ini|cfg)$/i
 const licencePattern = /(?:^|\/)(?:licen[cs]e|copying|notice)/i
-/** What no interpreter reads. */
+/** Files that no interpreter reads. */
 const textPlaces = places.slice(-2)
 
-/** What looks like a path of a file in a text is of these characters, and of so many. */
+/** The characters of file paths in a text, and their maximum number. */
 const isInPath = new Uint8Array(65_536)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-') {
   isInPath[character.charCodeAt(0)] = 1
@@ -66,8 +66,8 @@ interface NamedFile {
 }
 
 /**
- * What each file is for, by its path and by who names it: SKILL.md and the Markdown that it sends the agent to are
- * instructions; whatever instructions name is no test, data or stranger's any more.
+ * Determines the role of each file, by its path and by the files that mention it: SKILL.md and the Markdown files that
+ * it refers to are instructions; a file that instructions mention no longer counts as test, data or vendored code.
  */
 export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   const roles = new Map(files.map(({ path, text }) => [path, toPlaceRole(path, text)]))
@@ -100,7 +100,7 @@ function* findNamed(text: string, byName: ReadonlyMap<string, readonly NamedFile
   }
 }
 
-/** What looks like a path and has a dot within it; that at the end of a sentence is none. */
+/** Texts that look like a path with a dot inside; a dot at the end of a sentence does not count. */
 function* findMentions(text: string): Generator<string> {
   let last = 0
   for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', Math.max(last, dot + 1))) {
@@ -123,7 +123,7 @@ function toPlaceRole(path: string, text: string): FileRole {
   return text.startsWith('#!') || /\.\w{1,8}$/.test(path) ? 'script' : 'reference'
 }
 
-/** A file's role once instructions name it. */
+/** The role of a file that instructions mention. */
 function toUsedRole(path: string, role: FileRole): FileRole {
   if (isMarkdown(path) && !licencePattern.test(path)) return 'instruction'
   if (role === 'data' && settingsPattern.test(path)) return 'script'

@@ -39,14 +39,14 @@ import * as covertTransfer from './rules/covert-transfer.ts'
 import { credentialRequests } from './rules/credential-requests.ts'
 import { contextLeakage } from './rules/context-leakage.ts'
 
-/** What a file in `rules/` exports. */
+/** Exports of a file in `rules/`. */
 interface RuleFile {
   readonly rules?: readonly Rule[]
   readonly facts?: readonly Fact[]
   readonly combinations?: readonly Combination[]
 }
 
-/** One line for each file: `import * as hidden from './rules/hidden.ts'` above, `hidden,` here. */
+/** One line per file: `import * as hidden from './rules/hidden.ts'` above, `hidden,` here. */
 const files: readonly RuleFile[] = [
   { rules: instructionOverride },
   { rules: limitsLifted },
@@ -88,10 +88,10 @@ const files: readonly RuleFile[] = [
   suspiciousHosts,
 ]
 
-/** All that is looked for. The ids of rules, facts and combinations are unique among all three. */
+/** All rules, facts and combinations. Their ids are unique across all three. */
 export const rules: readonly Rule[] = files.flatMap((file) => file.rules ?? [])
 export const facts: readonly Fact[] = files.flatMap((file) => file.facts ?? [])
 export const combinations: readonly Combination[] = files.flatMap((file) => file.combinations ?? [])
 
-/** Whatever has findings: rules, combinations and what the engine finds by itself. */
+/** Everything that has findings: rules, combinations and checks of the engine. */
 export const allRules: readonly Omit<Rule, 'patterns'>[] = [...rules, ...combinations, ...Object.values(engineRules)]

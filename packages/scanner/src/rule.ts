@@ -1,25 +1,26 @@
 import type { fileRoles, ScanFinding } from '@skillstead/protocol'
 
-/** What begins and, at most so many characters on, what ends it, with none of what stops it between them. */
+/** A beginning and an end with at most `withinMax` characters and no stop between them. */
 export interface Flow {
   readonly first: RegExp
   readonly last: RegExp
-  /** What ends a command or a sentence. */
+  /** Ends a command or a sentence. */
   readonly stop: RegExp
   readonly withinMax: number
 }
 
-/** What is looked for in folded text (see `foldText`), without regard to case; every repetition in it is bounded. */
+/** A pattern for folded text (see `foldText`), ignoring case; every repetition in it must be bounded. */
 export interface Pattern {
   /**
-   * Lower-case pieces of text, each of three bytes at least, of which every match holds one. They are looked for
-   * all at once, and `match` is tried around where one stands: the rarer they are, the faster is the scan.
+   * Lower-case texts of at least three bytes, of which every match contains one. All anchors are searched at once, and
+   * `match` is only tried around them: the rarer they are, the faster is the scan.
    */
   readonly anchors: readonly string[]
   readonly match: RegExp | Flow
   /**
-   * The text as it is written, with regard to case, where folding would lose what matters: marks, white space, quotes.
-   * `^` and `$` are those of the lines then, if the pattern has the flag `m`. Its anchors are still found in folded text.
+   * `raw` matches the original text, case-sensitively, for patterns that depend on what folding removes: punctuation,
+   * white space, quotes. `^` and `$` match at lines if the pattern has the flag `m`. Its anchors are still searched in
+   * folded text.
    */
   readonly view?: 'raw'
 }
@@ -33,35 +34,35 @@ export const categories = [
 type Category = (typeof categories)[number]
 
 export interface Rule {
-  /** Stable, kebab-case: suppressions and reports name it. */
+  /** Stable, kebab-case; used in suppressions and reports. */
   readonly id: string
   readonly category: Category
   readonly severity: ScanFinding['severity']
   readonly signal: Exclude<ScanFinding['signal'], 'none'>
   /** What was found, as a sentence without its full stop. */
   readonly title: string
-  /** Why it matters to whoever installs the skill. */
+  /** Why it matters to a user who installs the skill. */
   readonly why: string
   readonly remediation: string
-  /** Addresses of a weakness (CWE), a technique (MITRE ATT&CK, ATLAS) or a list (OWASP) that it belongs to. */
+  /** URLs of related weaknesses (CWE), techniques (MITRE ATT&CK, ATLAS) or lists (OWASP). */
   readonly references: readonly string[]
-  /** The files it is about; all but data where it is not said. */
+  /** The roles of files that it applies to. Default: all except data. */
   readonly roles?: readonly (typeof fileRoles)[number][]
-  /** True where quoting or forbidding it makes it no better: hidden text, a secret. */
+  /** True if quoting or prohibiting it makes no difference, as for hidden text or a secret. */
   readonly regardless?: true
   readonly patterns: readonly Pattern[]
 }
 
-/** Something that is no finding alone, and part of one together with others: a read of keys, a send, a decoding. */
+/** Something that is no finding by itself, but part of a combination: reading keys, sending, decoding. */
 export interface Fact {
   readonly id: string
   readonly patterns: readonly Pattern[]
 }
 
-/** A finding made of facts and findings that stand together: what is read here is sent there. */
+/** A finding that consists of facts and findings near each other, for example reading a secret and sending it. */
 export interface Combination extends Omit<Rule, 'patterns'> {
-  /** One of each, by their ids, in any order. */
+  /** Groups of ids; one of each group must occur, in any order. */
   readonly all: readonly (readonly string[])[]
-  /** How far apart they may be: in lines of one file, in one file, or anywhere in the skill. */
+  /** Maximum distance: a number of lines in one file, the same file, or anywhere in the skill. */
   readonly within: number | 'file' | 'skill'
 }

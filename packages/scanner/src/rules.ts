@@ -1,4 +1,4 @@
-/** The rules and the engine, as an entry of their own: loading them takes longer than loading the rest. */
+/** The rules and the engine as a separate entry point, because loading them takes longer than loading the rest. */
 export { readAccess } from './access/read-access.ts'
 export { allRules } from './rule-table.ts'
 export { toSarif } from './sarif.ts'

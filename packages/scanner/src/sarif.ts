@@ -3,7 +3,7 @@ import type { SarifLog, ScanFinding, ScanReport } from '@skillstead/protocol'
 import { allRules } from './rule-table.ts'
 import type { Rule } from './rule.ts'
 
-/** SARIF knows three levels; `security-severity` is what GitHub's code scanning sorts by, from 0 to 10. */
+/** SARIF has three levels; GitHub's code scanning sorts by `security-severity`, from 0 to 10. */
 const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'note'; severity: string }> = {
   critical: { level: 'error', severity: '9.5' },
   high: { level: 'error', severity: '8.0' },
@@ -12,7 +12,7 @@ const levels: Record<ScanFinding['severity'], { level: 'error' | 'warning' | 'no
   info: { level: 'note', severity: '0.0' },
 }
 
-/** A report in the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0), for tools that collect such. */
+/** Converts a report to the Static Analysis Results Interchange Format (OASIS SARIF 2.1.0). */
 export function toSarif(report: ScanReport): SarifLog {
   const driver = { name: 'Skillstead', version: report.rulesVersion, rules: allRules.map(toSarifRule) }
   const { score, verdict, risk, cut, digest, source, scannedAt } = report
@@ -59,7 +59,7 @@ function toResult(finding: ScanFinding) {
         },
       },
     ],
-    // The same passage stays the same result when lines are added above it.
+    // A passage stays the same result when lines are added above it.
     partialFingerprints: { 'passage/v1': toFingerprint(ruleId, path, excerpt) },
     ...(finding.suppressed && {
       suppressions: [{ kind: 'inSource', status: 'accepted', justification: finding.suppressed.reason }],

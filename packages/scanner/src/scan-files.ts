@@ -19,14 +19,17 @@ import { settle, type Place } from './settle.ts'
 import { UnpackBudget } from './unpack.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
-/** How many findings of a rule a report lists; what is no instruction is counted apart, and crowds out nothing. */
+/**
+ * Maximum findings of a rule in a report; passages that are no instruction are counted separately, so they cannot crowd
+ * out others.
+ */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
-/** How many places of a fact are kept in a file. */
+/** Maximum spots of a fact in a file. */
 const spotsMax = 5000
 const excerptCharactersMax = 160
 /** A tar in a gzip counts as two. */
 const archivesDepthMax = 3
-/** What says what the skill is about. */
+/** The files that describe what the skill is about. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
 const probes = [...rules, ...facts]
@@ -35,22 +38,22 @@ const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('
 interface TextFile {
   readonly path: string
   readonly text: string
-  /** What its bytes alone told. */
+  /** Engine rules that matched its bytes. */
   readonly found: readonly EngineRuleName[]
-  /** The file that it is a reading of, one of several where its bytes may be read in more than one way. */
+  /** The original file. It may have several readings, if its bytes can be decoded in several ways. */
   readonly of: { readonly path: string }
 }
 
 let search: Search | undefined
 
-/** Made for the first text: it takes longer than all else of a node's start, and most nodes scan in threads alone. */
+/** Built for the first text: it takes longer than the rest of a node's start, and most nodes scan only in threads. */
 function getSearch(): Search {
   return (search ??= new Search(probes))
 }
 
 const meant: Stance = { polarity: 'imperative', isCertain: true }
 
-/** A file while it is looked at. */
+/** A file during its scan. */
 interface Subject {
   readonly index: number
   readonly path: string
@@ -60,23 +63,23 @@ interface Subject {
   readonly suppressions: readonly Suppression[]
 }
 
-/** A text within a file: the file itself, or what was decoded from a place in it. */
+/** A text of a file: the file itself, or a decoded part of it. */
 interface Layer {
   readonly document: Document
   readonly decoded: readonly string[]
-  /** Where it stands in the file, and whether it was hidden on purpose. */
+  /** Its position in the file, and whether it was hidden on purpose. */
   readonly offset: number
   readonly end: number
   readonly isHidden: boolean
 }
 
-/** One scan of the files of a skill, from the first to the report. */
+/** One scan of a skill's files, up to the report. */
 export class Scan {
   readonly #files: readonly TextFile[]
   readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
-  /** The reading of a file that has a finding first. */
+  /** The reading of a file in which a finding occurred first. */
   readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
   readonly #budget = new UnpackBudget()
@@ -95,12 +98,12 @@ export class Scan {
     })
   }
 
-  /** A file of bytes as the texts that it may be, at least one, and what it holds if it is an archive. */
+  /** Converts a binary file to its possible texts, at least one, and to the files in it if it is an archive. */
   #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
     const { path } = file
     const { texts, words, found, inner, cut } = inspectBytes(file, paths, this.#budget)
     if (cut) this.cutAt(path, cut)
-    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It is packed too many times over.')
+    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It has too many nested archives.')
     const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#read(each, paths, depth - 1))
     const [text = '', ...others] = texts
     return [
@@ -139,7 +142,7 @@ export class Scan {
   toSecurity(now: number): Security {
     const all = this.#findings.map(({ finding }) => finding)
     const { findings, unlisted } = listFindings(this.#findings)
-    const reason = `${unlisted} findings in all files, the least grave, are not listed.`
+    const reason = `The ${unlisted} least severe findings in all files are not listed.`
     return {
       score: toScore(all),
       verdict: toVerdict(all),
@@ -176,7 +179,7 @@ export class Scan {
     }
     if (isData && dataRules.size === 0) return
     const onCut = (probe: number) => {
-      this.cutAt(subject.path, `Too much looks like ${probes[probe]!.id}; the rest was not tried.`)
+      this.cutAt(subject.path, `Too many places could match ${probes[probe]!.id}; the rest was not checked.`)
     }
     const seen = new Set<string>()
     for (const hits of getSearch().find(layer.document.text, isWanted, onCut)) {
@@ -185,7 +188,7 @@ export class Scan {
     }
   }
 
-  /** One place a line of each rule and fact; of a line's places the first counts. */
+  /** Takes one match per line of each rule and fact; the first on a line counts. */
   #take(subject: Subject, layer: Layer, hit: Hit, seen: Set<string>): void {
     const id = probes[hit.probe]!.id
     const isDecoded = layer.decoded.length > 0
@@ -195,7 +198,7 @@ export class Scan {
     if (seen.has(key)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
-    // Another place on the line may be meant where this one is not.
+    // Another match on the line may be an instruction even if this one is not.
     if (!rule && stance.polarity !== 'imperative' && stance.isCertain) return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
     if (seen.has(shownKey)) return
@@ -211,7 +214,7 @@ export class Scan {
     if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset })
   }
 
-  /** Says that something was not looked at, which makes a finding of its own. */
+  /** Records that something was not scanned, which is a finding of its own. */
   cutAt(path: string, reason: string): void {
     this.#isIncomplete = true
     this.#cut.push({ path, reason })
@@ -230,7 +233,7 @@ export class Scan {
     else this.#isIncomplete = true
   }
 
-  /** Whether another reading of the same file has such a finding already. */
+  /** Whether another reading of the same file already has the finding. */
   #isKnown({ index, of }: Subject, kind: string): boolean {
     const firsts = this.#firsts.get(of) ?? new Map<string, number>()
     this.#firsts.set(of, firsts)
@@ -239,7 +242,7 @@ export class Scan {
     return first !== index
   }
 
-  /** Adds a finding, if there is room for one more of its kind. Returns what it says of the author. */
+  /** Adds a finding, if the limit of its kind allows. Returns its signal. */
   #add(
     rule: Omit<Rule, 'patterns'>,
     subject: Subject,
@@ -285,7 +288,10 @@ function placeOf({ role }: Subject): Place {
   return { stance: meant, role, isUnseen: false, isEncoded: false, isCode: false }
 }
 
-/** What stands at the place, to the end of the line; what cannot be shown is U+FFFD, so that places stay the same. */
+/**
+ * The text at the position to the end of the line; characters that cannot be displayed become U+FFFD, so that columns
+ * stay correct.
+ */
 function toExcerpt(text: string, offset: number): string {
   const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
   return line.replace(unshownPattern, '\uFFFD').toWellFormed()

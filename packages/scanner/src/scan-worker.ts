@@ -2,6 +2,6 @@ import { parentPort } from 'node:worker_threads'
 import type { ScanOrder } from './scan-package.ts'
 import { scanFiles } from './scan.ts'
 
-/** A thread of `scanInThread`: an order in, a report out. */
+/** The thread of `scanInThread`: receives an order, posts a report. */
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort!.on('message', ({ files, now }: ScanOrder) => parentPort!.postMessage(scanFiles(files, now)))

@@ -5,26 +5,26 @@ type Judged = Pick<
   'ruleId' | 'category' | 'severity' | 'signal' | 'path' | 'line' | 'column' | 'excerpt' | 'context' | 'suppressed'
 >
 
-/** What each rule takes once from the score, by the worst that it found. */
+/** Points that each rule subtracts once from the score, by its most severe finding. */
 const penalties: Record<ScanFinding['severity'], number> = { critical: 24, high: 12, medium: 6, low: 2, info: 0 }
-/** Power is no fault, and a reason given by the author makes a fault smaller: either counts for so much of it. */
+/** Factor for findings of `power`, which are no fault, and for findings that the author explained. */
 const mildShare = 0.25
 
-/** The scores of each verdict, the best first. */
+/** The scores of each verdict, best first. */
 const ranges: Record<Security['verdict'], { most: number; least: number }> = {
   safe: { most: 100, least: 80 },
   caution: { most: 79, least: 40 },
   dangerous: { most: 39, least: 0 },
 }
 
-/** What was left out of a scan, and what may be an example, tells nothing of intent beside another finding. */
+/** Whether a finding counts as evidence of intent next to another: incomplete scans and possible examples do not. */
 function isIndependent({ category, context }: Judged): boolean {
   return category !== 'incomplete-scan' && context.polarity === 'imperative'
 }
 
 /**
- * One hostile finding, or two suspicious ones that are independent (of two categories, in two sentences), are `dangerous`;
- * one suspicious finding calls for `caution`, unless its author gave a reason for it.
+ * One hostile finding, or two independent suspicious ones (of two categories, in two sentences), are `dangerous`; one
+ * suspicious finding is `caution`, unless its author gave a reason for it.
  */
 export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   if (findings.some(({ signal }) => signal === 'hostile')) return 'dangerous'
@@ -33,14 +33,14 @@ export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   return suspicious.some(({ suppressed }) => !suppressed) ? 'caution' : 'safe'
 }
 
-/** Whether two of the findings differ in category and in place: in linear time for each line, however many there are. */
+/** Whether two findings differ in category and sentence. Takes linear time per line. */
 function hasIndependentPair(findings: readonly Judged[]): boolean {
   if (new Set(findings.map(({ category }) => category)).size < 2) return false
   const [first, ...others] = Map.groupBy(findings, ({ path, line }) => `${path}\n${line}`).values()
   return others.length > 0 || hasTwoSentences(first!)
 }
 
-/** Whether findings of one line lie in more than one of its sentences: many write a paragraph in one line. */
+/** Whether the findings of one line are in several sentences: many authors write a paragraph in one line. */
 function hasTwoSentences(findings: readonly Judged[]): boolean {
   const inOrder = findings.toSorted((a, b) => a.column - b.column)
   return inOrder.some(({ column, excerpt }, index) => {
@@ -52,8 +52,8 @@ function hasTwoSentences(findings: readonly Judged[]): boolean {
 const sentenceEndPattern = /[.!?](?=\s)|[\u3002\uff01\uff1f]/
 
 /**
- * From 0 to 100: the most that the verdict allows, less what each rule that found something takes, once and by its worst
- * finding, but never less than the verdict allows. Saying a thing twice makes it no worse.
+ * Computes the score from 0 to 100: the verdict's maximum, minus the penalty of each rule for its most severe finding,
+ * but at least the verdict's minimum. Repeating a passage does not lower the score.
  */
 export function toScore(findings: readonly Judged[]): number {
   const verdict = toVerdict(findings)
@@ -83,7 +83,7 @@ const riskOrder = ['none', 'low', 'medium', 'high'] as const
 /** The lowest score of the verdict `safe`. */
 export const safeScoreMin = ranges.safe.least
 
-/** Whether a score is one of the verdict `dangerous`. */
+/** Whether a score belongs to the verdict `dangerous`. */
 export function isDangerousScore(score: number | null): boolean {
   return score !== null && score <= ranges.dangerous.most
 }
@@ -95,12 +95,12 @@ export function worstVerdict(one: Security['verdict'], other: Security['verdict'
   return verdictOrder.findLast((verdict) => verdict === one || verdict === other)!
 }
 
-/** The greater of two risks. */
+/** The higher of two risks. */
 export function worstRisk(one: Security['risk'], other: Security['risk']): Security['risk'] {
   return riskOrder.findLast((risk) => risk === one || risk === other)!
 }
 
-/** How much power the skill asks for: the most that one of its findings tells of. */
+/** The risk of a skill: the highest power of its findings. */
 export function toRisk(findings: readonly Judged[]): Security['risk'] {
   const risks = new Set(findings.map(({ signal, severity }) => (signal === 'none' ? 'none' : risksOfPower[severity])))
   return riskOrder.findLast((risk) => risks.has(risk)) ?? 'none'

@@ -5,24 +5,24 @@ import type { Pattern } from './rule.ts'
 import { Spots } from './spots.ts'
 import { findWindows, toSoughtNeed, type SoughtNeed, type Window } from './windows.ts'
 
-/** A rule or a fact, as far as it is looked for. */
+/** The searchable part of a rule or a fact. */
 export interface Probe {
   readonly id: string
   readonly patterns: readonly Pattern[]
 }
 
-/** Where something was found in a text. */
+/** A match of a probe in a text. */
 export interface Hit extends Match {
   readonly probe: number
-  /** A reader does not see it, or does not see what stands inside its words. */
+  /** Whether it is invisible, or contains invisible characters inside its words. */
   readonly isHidden: boolean
 }
 
-/** How many characters one pattern is tried on in one text; only a text made for it has more that look like a match. */
+/** Characters on which one pattern is tried in one text; only a text designed for it needs more. */
 const triedCharactersMax = 4 * 1024 * 1024
-/** What folding made short may be long. */
+/** Limit for raw text, which may be much longer than its folded form. */
 const rawCharactersMax = 65_536
-/** What an expression may look at before a match. */
+/** Characters that an expression may examine before a match. */
 const contextBefore = 128
 
 interface Sought extends Matcher {
@@ -30,7 +30,7 @@ interface Sought extends Matcher {
   readonly sought: readonly SoughtNeed[]
 }
 
-/** All probes, ready to be looked for at once. It keeps nothing of a text. */
+/** All probes, prepared for a simultaneous search. Stores nothing of a text. */
 export class Search {
   readonly #matchers: readonly Sought[]
   readonly #spots: Spots
@@ -45,8 +45,8 @@ export class Search {
   }
 
   /**
-   * Everything that the wanted probes find in a text, piece by piece, in the order of their places; between two
-   * pieces a caller may rest. `onCut` learns which probe was not tried to the end.
+   * Yields everything that the wanted probes find in a text, piece by piece, in order of position; the caller may yield
+   * between pieces. `onCut` is called for each probe that was not searched to the end.
    */
   *find(text: string, isWanted: (probe: number) => boolean, onCut: (probe: number) => void): Generator<Hit[]> {
     const left = new Map<Sought, number>()
@@ -70,10 +70,10 @@ export class Search {
   }
 }
 
-/** To try an expression at one place takes as long as to look through so many characters for it. */
+/** Trying an expression at one position costs as much as searching this many characters with it. */
 const tryCharacters = 12
 
-/** Where a match may begin first: told by a try of each place, where these are few. */
+/** The first position at which a match may begin: tried one by one if there are few. */
 function findBeginning(matcher: Sought, text: string, { start, end, beginnings }: Window): number {
   let tries = 0
   for (const { first, last } of beginnings) tries += last - first + 1

@@ -7,26 +7,26 @@ type Weight = Pick<ScanFinding, 'signal' | 'severity'>
 
 const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
 const lowerSignals = { hostile: 'suspicious', suspicious: 'none', power: 'none', none: 'none' } as const
-/** Files that are not what an agent reads or runs, unless instructions say so. */
+/** Roles of files that an agent neither reads nor runs unless instructions mention them. */
 const asideRoles: ReadonlySet<FileRole> = new Set(['test', 'vendored', 'data'])
 
-/** What is known of the place where a rule matched. */
+/** Context of a rule's match. */
 export interface Place {
   readonly stance: Stance
   readonly role: FileRole
-  /** A reader does not see it. */
+  /** Whether it is invisible to a reader of the rendered page. */
   readonly isUnseen: boolean
-  /** It was encoded as nobody writes who wants to be read. */
+  /** Whether it was encoded in a way that has no legitimate use. */
   readonly isEncoded: boolean
-  /** It is shown as it is written, in a fence or between backticks. */
+  /** Whether it is displayed as code, in a fence or between backticks. */
   readonly isCode: boolean
 }
 
-/** What a match of a rule weighs: role and polarity settle it, but text that nobody sees is not excused by what it says. */
+/** Weighs a match of a rule by role and polarity. Hidden text is not excused by its polarity. */
 export function settle(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, isEncoded, isCode }: Place): Weight {
   const weight: Weight = { signal: rule.signal, severity: rule.severity }
   const isMeant = stance.polarity === 'imperative'
-  // A comment that is shown as code hides nothing.
+  // A comment that is displayed as code hides nothing.
   const isShown = rule.category === 'hidden-instructions' && isCode && !isMeant
   if (rule.regardless && !isShown) return weight
   const isAside = asideRoles.has(role)

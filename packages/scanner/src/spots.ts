@@ -1,19 +1,19 @@
 import { AnchorTable } from './anchors.ts'
 
-/** Where the texts of many sets stand in one piece of text. It is used for piece after piece. */
+/** Positions of many sets of texts in one piece of text. Reused for each piece. */
 export class Spots {
   readonly #table: AnchorTable
   readonly #lengths: Int32Array
-  /** The sets that each text is in, and the texts of each set. */
+  /** The sets that contain each text, and the texts of each set. */
   readonly #setsOf: Uint16Array
   readonly #setsFrom: Uint32Array
   readonly #textsOf: readonly Uint16Array[]
   readonly #setOf: ReadonlyMap<string, number>
-  /** Which texts were found, and how often each text was. */
+  /** The texts that were found, and the number of their occurrences. */
   readonly #found: number[] = []
   readonly #timesOf: Int32Array
   readonly #countOf: Int32Array
-  /** The ends of each text in a row, in order, and where they begin. */
+  /** The sorted ends of each text, and the index at which they begin. */
   #sorted = new Int32Array(1024)
   readonly #sortedFrom: Int32Array
 
@@ -39,7 +39,7 @@ export class Spots {
     return this.#setOf.get(texts.join('\n'))!
   }
 
-  /** Forgets the piece before. */
+  /** Replaces the previous piece. */
   read(codes: Uint16Array, size: number): void {
     this.#forget()
     this.#table.find(codes, size)
@@ -52,7 +52,7 @@ export class Spots {
     this.#found.length = 0
   }
 
-  /** One text's ends are found in their order. */
+  /** The ends of each text were found in ascending order. */
   #sort(): void {
     const { texts, ends, size } = this.#table
     const timesOf = this.#timesOf
@@ -72,12 +72,12 @@ export class Spots {
     for (let index = size - 1; index >= 0; index--) sorted[--this.#sortedFrom[texts[index]!]!] = ends[index]!
   }
 
-  /** How many places a set has. */
+  /** Number of occurrences of a set's texts. */
   count(set: number): number {
     return this.#countOf[set]!
   }
 
-  /** The texts of a set, as they were given. */
+  /** The texts of a set, in the given order. */
   textsOf(set: number): Uint16Array {
     return this.#textsOf[set]!
   }
@@ -86,7 +86,7 @@ export class Spots {
     return this.#lengths[text]!
   }
 
-  /** How many places a text has, and the end of one of them. */
+  /** Number of occurrences of a text, and the end of one of them. */
   timesOf(text: number): number {
     return this.#timesOf[text]!
   }
@@ -95,7 +95,7 @@ export class Spots {
     return this.#sorted[this.#sortedFrom[text]! + index]!
   }
 
-  /** Whether a text ends somewhere between two places, them included. */
+  /** Whether a text ends between two positions, inclusive. */
   endsWithin(text: number, least: number, most: number): boolean {
     let low = this.#sortedFrom[text]!
     const last = low + this.#timesOf[text]!

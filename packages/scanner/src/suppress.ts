@@ -1,7 +1,7 @@
 import type { Document } from './document.ts'
 
 const marker = 'skillstead-ignore'
-/** In a comment of Markdown or HTML, or behind `#`, `//`, `--` or `;`; `-file` means the whole file. */
+/** In a comment of Markdown or HTML, or after `#`, `//`, `--` or `;`; `-file` applies to the whole file. */
 const pattern =
   /(?:<!--|#|\/\/|--|;)\s{0,4}skillstead-ignore(?<isFile>-file)?\s{1,4}(?<ruleId>[a-z][a-z0-9-]{1,60})\s{0,4}:\s{0,4}(?<reason>\w.{2,300}?)\s{0,4}(?:-->|$)/
 
@@ -14,7 +14,7 @@ export interface Suppression {
   readonly line: number
 }
 
-/** What the author of a file says is no harm. A suppression without a reason is none. */
+/** Finds the findings that the author declares harmless. A suppression without a reason has no effect. */
 export function findSuppressions(document: Document): Suppression[] {
   const suppressions: Suppression[] = []
   let at = document.text.indexOf(marker)
@@ -30,7 +30,7 @@ export function findSuppressions(document: Document): Suppression[] {
   return suppressions
 }
 
-/** The reason that the author gives for a rule at a line: on it, on the line before, or for the whole file. */
+/** The author's reason for a rule at a line: on it, on the previous line, or for the whole file. */
 export function findReason(suppressions: readonly Suppression[], ruleId: string, line: number): string | undefined {
   const found = suppressions.find(
     (each) => each.ruleId === ruleId && (each.line === 0 || each.line === line || each.line === line - 1),

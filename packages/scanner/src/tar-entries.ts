@@ -2,14 +2,14 @@ import { NotInspected, type UnpackedEntry } from './not-inspected.ts'
 
 const blockBytes = 512
 
-/** Whether bytes begin with a header of a tar: its checksum fits. */
+/** Whether bytes begin with a tar header with a valid checksum. */
 export function isTar(bytes: Uint8Array): boolean {
   return bytes.length >= blockBytes && hasChecksum(bytes.subarray(0, blockBytes))
 }
 
 /**
- * The plain files of a tar (POSIX pax), in one pass and without a stream, which the scan does not wait for. Throws
- * {@link NotInspected} where readers may differ about what it holds.
+ * Reads the plain files of a tar (POSIX pax) synchronously in one pass. Throws {@link NotInspected} if readers may
+ * disagree about its contents.
  */
 export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
   let longName: string | undefined
@@ -26,12 +26,13 @@ export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
     else if (type === 'x') longName = toPaxPath(toText(data)) ?? longName
     else {
       if (isFile(type)) yield { name: longName ?? toName(header), bytes: data }
-      // Links, folders and devices hold nothing; a type that is unknown may hold anything.
-      else if (!/[1-6gK]/.test(type)) throw new NotInspected('The archive holds an entry of an unknown type.')
+      // Links, folders and devices have no content; an unknown type may have any.
+      else if (!/[1-6gK]/.test(type)) throw new NotInspected('The archive has an entry of an unknown type.')
       if (type !== 'K' && type !== 'g') longName = undefined
     }
   }
-  if (bytes.subarray(at).some((byte) => byte !== 0)) throw new NotInspected('Bytes follow the end of the archive.')
+  if (bytes.subarray(at).some((byte) => byte !== 0))
+    throw new NotInspected('There are bytes after the end of the archive.')
 }
 
 function isFile(type: string): boolean {
@@ -41,7 +42,7 @@ function isFile(type: string): boolean {
 function hasChecksum(header: Uint8Array): boolean {
   const told = toOctal(header.subarray(148, 156))
   if (told === undefined) return false
-  // The checksum itself counts as eight spaces.
+  // The checksum field itself counts as eight spaces.
   const sum = header.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0)
   return told === sum
 }
@@ -64,14 +65,14 @@ function toName(header: Uint8Array): string {
   return prefix === '' ? name : `${prefix}/${name}`
 }
 
-/** A size of its own would have readers that know pax read other bytes than those that do not. */
+/** Reject a size in pax headers: readers that know pax would read other bytes than those that do not. */
 function toPaxPath(text: string): string | undefined {
   if (/^\d+ (?:size|GNU\.sparse[\w.]*)=/m.test(text))
-    throw new NotInspected('The archive holds an entry of two sizes or with holes.')
+    throw new NotInspected('The archive has an entry with two sizes or with holes.')
   return /^\d+ path=(.*)$/m.exec(text)?.[1]
 }
 
-/** To the first NUL. */
+/** Reads up to the first NUL. */
 function toText(bytes: Uint8Array): string {
   const end = bytes.indexOf(0)
   return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end))

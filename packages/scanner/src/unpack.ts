@@ -3,7 +3,7 @@ import { ArchiveError, readZipDirectory, type ZipEntry } from '@skillstead/skill
 import { NotInspected, type UnpackedEntry } from './not-inspected.ts'
 import { readTarEntries } from './tar-entries.ts'
 
-/** How much the archives of one skill may hold together, so that a small one cannot take memory or time without end. */
+/** Limits of all archives of one skill together, so that a small one cannot exhaust memory or time. */
 export class UnpackBudget {
   #bytes = 16 * 1024 * 1024
   #entries = 2000
@@ -12,23 +12,23 @@ export class UnpackBudget {
     return this.#bytes
   }
 
-  /** Throws {@link NotInspected} where there is no room for one more entry of this size. */
+  /** Throws {@link NotInspected} if the limits leave no room for another entry of this size. */
   take(bytes: number): void {
     this.#bytes -= bytes
     this.#entries -= 1
-    if (this.#bytes < 0 || this.#entries < 0) throw new NotInspected('The archives hold too much to be inspected.')
+    if (this.#bytes < 0 || this.#entries < 0) throw new NotInspected('The archives contain too much to be inspected.')
   }
 }
 
 export interface Unpacked {
   readonly entries: readonly UnpackedEntry[]
-  /** The bytes that stand in no entry as they are: headers, names, comments, and what is compressed. */
+  /** The bytes outside of uncompressed entries: headers, names, comments, and compressed data. */
   readonly rest: Uint8Array
-  /** Why not all of it was inspected, as a sentence. */
+  /** Why a part was not inspected, as a sentence. */
   readonly cut: string | undefined
 }
 
-/** The entries of a zip, by its central directory, once all readers would see the same ones. */
+/** Reads the entries of a zip by its central directory, after checking that all readers would see the same ones. */
 export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   return unpack(bytes, function* () {
     const entries = readZipDirectory(bytes, { filesMax: Infinity, fileBytesMax: Infinity, versionBytesMax: Infinity })
@@ -42,7 +42,7 @@ export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   })
 }
 
-/** What a gzip holds: one file, or the entries of a tar. */
+/** Reads the content of a gzip: one file, or the entries of a tar. */
 export function unpackGzip(path: string, bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   return unpack(bytes, function* () {
     const inner = inflate(() => gunzipSync(bytes, { maxOutputLength: budget.bytes + 1, info: true }), bytes.length)
@@ -52,7 +52,7 @@ export function unpackGzip(path: string, bytes: Uint8Array, budget: UnpackBudget
   })
 }
 
-/** The files of a tar. */
+/** Reads the files of a tar. */
 export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   return unpack(bytes, function* () {
     for (const entry of readTarEntries(bytes)) {
@@ -62,7 +62,7 @@ export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   })
 }
 
-/** Runs a reader to its end or to what it refuses: what was read until then is inspected too. */
+/** Runs a reader to its end or its first error. Entries that were read before the error are inspected too. */
 function unpack(archive: Uint8Array, read: () => Generator<UnpackedEntry>): Unpacked {
   const entries: UnpackedEntry[] = []
   try {
@@ -75,7 +75,7 @@ function unpack(archive: Uint8Array, read: () => Generator<UnpackedEntry>): Unpa
   }
 }
 
-/** An entry that is not compressed is a part of the archive's bytes. */
+/** Uncompressed entries are inspected as files, and left out of the archive's own bytes. */
 function toRest(archive: Uint8Array, entries: readonly UnpackedEntry[]): Uint8Array {
   const parts: Uint8Array[] = []
   let at = 0
@@ -88,25 +88,29 @@ function toRest(archive: Uint8Array, entries: readonly UnpackedEntry[]): Uint8Ar
   return Buffer.concat([...parts, archive.subarray(at)])
 }
 
-/** A signature, the checksum and both sizes, in 32 or 64 bits, may follow an entry that was written to a stream. */
+/**
+ * Lengths of a data descriptor (signature, checksum and both sizes, in 32 or 64 bits) that may follow a streamed entry.
+ */
 const descriptorBytes: ReadonlySet<number> = new Set([0, 12, 16, 20, 24])
 
-/** Entries that the directory does not name are read by programs that go from one header to the next. */
+/** Rejects entries that the directory does not list: programs that go from header to header would read them. */
 function refuseGaps(sorted: readonly ZipEntry[], bytes: Uint8Array): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const directory = buffer.readUInt32LE(buffer.lastIndexOf('PK\x05\x06', buffer.length, 'latin1') + 16)
   for (const [index, { name, dataEnd }] of sorted.entries()) {
     const next = sorted[index + 1]?.start ?? directory
-    if (!descriptorBytes.has(next - dataEnd)) throw new NotInspected(`${name}: Bytes stand between the entries.`)
+    if (!descriptorBytes.has(next - dataEnd)) throw new NotInspected(`${name}: There are bytes between the entries.`)
   }
 }
 
 function readZipEntry(archive: Uint8Array, { name, method, dataStart, dataEnd, size, crc }: ZipEntry): Uint8Array {
   const data = archive.subarray(dataStart, dataEnd)
-  if (method !== 0 && method !== 8) throw new NotInspected(`${name}: It is packed by a method other than deflate.`)
+  if (method !== 0 && method !== 8)
+    throw new NotInspected(`${name}: It is compressed with a method other than deflate.`)
   const bytes =
     method === 0 ? data : inflate(() => inflateRawSync(data, { maxOutputLength: size + 1, info: true }), data.length)
-  if (bytes.length !== size || crc32(bytes) !== crc) throw new NotInspected(`${name}: It is not what the archive says.`)
+  if (bytes.length !== size || crc32(bytes) !== crc)
+    throw new NotInspected(`${name}: Its size or checksum does not match the archive.`)
   return bytes
 }
 
@@ -117,8 +121,8 @@ function inflate(run: () => unknown, inputBytes: number): Uint8Array {
     result = run() as typeof result
   } catch (error) {
     const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    throw new NotInspected(isLarge ? 'The archives hold too much to be inspected.' : 'The archive is damaged.')
+    throw new NotInspected(isLarge ? 'The archives contain too much to be inspected.' : 'The archive is damaged.')
   }
-  if (result.engine.bytesWritten !== inputBytes) throw new NotInspected('Bytes follow the compressed data.')
+  if (result.engine.bytesWritten !== inputBytes) throw new NotInspected('There are bytes after the compressed data.')
   return result.buffer
 }

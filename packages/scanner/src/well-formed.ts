@@ -2,10 +2,10 @@ import { brotliDecompressSync, crc32, inflateSync } from 'node:zlib'
 import { NotInspected } from './not-inspected.ts'
 import type { UnpackBudget } from './unpack.ts'
 
-/** The metadata that is compressed or in pieces, put together. Undefined where the image or font is not well-formed. */
+/** Joined metadata that is compressed or split. Undefined if the image or font is not well-formed. */
 type Reader = (buffer: Buffer, budget: UnpackBudget) => Buffer[] | undefined
 
-/** A form whose structure tells where it ends, so that nothing can follow it unseen. */
+/** Formats whose structure defines their end, so that no data can follow unnoticed. */
 const readers: Readonly<Record<string, Reader>> = {
   png: readPng,
   jpeg: readJpeg,
@@ -16,20 +16,20 @@ const readers: Readonly<Record<string, Reader>> = {
   woff: readWoff,
 }
 
-/** Whether the structure of a form is known here. */
+/** Whether the structure of a format is known here. */
 export function hasReader(form: string): boolean {
   return form in readers
 }
 
 /**
- * What of a well-formed image or font its bytes do not show as they are: metadata that is compressed or in pieces.
- * Undefined for one that is damaged or goes on after its end, or whose metadata expands too far.
+ * Reads the metadata of a well-formed image or font that is compressed or split, and so not visible in its bytes.
+ * Undefined if the file is damaged, has data after its end, or its metadata expands to too much data.
  */
 export function readMetadata(form: string, bytes: Uint8Array, budget: UnpackBudget): Buffer[] | undefined {
   try {
     return readers[form]?.(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), budget)
   } catch (error) {
-    // Past the end of the buffer: it is cut off. Errors of zlib have a code too.
+    // Expected errors: reading past the end of a truncated buffer, and errors of zlib, which have a code too.
     const isExpected = error instanceof NotInspected || (error as NodeJS.ErrnoException).code !== undefined
     if (isExpected) return undefined
     throw error
@@ -62,7 +62,7 @@ function expand(run: typeof inflateSync, data: Buffer, budget: UnpackBudget): Bu
   return bytes
 }
 
-/** Where the compressed part of a chunk begins: behind a keyword and, in iTXt, two flags and two more strings. */
+/** Start of the compressed part of a chunk: after a keyword and, in iTXt, two flags and two more strings. */
 function findCompressed(type: string, data: Buffer): number | undefined {
   const end = data.indexOf(0)
   if (type === 'zTXt' || type === 'iCCP') return end + 2
@@ -70,7 +70,7 @@ function findCompressed(type: string, data: Buffer): number | undefined {
   return data.indexOf(0, data.indexOf(0, end + 3) + 1) + 1
 }
 
-/** Segments, and scans of entropy-coded data, to the end of the image (ITU-T T.81, B.1). Cameras append more images. */
+/** Segments and entropy-coded data up to the end of the image (ITU-T T.81, B.1). Cameras append further images. */
 function readJpeg(buffer: Buffer): Buffer[] | undefined {
   for (let at = 2; ;) {
     if (buffer.readUInt8(at) !== 0xff) return undefined
@@ -88,7 +88,7 @@ function readJpeg(buffer: Buffer): Buffer[] | undefined {
   }
 }
 
-/** In entropy-coded data 0xFF is followed by 0, or by a marker of a restart. */
+/** In entropy-coded data 0xFF is followed by 0 or by a restart marker. */
 function findMarker(buffer: Buffer, from: number): number {
   for (let at = buffer.indexOf(0xff, from); at !== -1; at = buffer.indexOf(0xff, at + 2)) {
     const next = buffer.readUInt8(at + 1)
@@ -97,7 +97,7 @@ function findMarker(buffer: Buffer, from: number): number {
   return buffer.length
 }
 
-/** Blocks to the trailer (GIF89a, appendix B). */
+/** Blocks up to the trailer (GIF89a, appendix B). */
 function readGif(buffer: Buffer): Buffer[] | undefined {
   const texts: Buffer[] = []
   let at = 13 + toTableBytes(buffer.readUInt8(10))
@@ -122,7 +122,7 @@ function readGif(buffer: Buffer): Buffer[] | undefined {
   }
 }
 
-/** The size of a table of colours. */
+/** Size of a colour table in bytes. */
 function toTableBytes(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0
 }
@@ -138,7 +138,7 @@ function readRiff(buffer: Buffer): Buffer[] | undefined {
   return []
 }
 
-/** A directory of images, each a bitmap or a PNG, and none a part of another. */
+/** A directory of images, each a bitmap or a PNG, without overlaps. */
 function readIco(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
   const count = buffer.readUInt16LE(4)
   const texts: Buffer[] = []
@@ -179,7 +179,7 @@ function readSfnt(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
   return end <= buffer.length && hasNothingFrom(buffer, end) ? names : undefined
 }
 
-/** The strings of a naming table (OpenType, name); one after the other without a gap, those in UTF-16 as UTF-8. */
+/** The strings of a naming table (OpenType, name), concatenated; those in UTF-16 are converted to UTF-8. */
 function readNames(table: Buffer, budget: UnpackBudget): Buffer[] {
   const [count, strings] = [table.readUInt16BE(2), table.readUInt16BE(4)]
   const names = Array.from({ length: count }, (_, i) => {
@@ -188,25 +188,25 @@ function readNames(table: Buffer, budget: UnpackBudget): Buffer[] {
     const isMacintosh = table.readUInt16BE(record) === 1
     return { isMacintosh, string: table.subarray(start, start + table.readUInt16BE(record + 8)) }
   })
-  // Any number of records may name the same string, and any number of tables be in the same place.
+  // Check the budget: any number of records may refer to the same string, and any number of tables to the same place.
   budget.take(names.reduce((total, { string }) => total + 12 + string.length, 0))
   const utf16 = new TextDecoder('utf-16be')
   return names.map(({ isMacintosh, string }) => (isMacintosh ? string : Buffer.from(utf16.decode(string))))
 }
 
-/** The header, with the place of the metadata, which is compressed XML (WOFF 1.0, 4; WOFF 2.0, 4.1). */
+/** The header with the position of the metadata, which is compressed XML (WOFF 1.0, 4; WOFF 2.0, 4.1). */
 function readWoff(buffer: Buffer, budget: UnpackBudget): Buffer[] | undefined {
   if (buffer.readUInt32BE(8) !== buffer.length) return undefined
   const isFirst = buffer.toString('latin1', 0, 4) === 'wOFF'
   const at = isFirst ? 24 : 28
   const [start, length] = [buffer.readUInt32BE(at), buffer.readUInt32BE(at + 4)]
-  // After these come the size of the metadata, and the place and size of private data.
+  // The size of the metadata and the position and size of private data follow.
   if (at + 20 > buffer.length || start + length > buffer.length) return undefined
   if (length === 0) return []
   return [expand(isFirst ? inflateSync : brotliDecompressSync, buffer.subarray(start, start + length), budget)]
 }
 
-/** Some programs pad what they write. */
+/** Whether only padding follows, which some programs write. */
 function hasNothingFrom(buffer: Buffer, at: number): boolean {
   return (
     at <= buffer.length &&

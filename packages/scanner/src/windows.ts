@@ -2,20 +2,20 @@ import type { Breaks } from './breaks.ts'
 import type { Crossing, Need } from './pattern-parts.ts'
 import type { Spots } from './spots.ts'
 
-/** A stretch of a piece, its end not included, and where in it a match may begin. */
+/** A range of a piece, end exclusive, and where in it a match may begin. */
 export interface Window {
   readonly start: number
   end: number
   readonly beginnings: Span[]
 }
 
-/** A stretch of places, both included. */
+/** A range of positions, both ends inclusive. */
 interface Span {
   readonly first: number
   readonly last: number
 }
 
-/** A need as it is looked for: of each of its texts, in their order, how far it may be from the ends of a match. */
+/** A need prepared for the search: for each of its texts, in order, the maximum distances from the ends of a match. */
 export interface SoughtNeed {
   readonly set: number
   readonly befores: Uint16Array
@@ -32,7 +32,7 @@ export function toSoughtNeed(need: Need, spots: Spots): SoughtNeed {
   }
 }
 
-/** With more places than this in a piece, to ask of each whether all else is near takes longer than to try them all. */
+/** With more positions than this in a piece, checking the other needs of each takes longer than trying them all. */
 const askedPlacesMax = 128
 
 interface Seeker {
@@ -40,15 +40,18 @@ interface Seeker {
   readonly crosses: Crossing
 }
 
-/** Where a match may lie that takes in one place: it begins between `first` and `last`, and ends between the others. */
+/**
+ * The possible range of a match that contains a position: it begins between `first` and `last`, and ends between
+ * `endLeast` and `end`.
+ */
 interface Candidate extends Span {
   readonly endLeast: number
   readonly end: number
 }
 
 /**
- * The stretches of a piece in which a match may be, in order and apart from each other: around the places of the need
- * that has the fewest, as far as a match goes, and only those that hold all the others as near as a match has them.
+ * Finds the disjoint, sorted ranges of a piece in which a match is possible: around the occurrences of the rarest need,
+ * as far as a match extends, if all other needs occur within their distances.
  */
 export function findWindows({ sought, crosses }: Seeker, spots: Spots, breaks: Breaks): Window[] {
   const rarest = findRarest(sought, spots)
@@ -68,7 +71,7 @@ export function findWindows({ sought, crosses }: Seeker, spots: Spots, breaks: B
   return windows
 }
 
-/** The need that has the fewest places, if all have some. */
+/** The need with the fewest occurrences; undefined if one has none. */
 function findRarest(needs: readonly SoughtNeed[], spots: Spots): SoughtNeed | undefined {
   let rarest: SoughtNeed | undefined
   let least = Infinity
@@ -110,7 +113,7 @@ function findCandidates(
   return candidates
 }
 
-/** Whether one of a need's texts stands where such a match has it. */
+/** Whether one of a need's texts occurs where such a match requires it. */
 function isNear({ set, befores, behinds, outsides }: SoughtNeed, candidate: Candidate, spots: Spots): boolean {
   const { first, last, endLeast, end } = candidate
   const texts = spots.textsOf(set)

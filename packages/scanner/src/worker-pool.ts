@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 
-/** A report, or why there is none: the thread broke down, or gave no answer in time. */
+/** A report, or why there is none: the thread crashed, or exceeded its time. */
 type Outcome<Report> = Report | 'broken' | 'late'
 
 interface Job<Report, Order> {
@@ -10,21 +10,21 @@ interface Job<Report, Order> {
   readonly resolve: (outcome: Outcome<Report>) => void
 }
 
-/** A thread and what it was given, in that order: it works at the first, and the others wait in its own queue. */
+/** A thread and its orders: it runs the first, and the others wait in its message queue. */
 interface Thread<Report, Order> {
   readonly worker: Worker
   readonly jobs: Job<Report, Order>[]
   timer?: NodeJS.Timeout
 }
 
-/** How many threads a pool has where nobody says otherwise. */
+/** Default number of threads in a pool. */
 export const workersMax = Math.min(2, availableParallelism())
 /** Ten times what the largest package takes. */
 const answerMs = 120_000
 
 /**
- * So much may wait in a thread's own queue: it goes on while the event loop waits for the disk, and no order waits for
- * long behind others while another thread has nothing to do.
+ * Maximum size of the orders in a thread's queue. With a queue the thread continues while the event loop waits for the
+ * disk; the limit prevents orders from waiting in it while another thread is idle.
  */
 const aheadBytesMax = 128 * 1024
 
@@ -32,13 +32,13 @@ const aheadBytesMax = 128 * 1024
 export interface WorkerPoolOptions {
   /** The file that each thread runs. */
   readonly url: URL
-  /** How long an answer may take. Default: 120 s. */
+  /** Timeout of an order in milliseconds. Default: 120,000. */
   readonly answerMs?: number
-  /** Default: 2, or 1 on a machine with one processor. */
+  /** Maximum number of threads. Default: 2, or 1 on a machine with one processor. */
   readonly workersMax?: number
 }
 
-/** Threads, started on first use and reused. An idle thread does not keep the process alive. */
+/** Worker threads, started on first use and reused. An idle thread does not keep the process alive. */
 export class WorkerPool<Report extends object, Order> {
   readonly #threads: Thread<Report, Order>[] = []
   readonly #waiting: Job<Report, Order>[] = []
@@ -53,8 +53,8 @@ export class WorkerPool<Report extends object, Order> {
   }
 
   /**
-   * An order that is large is made when a thread takes it, rather than kept while it waits. One that is said to be of
-   * few `bytes` may share a thread with others like it.
+   * Runs an order in a thread. Pass a large order as a function: it is built when a thread takes it, and uses no memory
+   * while it waits. An order with few `bytes` may share a thread's queue with others.
    */
   async ask(order: Order | (() => Order), bytes = Infinity): Promise<Outcome<Report>> {
     const { promise, resolve } = Promise.withResolvers<Outcome<Report>>()
@@ -74,7 +74,7 @@ export class WorkerPool<Report extends object, Order> {
     }
   }
 
-  /** Undefined where the system gives no thread. */
+  /** Chooses a thread, 'busy' if all are; undefined if the system provides none. */
   #choose(bytes: number): Thread<Report, Order> | 'busy' | undefined {
     const idle = this.#threads.find(({ jobs }) => jobs.length === 0)
     if (idle) return idle
@@ -88,7 +88,7 @@ export class WorkerPool<Report extends object, Order> {
     try {
       const thread: Thread<Report, Order> = { worker: new Worker(this.#url), jobs: [] }
       thread.worker.on('message', (report: Report) => this.#take(thread, report))
-      // What it answered before comes before its exit, and an exit follows.
+      // Messages arrive before the exit event, which follows each error.
       thread.worker.on('error', () => undefined)
       thread.worker.on('exit', () => this.#drop(thread, 'broken'))
       this.#threads.push(thread)
@@ -118,7 +118,7 @@ export class WorkerPool<Report extends object, Order> {
     this.#next()
   }
 
-  /** What a thread was at is answered with why it ends; what waited behind that goes to another. */
+  /** Removes a thread: its current order fails with `why`, its queued orders move to another thread. */
   #drop(thread: Thread<Report, Order>, why: 'broken' | 'late'): void {
     const index = this.#threads.indexOf(thread)
     if (index === -1) return

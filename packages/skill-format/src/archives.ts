@@ -1,4 +1,6 @@
-/** Packages of skills, as an entry of its own: a program that only installs need not load the registry. */
+/**
+ * Reading and writing skill packages, as a separate entry point: programs that only install need not load the registry.
+ */
 export { ArchiveError } from './archives/archive-error.ts'
 export { toDigest } from './archives/digest.ts'
 export { checkPaths } from './archives/file-paths.ts'

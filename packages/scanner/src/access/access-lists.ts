@@ -1,20 +1,20 @@
 import { createHash, type Hash } from 'node:crypto'
 import { accessKinds, type Access, type AccessKind } from '@skillstead/protocol'
 
-/** A list holds so many things; what is over is counted, and told by its digest. */
+/** Maximum number of items in a list; the rest is counted, and identified by a digest. */
 const itemsShownMax = 100
-/** And so many are kept apart while they are gathered. */
+/** Maximum number of distinct items while they are collected. */
 const itemsKeptMax = 2000
 const itemCharactersMax = 100
 const cutsMax = 20
 
-/** The lists of what a version uses, while they are gathered. */
+/** Collects the lists of what a version uses. */
 export class AccessLists {
   readonly #lists = new Map<AccessKind, Set<string>>(accessKinds.map((kind) => [kind, new Set()]))
   readonly #dropped = new Map<AccessKind, Hash>()
   readonly #cuts: string[] = []
 
-  /** Adds a thing; one that is too long is cut. Control characters do not come in. */
+  /** Adds an item: removes control characters, and truncates it if it is long. */
   add(kind: AccessKind, item: string): void {
     const list = this.#lists.get(kind)!
     if (list.has(item)) return
@@ -28,8 +28,8 @@ export class AccessLists {
   }
 
   /**
-   * Tells of what was not read. The digest of it belongs to the sentence, so that two versions of which something else
-   * was left out never look alike.
+   * Reports a part that was not read. The sentence contains its digest, so that two versions with different unread
+   * parts never look alike.
    */
   addCut(what: string, left: Uint8Array | string): void {
     this.#cuts.push(`${cleanItem(what)} (sha256:${createHash('sha256').update(left).digest('hex').slice(0, 12)})`)
@@ -60,7 +60,7 @@ export class AccessLists {
 // oxlint-disable-next-line no-control-regex
 const unclean = /[\p{C}\s]+/gu
 
-/** In lists that agents read, a thing is one line, without what cannot be seen. */
+/** Makes an item one line without invisible characters, because agents read the lists. */
 function cleanItem(item: string): string {
   const text = item.length > itemCharactersMax ? item.slice(0, itemCharactersMax) : item
   return plain.test(text) ? text.trim() : text.toWellFormed().replace(unclean, ' ').trim()

@@ -1,16 +1,16 @@
 const listOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Words that control a shell, after which a command begins. */
+/** Shell keywords that are followed by a command. */
 export const controlWords = listOf(`if then elif else while until do ! { time coproc`)
 
-/** What a shell does itself, and words that end a construct or begin one without a command. */
+/** Shell builtins, and keywords that end a construct or begin one without a command. */
 export const shellBuiltins = listOf(`
   : . [ [[ (( alias bg bind break builtin caller case cd compgen complete continue declare dirs disown done echo esac
   eval exit export false fc fg fi for function getopts hash help history in jobs let local logout mapfile popd printf
   pushd pwd read readarray readonly return select set shift shopt source suspend test times trap true type typeset
   ulimit umask unalias unset wait }`)
 
-/** Programs that run the program named after them, with how many words of their own stand between, options aside. */
+/** Programs that run the program in their arguments, with the number of own arguments before it, options aside. */
 export const runners: ReadonlyMap<string, number> = new Map([
   ...(['sudo', 'doas', 'env', 'nohup', 'nice', 'ionice', 'exec', 'command', 'builtin', 'xargs'] as const).map(
     (name) => [name, 0] as const,
@@ -19,15 +19,12 @@ export const runners: ReadonlyMap<string, number> = new Map([
   ...(['timeout', 'gtimeout', 'chroot'] as const).map((name) => [name, 1] as const),
 ])
 
-/** Options of runners that take the next word with them: `sudo -u name`, `xargs -I {}`. */
+/** Options of runners that take an argument: `sudo -u name`, `xargs -I {}`. */
 export const runnerOptions = listOf(`-u -g -I -n -P -L -s -d -E -C -S --user --signal --max-args --max-procs`)
 
 export const shells = listOf(`sh bash zsh dash ksh fish ash`)
 
-/**
- * Programs that are known by name, so that a line of text that begins with one is taken for a command where nothing
- * else says so.
- */
+/** Known programs: without other evidence, a line of text that begins with one counts as a command. */
 export const knownPrograms = listOf(`
   act adb ansible ansible-playbook apt apt-get aria2c atlas aws awk az base64 bash biome brew bun bunx bundle bw cargo cat
   chmod chown claude clawhub cmake codex composer conda cp crontab curl deno dig direnv docker docker-compose dotnet dnf
@@ -40,7 +37,7 @@ export const knownPrograms = listOf(`
   systemctl tail tar tcpdump terraform tesseract tmux touch trivy tsc tsx uv uvicorn uvx vercel vim vite vitest wget
   which wrangler xcodebuild xcrun yarn yq yt-dlp zip unzip sort uniq wc cut tr tee date ps perl env printf echo more less`)
 
-/** Variables that every shell or agent host has, which say nothing of a skill. */
+/** Variables that every shell or agent host sets, which are not informative about a skill. */
 export const ambientVariables = listOf(`
   ARGUMENTS BASH BASHPID BASH_REMATCH BASH_SOURCE BASH_VERSION CLAUDE_PLUGIN_ROOT CLAUDE_PROJECT_DIR CLAUDE_SKILL_DIR
   CLAUDE_SESSION_ID CODEX_HOME COLUMNS DIRSTACK EDITOR EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME HISTFILE HOME HOSTNAME
@@ -49,7 +46,7 @@ export const ambientVariables = listOf(`
   TMPDIR TZ UID USER USERNAME USERPROFILE VISUAL XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME NODE_ENV
   PYTHONPATH NODE_PATH BASEDIR BASE_DIR`)
 
-/** Words that a document names tools of agents by. */
+/** Names of agents' tools in documents. */
 export const agentTools = listOf(`
   Agent AskUserQuestion Bash BashOutput Edit ExitPlanMode Glob Grep KillShell LS MultiEdit NotebookEdit NotebookRead Read
   SlashCommand Skill Task TodoRead TodoWrite WebFetch WebSearch Write`)

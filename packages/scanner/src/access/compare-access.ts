@@ -2,7 +2,7 @@ import { accessKinds, parseVersion, type Access, type Widens } from '@skillstead
 
 const lists = [...accessKinds, 'cut'] as const
 
-/** What `access` has that `other` has not. */
+/** The items of `access` that `other` lacks. */
 export function subtractAccess(access: Access, other: Access): Access {
   const entries = lists.map((kind) => {
     const had = new Set(other[kind])
@@ -11,7 +11,7 @@ export function subtractAccess(access: Access, other: Access): Access {
   return Object.fromEntries(entries) as Access
 }
 
-/** Whether there is anything in it; what could not be read may be anything. */
+/** Whether there is any item; an unread part counts, because it may use anything. */
 export function addsAccess(access: Access): boolean {
   return lists.some((kind) => access[kind].length > 0)
 }
@@ -22,7 +22,7 @@ export interface VersionAccess {
   readonly access: Access
 }
 
-/** What the later of two versions uses that the earlier does not; null where that is nothing. */
+/** What the later of two versions uses that the earlier one does not; null if nothing. */
 export function findWidening(earlier: VersionAccess, later: VersionAccess): Widens | null {
   const added = subtractAccess(later.access, earlier.access)
   return addsAccess(added) ? { since: earlier.version, patch: isPatch(earlier.version, later.version), added } : null

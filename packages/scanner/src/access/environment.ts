@@ -3,12 +3,12 @@ import { ambientVariables } from './access-words.ts'
 
 const namePattern = /^[A-Z][A-Z0-9_]{1,63}$/
 
-/** Adds a variable of the environment, but for those that every shell has. */
+/** Adds an environment variable, except those that every shell sets. */
 export function addVariable(lists: AccessLists, name: string): void {
   if (namePattern.test(name) && !ambientVariables.has(name) && !name.startsWith('BASH_')) lists.add('environment', name)
 }
 
-/** How programs of many languages read a variable, by a piece of text that each way has in it. */
+/** How programs of many languages read a variable, each with a text that it always contains. */
 const ways: readonly { readonly hint: string; readonly match: RegExp }[] = [
   { hint: 'process.env', match: /\bprocess\.env(?:\.|\??\.?\[\s{0,3}["'`])([A-Z][A-Z0-9_]{1,63})/g },
   { hint: 'import.meta.env', match: /\bimport\.meta\.env\.([A-Z][A-Z0-9_]{1,63})/g },
@@ -28,7 +28,7 @@ const unpacked = /\{([\w\s,:=|"']{1,500})\} {0,3}= {0,3}process\.env\b/g
 const whole =
   /\bdict\(os\.environ\)|\bos\.environ\.items\(\)|\bJSON\.stringify\(process\.env\b|\bObject\.(?:entries|keys|values)\(process\.env\b|\bDeno\.env\.toObject\(/
 
-/** The variables that a program reads. */
+/** Finds the variables that a program reads. */
 export function readVariables(code: string, lists: AccessLists): void {
   if (!/env|secrets\./i.test(code)) return
   for (const { hint, match } of ways) {

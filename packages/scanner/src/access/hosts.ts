@@ -3,7 +3,7 @@ import type { AccessLists } from './access-lists.ts'
 const address =
   /\b(?:https?|wss?|ftps?|sftp|ssh|git|redis|postgres(?:ql)?|mysql|mongodb(?:\+srv)?):\/\/([^\s"'`<>()[\]{}|\\,;]{1,200})/gi
 
-/** The hosts of the addresses in a text that is run or obeyed. */
+/** Finds the hosts of URLs in a text that is run or followed. */
 export function readAddresses(text: string, lists: AccessLists): void {
   if (!text.includes('://')) return
   for (const { 1: rest, index } of text.matchAll(address)) {
@@ -13,13 +13,13 @@ export function readAddresses(text: string, lists: AccessLists): void {
   }
 }
 
-/** A word that a program takes as its host: with or without a scheme, a user, a port and a path. */
+/** Adds the host of a word that a program takes as a URL: scheme, user, port and path are optional. */
 export function addHostOf(word: string, lists: AccessLists): void {
   if (word.includes('://')) readAddresses(word, lists)
   else if (!fileEnding.test(word)) addHost(lists, toAuthority(word))
 }
 
-/** Adds a host; what stands for one, as `example.com` does, is none. */
+/** Adds a host, except placeholders such as `example.com`. */
 export function addHost(lists: AccessLists, authority: string): void {
   const host = authority.toLowerCase().replace(/\.$/, '')
   if (local.test(host)) lists.add('hosts', 'localhost')
@@ -34,9 +34,9 @@ function toAuthority(rest: string): string {
 const hostPattern =
   /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}[a-z][a-z0-9-]{1,30})$/
 const local = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|host\.docker\.internal)$/
-/** Names that nobody can register (RFC 2606). Others that only look like examples are counted: they may be real. */
+/** Names that cannot be registered (RFC 2606). Other example-like names count, because they may be real. */
 const reserved = /(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid)$/
-/** What names a kind of document and is never fetched. */
+/** Hosts of XML namespaces and schemas, which are identifiers and never fetched. */
 const namespaces =
   /^(?:www\.w3\.org|json-schema\.org|schema\.org|schemas\.(?:microsoft\.com|openxmlformats\.org|xmlsoap\.org|android\.com)|purl\.org|ns\.adobe\.com)$/
 const fileEnding =

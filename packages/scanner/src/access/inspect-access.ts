@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import type { Access } from '@skillstead/protocol'
 import { createAccessReader, type AccessFile } from './read-access.ts'
 
-/** How long reading may hold the event loop at a time; one file is the least that is read. */
+/** How long reading may block the event loop, in milliseconds; at least one file is read per batch. */
 const sliceMs = 10
 
-/** As `readAccess`, so that a version of many files holds nobody else up. */
+/** As `readAccess`, yielding to the event loop between batches of files. */
 export async function inspectAccess(files: readonly AccessFile[]): Promise<Access> {
   const reader = createAccessReader()
   let startedMs = performance.now()

@@ -4,7 +4,7 @@ import { readAddresses } from './hosts.ts'
 import { addPackage } from './packages.ts'
 import { readWords, type Scope } from './read-shell.ts'
 
-/** The dependencies of a package.json. */
+/** Reads the dependencies of a package.json. */
 export function readPackageJson(text: string, lists: AccessLists): void {
   const json = parseJson(text, lists)
   if (!isObject(json)) return
@@ -14,7 +14,7 @@ export function readPackageJson(text: string, lists: AccessLists): void {
   }
 }
 
-/** The lines of a requirements.txt. */
+/** Reads the lines of a requirements.txt. */
 export function readRequirements(text: string, lists: AccessLists): void {
   for (const line of text.split('\n', linesMax)) {
     const requirement = line
@@ -26,7 +26,7 @@ export function readRequirements(text: string, lists: AccessLists): void {
   }
 }
 
-/** The arrays of dependencies in a pyproject.toml, or in what a script says of itself (PEP 723). */
+/** Reads the arrays of dependencies in a pyproject.toml, or in a script's inline metadata (PEP 723). */
 export function readPyproject(text: string, lists: AccessLists): void {
   for (const { 1: list } of text.matchAll(
     /^[ #]{0,3}(?:dependencies|dev|test|optional)\s{0,4}=\s{0,4}\[([^\]]{0,8000})/gm,
@@ -36,17 +36,17 @@ export function readPyproject(text: string, lists: AccessLists): void {
   }
 }
 
-/** The dependencies that a Python script says of itself: `# /// script` and the lines of comment after it. */
+/** Reads the dependencies in a Python script's inline metadata: `# /// script` and the comment lines after it. */
 export function readInlineMetadata(text: string, lists: AccessLists): void {
   const begin = text.indexOf('# /// script')
   if (begin === -1) return
   const end = text.indexOf('\n# ///', begin + 1)
-  // An extra within brackets would end the list too soon.
+  // Remove extras in brackets, which would end the list too early.
   const block = text.slice(begin, end === -1 ? begin + 4000 : end).replace(/(?<=[\w])\[[\w, -]{0,80}\]/g, '')
   readPyproject(block, lists)
 }
 
-/** Servers of tools in the configuration of an agent host: what each runs, with which variables, or where it is. */
+/** Reads tool servers from an agent host's configuration: the command or URL of each, and its variables. */
 export function readServers(text: string, lists: AccessLists, scope: Scope): void {
   const json = parseJson(text, lists)
   if (isObject(json)) visit(json, 0)
@@ -80,7 +80,9 @@ function parseJson(text: string, lists: AccessLists): unknown {
   }
 }
 
-/** Asked before V8 parses it: of 13,000 levels some of its releases (in Node 26.10) corrupt the memory of the process. */
+/**
+ * Checked before V8 parses it: at 13,000 levels some of its releases (in Node 26.10) corrupt the memory of the process.
+ */
 function nestsDeep(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {

@@ -1,9 +1,9 @@
 import type { AccessLists } from './access-lists.ts'
 
-/** How a package manager is told to install or run packages. */
+/** How a package manager is called to install or run packages. */
 interface Manager {
   readonly registry: string
-  /** Words of the command, in their order, before the packages; options may stand between. */
+  /** Words of the command before the packages, in order; options may be between them. */
   readonly words: readonly string[]
   /** Only the first word after them is a package; the rest are its arguments. */
   readonly one?: true
@@ -52,7 +52,7 @@ const managers: Readonly<Record<string, readonly Manager[]>> = {
   clawhub: many('clawhub', 'clawhub install'),
 }
 
-/** The packages that a command installs or runs. */
+/** Finds the packages that a command installs or runs. */
 export function readInstall(program: string, args: readonly string[], lists: AccessLists): void {
   for (const manager of managers[program] ?? []) {
     const after = skipWords(args, manager.words)
@@ -62,7 +62,7 @@ export function readInstall(program: string, args: readonly string[], lists: Acc
   }
 }
 
-/** Where the packages begin; undefined where the command is another one. */
+/** The index at which the packages begin; undefined if it is another command. */
 function skipWords(args: readonly string[], words: readonly string[]): number | undefined {
   let at = 0
   for (const word of words) {
@@ -73,7 +73,7 @@ function skipWords(args: readonly string[], words: readonly string[]): number | 
   return at
 }
 
-/** Options that name a package themselves, and those whose next word is none. */
+/** Options whose argument is a package, and options with another argument. */
 const packageOptions: ReadonlySet<string> = new Set(['-p', '--package', '--with', '--from', '--spec'])
 const otherOptions: ReadonlySet<string> = new Set([
   ...(['-r', '-c', '-e', '-i', '-t', '-v', '-w', '-u', '-n', '-f', '--requirement', '--constraint'] as const),
@@ -92,7 +92,7 @@ function readPackages({ registry, one: isOne }: Manager, args: readonly string[]
     } else if (otherOptions.has(option) || (registry === 'docker' && option === '-p')) at += value === undefined ? 1 : 0
     else if (option !== '') continue
     else {
-      // With a package named by an option, the first word is a program of it.
+      // If an option names the package, the first word is a program of it.
       if (!(isOne && isNamed)) addPackage(lists, registry, arg)
       if (isOne) return
     }
@@ -107,10 +107,10 @@ const names: Readonly<Record<string, RegExp>> = {
   brew: /^((?:[\w.-]{1,60}\/){0,2}[a-z0-9][\w.+-]{0,60}(?:@[\d.]{1,10})?)$/i,
   other: /^((?:[\w.-]{1,60}\/){0,1}[a-z0-9@][\w.+-]{0,80}?)(?:[=@][\w.^~*+-]{1,40})?$/i,
 }
-/** Words of a sentence that goes on after a command. What anybody can register as a package is not among them. */
+/** Words of a sentence that continues after a command. Names that could be registered as a package are not included. */
 const noPackage = /^(?:and|or|if|for|to|with|from|via|then|package-?name)$/i
 
-/** Adds a package; what is no name of one is left out. Tells whether it was one. */
+/** Adds a package if its name is valid. Returns whether it is. */
 export function addPackage(lists: AccessLists, registry: string, text: string): boolean {
   const name = (names[registry] ?? names.other!).exec(text)?.[1]
   if (name === undefined || noPackage.test(name) || localFile.test(name)) return false
@@ -120,7 +120,7 @@ export function addPackage(lists: AccessLists, registry: string, text: string): 
 
 const localFile = /^\.|\.(?:whl|tgz|gz|zip|deb|rpm|txt|gem)$/i
 
-/** Names on PyPI that differ in case or in their marks between words are one (PEP 503). */
+/** PyPI names that differ only in case or separators are the same (PEP 503). */
 function toPypiName(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, '-')
 }

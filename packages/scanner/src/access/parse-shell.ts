@@ -13,28 +13,28 @@ import {
 import { ShellText } from './shell-text.ts'
 import { knownPrograms } from './access-words.ts'
 
-/** A command as it stands in a script: its words without quotes, and where its input is given right there, that. */
+/** A command of a script: its words without quotes, and its inline input (here-document), if any. */
 export interface ShellCommand {
   readonly words: string[]
   input?: string
 }
 
-/** What a shell script holds, as far as it matters what it uses. */
+/** The parts of a shell script that show what it uses. */
 export interface ShellScript {
   readonly commands: readonly ShellCommand[]
-  /** Names of functions of the script, which are no programs. */
+  /** Names of functions that the script defines, which are not programs. */
   readonly functions: ReadonlySet<string>
-  /** Variables that are read, with what follows the name within braces: `:-` is a default. */
+  /** Variables that are read, with the operator after the name in braces: `:-` is a default. */
   readonly reads: readonly { readonly name: string; readonly operator: string }[]
 }
 
-/** Command substitutions within each other. Deeper ones are taken for text. */
+/** Maximum depth of nested command substitutions. Deeper ones count as text. */
 const depthMax = 16
 const wordsMax = 200
 
 /**
- * Takes a shell script apart into its simple commands, in one pass over its characters. Whatever the text, it neither
- * throws nor takes more than linear time; what is no shell script comes out as commands that are none.
+ * Splits a shell script into its simple commands, in one pass over its characters. Never throws, and takes linear time;
+ * text that is not a shell script yields words that match no program.
  */
 export function parseShell(text: string): ShellScript {
   const parser = new ShellParser(text)
@@ -49,7 +49,7 @@ class ShellParser implements ShellScript {
   readonly #text: ShellText
   #frames: Frame[] = [createFrame(undefined)]
   #heredocs: { command: ShellCommand; end: string }[] = []
-  /** Where the commands of a pipe begin, which may turn out to be the patterns of a case. */
+  /** Index of the first command of a pipe, which may turn out to be patterns of a `case`. */
   #pipeStart = 0
 
   constructor(text: string) {
@@ -111,7 +111,7 @@ class ShellParser implements ShellScript {
     }
   }
 
-  /** Characters that mean nothing to a shell, as many as there are. */
+  /** Takes a run of characters without meaning to a shell. */
   #takeRun(): void {
     this.#take(this.#text.match(ordinary)?.[0].length || 1)
   }
@@ -155,7 +155,7 @@ class ShellParser implements ShellScript {
   #readEscape(): void {
     const next = this.#text.peek(1)
     this.#text.at += 2
-    // A line that goes on.
+    // A continued line.
     if (next === '\n') return
     if (next === '\r' && this.#text.peek() === '\n') return void this.#text.at++
     this.#append(next ?? '')
@@ -168,7 +168,7 @@ class ShellParser implements ShellScript {
     if (!match) return this.#take(1)
     const name = match[1] ?? match[2]!
     this.reads.push({ name, operator: match[3] ?? '' })
-    // Of a default the rest is read as it comes, so that commands in it are seen.
+    // The text of a default is parsed as usual, so that commands in it are found.
     this.#take(match[0].length)
   }
 
@@ -211,7 +211,7 @@ class ShellParser implements ShellScript {
       dropWord(frame)
       return
     }
-    // `chore(deps)` in a document: no shell has this.
+    // `chore(deps)` in a document is not shell syntax.
     if (frame.hasWord && !isArray) return this.#append('(')
     if (isArray) this.#endWord()
     else this.#endCommand()
@@ -225,7 +225,7 @@ class ShellParser implements ShellScript {
     this.#text.at++
     if (group === 'group') return this.#endCommand()
     if (group === 'array') this.#endWord()
-    // The patterns of a case, or the words of an array: neither is a command.
+    // Patterns of a `case` and words of an array are not commands.
     if (!group) this.commands.length = Math.min(this.commands.length, this.#pipeStart)
     const assignment = group === 'array' ? frame.command.words.slice(0, 1) : []
     frame.command = { words: assignment }
@@ -247,7 +247,7 @@ class ShellParser implements ShellScript {
     this.#text.at++
   }
 
-  /** `on|off` in a document is a choice of words, where `ls|wc` is a pipe. */
+  /** `on|off` in a document is a choice of words, `ls|wc` is a pipe. */
   #isChoice(): boolean {
     const next = this.#text.match(choice, -1)?.[1]
     return next !== undefined && !knownPrograms.has(next)

@@ -1,7 +1,7 @@
 import type { AccessLists } from './access-lists.ts'
 import { addHost } from './hosts.ts'
 
-/** Code and commands name places of the file system, hosts and tools of servers alike, whatever the language. */
+/** Finds file paths, hosts and server tools, which look the same in code and commands of every language. */
 export function readPlaces(text: string, lists: AccessLists, ownFolder: string): void {
   if (text.includes('/')) {
     if (homeHint.test(text)) readHome(text, lists, ownFolder)
@@ -10,10 +10,10 @@ export function readPlaces(text: string, lists: AccessLists, ownFolder: string):
   if (project.hint.test(text)) readProject(text, lists)
 }
 
-/** One of these is in every place of {@link homePatterns}. */
+/** Every path of {@link homePatterns} contains one of these. */
 const homeHint = /~\/|\$\{?HOME|\/(?:home|Users)\/|homedir\(\)|Path\.home\(\)/
 
-/** The same in prose, where it stands in marks of code. */
+/** The same in prose, between backticks. */
 export function readMcpTools(text: string, lists: AccessLists): void {
   if (!text.includes('mcp__')) return
   for (const [tool] of text.matchAll(/\bmcp__[\w-]{1,60}(?<![_-])(?![\w<{*-])/g)) lists.add('tools', tool)
@@ -33,7 +33,7 @@ function readHome(text: string, lists: AccessLists, ownFolder: string): void {
   }
 }
 
-/** How deep an area of the home folder goes: `~/.config/gh` is one, `~/.ssh` is one. */
+/** Number of path segments that form an area of the home folder: 2 for `~/.config/gh`, 1 for `~/.ssh`. */
 const homeDepths: Readonly<Record<string, number>> = {
   '.config': 2,
   '.local': 3,
@@ -45,7 +45,7 @@ const homeDepths: Readonly<Record<string, number>> = {
   Library: 3,
 }
 
-/** Only in the library of macOS have names spaces in documents. */
+/** In documents, only paths in the macOS library contain spaces. */
 function toPath(path: string): string {
   return path.startsWith('Library/Application Support') ? path : path.replace(/ .*$/, '')
 }
@@ -53,14 +53,14 @@ function toPath(path: string): string {
 function toHomeArea(path: string, ownFolder: string): string | undefined {
   const parts = path.split('/').filter(Boolean)
   if (parts.length === 0) return undefined
-  // Where the skill itself lies once it is installed.
+  // The folder of the installed skill itself.
   if (parts.includes('skills') && !parts.includes('..') && ownFolder !== '' && parts.includes(ownFolder))
     return undefined
   const area = parts.slice(0, homeDepths[parts[0]!] ?? 1).map((part) => part.replace(/[.,:;]+$/, ''))
   return area[0] === '' ? undefined : `~/${area.filter(Boolean).join('/')}`
 }
 
-/** Roots of absolute paths, with how deep an area goes. Others are as often paths of addresses. */
+/** Roots of absolute paths, with the number of segments of an area. Other roots are as often paths of URLs. */
 const roots: Readonly<Record<string, number>> = {
   etc: 2,
   var: 3,
@@ -80,7 +80,7 @@ const roots: Readonly<Record<string, number>> = {
 }
 const absolute =
   /(?<![\w.:~}/<)$*\]-])\/(etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)(?:\/[\w.@+-]{1,60}){0,3}/g
-/** Where programs lie, and files that are none. */
+/** Folders of programs, and device files that are not storage. */
 const nowhere = /^\/(?:usr\/(?:local\/|share\/)?s?bin|dev\/(?:null|zero|stdin|stdout|stderr|tty|fd|tcp|udp|u?random))\b/
 
 function readAbsolute(text: string, lists: AccessLists): void {
@@ -91,14 +91,14 @@ function readAbsolute(text: string, lists: AccessLists): void {
     }
     const parts = path.split('/').slice(1, 1 + roots[root!]!)
     const area = `/${parts.join('/')}`.replace(/[.,:;]+$/, '')
-    // `/usr` and the like alone stand in prose and in lists of folders.
+    // `/usr` and the like alone occur in prose and in lists of folders.
     if (area.includes('/', 1) || root === 'tmp') lists.add('files', area)
   }
 }
 
-/** Files of the project or of the agent host that change how either behaves, or hold secrets. */
+/** Files of the project or agent host that change their behaviour or contain secrets. */
 const project = {
-  /** Begins with the one character that all have in common, so that few places of a text are looked at. */
+  /** Begins with the character that all of them contain, so that few positions of a text are examined. */
   hint: /\.(?:env|git|npmrc|pypirc|netrc|mcp\.json|vscode|cursor|claude|husky|(?<=(?:CLAUDE|AGENTS|GEMINI|SOUL|MEMORY)\.)md)/,
   match:
     /(?<![\w/.*~-])(?:\.\/)?((?:\.env(?!\.(?:example|sample|template|dist))(?:\.[a-z]{1,12})?|\.npmrc|\.pypirc|\.netrc|\.mcp\.json|\.gitconfig|CLAUDE(?:\.local)?\.md|AGENTS\.md|GEMINI\.md|SOUL\.md|MEMORY\.md|\.cursorrules)(?![\w/-])|\.git\/(?:hooks|config)|\.github\/(?:workflows|copilot-instructions\.md)|\.husky|\.vscode|\.cursor(?=\/)|\.claude\/[\w.-]{1,40})/g,

@@ -13,13 +13,13 @@ export interface AccessFile {
   readonly bytes: Uint8Array
 }
 
-/** Of one file so much is read, and of all together: what is left is said in `cut`. */
+/** Maximum bytes to read of one file, and of all files. `cut` lists what was not read. */
 const fileBytesMax = 256 * 1024
 const bytesMax = 1024 * 1024
 
 /**
- * What a version uses, as far as its instructions and programs tell: pure, and in linear time whatever they hold.
- * Data and pictures beside them are not read.
+ * Reads what a version uses, as far as its instructions and programs show. Pure, in linear time. Does not read data
+ * files and images.
  */
 export function readAccess(files: readonly AccessFile[]): Access {
   const reader = createAccessReader()
@@ -33,7 +33,7 @@ export function createAccessReader() {
   let left = bytesMax
   let ownFolder = ''
   return {
-    /** SKILL.md comes first. */
+    /** Pass SKILL.md first. */
     read({ path, bytes }: AccessFile): void {
       const kind = toKind(path, bytes)
       if (kind === undefined) return
@@ -58,7 +58,7 @@ const block =
   (text, lists, scope, ownFolder) =>
     readBlock(text, language, lists, scope, ownFolder)
 
-/** How each kind of file is read. */
+/** The reader of each kind of file. */
 const readers = {
   markdown: readMarkdown,
   shell: block('bash'),
@@ -97,7 +97,7 @@ function ending(kind: FileKind, all: string): Record<string, FileKind> {
   return Object.fromEntries(all.split(' ').map((name) => [name, kind]))
 }
 
-/** How a file is read; undefined for what is neither instructions nor a program. */
+/** The kind of a file; undefined if it is neither instructions nor a program. */
 function toKind(path: string, bytes: Uint8Array): FileKind | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const known =
@@ -110,7 +110,7 @@ function toKind(path: string, bytes: Uint8Array): FileKind | undefined {
   return /node|deno|bun|tsx/.test(first) ? 'script' : /sh\b/.test(first) ? 'shell' : 'other'
 }
 
-/** What the frontmatter asks for. Returns the skill's name, which its own folder has. */
+/** Reads the tools and requirements in frontmatter. Returns the skill's name, which is also that of its folder. */
 function readFrontmatter(text: string, lists: AccessLists): string {
   const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
   const head = text.slice(0, end === -1 ? 0 : end)
@@ -125,7 +125,7 @@ function readFrontmatter(text: string, lists: AccessLists): string {
 
 const asking = /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/
 
-/** `Bash(git:*)` grants a program as well. */
+/** `Bash(git:*)` also grants a program. */
 function addTool(tool: string, lists: AccessLists): void {
   lists.add('tools', tool)
   const command = /^Bash\(([^\s:*)]{1,60})/.exec(tool)?.[1]
@@ -133,7 +133,7 @@ function addTool(tool: string, lists: AccessLists): void {
   if (program) lists.add('commands', program)
 }
 
-/** What hosts of agents let a skill say that it needs: `requires: { bins, anyBins, env }`, at any depth. */
+/** Reads requirements in the notation of agent hosts: `requires: { bins, anyBins, env }`, at any depth. */
 function readRequired(value: object, lists: AccessLists, depth: number): void {
   for (const [key, child] of Object.entries(value)) {
     const items = Array.isArray(child) ? child.filter((item) => typeof item === 'string').slice(0, 100) : []

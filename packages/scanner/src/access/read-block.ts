@@ -37,7 +37,7 @@ function named(kind: Kind, languages: string): Record<string, Kind> {
   return Object.fromEntries(languages.split(' ').map((language) => [language, kind]))
 }
 
-/** What a block of code in a document uses, by the language it says it is in. */
+/** Finds what a block of code in a document uses, by its declared language. */
 export function readBlock(given: string, language: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
   const code = dropBadExamples(given)
   const kind = language === '' ? 'lines' : (kinds[language] ?? 'other')
@@ -72,7 +72,7 @@ const readers: Readonly<Record<Kind, Reader>> = {
   lines: readLines,
 }
 
-/** Where some lines are marked as what is typed, the others are what is answered. */
+/** If some lines have a prompt, they are input and the others are output. */
 function toScript(code: string): string {
   if (!/^\s{0,8}[$%] /m.test(code)) return code
   const lines = code.split('\n')
@@ -89,7 +89,7 @@ function dropComments(code: string): string {
   return code.includes('#') ? code.replace(/(^|\s)#[^\n]*/g, '$1') : code
 }
 
-/** Build files and workflows: the lines that are run, and what they name. */
+/** Build files and workflows: the lines that are run, and the items in them. */
 function readSteps(code: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
   readCode(code, 'other', lists, scope, ownFolder)
   for (const { 1: image } of code.matchAll(/^(?:FROM|\s{0,20}image:) {1,4}["']?([\w./:@-]{1,200})/gm))
@@ -102,7 +102,7 @@ function readSteps(code: string, lists: AccessLists, scope: Scope, ownFolder: st
   readShell(runs.filter((run) => run !== '|' && run !== '>').join('\n'), lists, scope)
 }
 
-/** A block that says nothing of its language: lines that begin with a known program, or with a prompt. */
+/** A block without a language: lines that begin with a known program or a prompt. */
 function readLines(code: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
   const lines = code.split('\n')
   const typed: string[] = []

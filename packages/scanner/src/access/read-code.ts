@@ -5,10 +5,10 @@ import { readInlineMetadata } from './manifests.ts'
 import { readPlaces } from './places.ts'
 import { readShell, readWords, toProgram, type Scope } from './read-shell.ts'
 
-/** What programs that are no shell scripts are written in, as far as their comments and calls go. */
+/** Groups of programming languages with the same comments and calls. Shell scripts are read separately. */
 export type Language = 'python' | 'script' | 'other'
 
-/** What a program uses. */
+/** Finds what a program uses. */
 export function readCode(code: string, language: Language, lists: AccessLists, scope: Scope, ownFolder: string): void {
   if (language === 'python') readInlineMetadata(code, lists)
   const text = language === 'other' ? code : dropComments(code, language)
@@ -18,7 +18,7 @@ export function readCode(code: string, language: Language, lists: AccessLists, s
   readCalls(text, lists, scope)
 }
 
-/** Blanks lines that are comments, and docstrings: what is said there is not done. */
+/** Blanks comment lines and docstrings: text in them is not executed. */
 function dropComments(code: string, language: 'python' | 'script'): string {
   const isPython = language === 'python'
   if (!(isPython ? /#|"""|'''/ : /\/\/|\/\*/).test(code)) return code
@@ -32,7 +32,7 @@ function dropComments(code: string, language: 'python' | 'script'): string {
       continue
     }
     const quote = isPython ? /^[rRuU]?("""|''')/.exec(trimmed)?.[1] : trimmed.startsWith('/*') ? '*/' : undefined
-    // Only where a docstring can stand: elsewhere it is a value that may be used.
+    // Only where a docstring is possible: elsewhere the string is a value that may be used.
     if (quote !== undefined && (!isPython || before.endsWith(':') || kept.length === 0)) {
       if (!trimmed.slice(isPython ? trimmed.indexOf(quote) + 3 : 2).includes(quote)) within = quote
       continue
@@ -44,7 +44,7 @@ function dropComments(code: string, language: 'python' | 'script'): string {
   return kept.join('\n')
 }
 
-/** Calls that run a program; `list` where its words are given one by one. */
+/** Calls that run a program; `list` if its words are separate arguments. */
 const calls: readonly { readonly hint: string; readonly match: RegExp }[] = [
   {
     hint: 'subprocess',
@@ -66,13 +66,13 @@ const calls: readonly { readonly hint: string; readonly match: RegExp }[] = [
   { hint: 'which', match: /\b(?:shutil\.)?which\((\[)?(["'])/g },
   { hint: '$`', match: /(?<![\w$])\$(\[)?(`)/g },
 ]
-/** Words in a list that is run later on. */
+/** Lists of words that are run later. */
 const wordLists = /\b(?:cmd|command|args|argv)\w{0,20}(?:: ?[\w[\], .|]{1,40})? ?= ?(\[)\s{0,20}[rbf]{0,2}(["'])/g
 const runsLists = /subprocess|spawn|execFile|Popen|exec\.Command/
-/** A part of every hint and of what runs lists: one look at a text that runs nothing, as most do not. */
+/** A part of every hint: a fast check that skips the many texts that run nothing. */
 const callHint = /process|exec|spawn|[Pp]open|Command|system|which|\$`/
 
-/** Each may look so far ahead, so that there must be an end to their number. */
+/** Each call examines the text ahead of it, so their number is limited. */
 const callsMax = 1000
 const commandCharactersMax = 1000
 
@@ -114,7 +114,7 @@ function findEnd(text: string, quote: string, begin: number): number {
   return begin + window.length
 }
 
-/** Texts in a list, as far as it goes. */
+/** The strings of a list, up to its end. */
 function readItems(text: string, end: ']' | ')'): string[] {
   const items: string[] = []
   for (const [item] of text.matchAll(/"[^"\n]{0,200}"|'[^'\n]{0,200}'|`[^`\n]{0,200}`|[\])]/g)) {
@@ -125,7 +125,7 @@ function readItems(text: string, end: ']' | ')'): string[] {
   return items
 }
 
-/** What a program fills in when it runs says nothing of what it is. */
+/** Replaces template placeholders, whose value is only known at run time. */
 function unfill(command: string): string {
   return command.replace(/\$?\{[^{}\n]{0,80}\}/g, 'x')
 }

@@ -13,21 +13,21 @@ interface Fence {
   readonly mark: string
   readonly language: string
   readonly begin: number
-  /** Shown as what not to do. */
+  /** Shown as an example of what not to do. */
   readonly isForbidden: boolean
 }
 
-/** What instructions use: their blocks of code by language, their sentences by what stands in them as code. */
+/** Finds what instructions use: in code blocks by their language, and in sentences by the code in them. */
 export function readMarkdown(text: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
   const [findTicks, findTildes] = [createFinder(text, '```'), createFinder(text, '~~~')]
   const findMarks = (from: number) => Math.min(findTicks(from), findTildes(from))
   const findTelling = createFinder(text, telling)
   let fence: Fence | undefined
-  /** Where the last line is that was not empty. */
+  /** The last non-empty line. */
   let before = { begin: 0, end: 0 }
   let isBadSection = false
   for (let begin = 0; begin < text.length;) {
-    // Nothing else ends a block of code.
+    // Only a closing fence ends a block of code, so search for that directly.
     if (fence) begin = text.lastIndexOf('\n', Math.min(findMarks(begin), text.length)) + 1
     const next = text.indexOf('\n', begin)
     const end = next === -1 ? text.length : next
@@ -50,13 +50,13 @@ export function readMarkdown(text: string, lists: AccessLists, scope: Scope, own
     }
     begin = end + 1
   }
-  // Nothing closes it, so the rest is in it.
+  // An unclosed fence extends to the end.
   if (fence && !fence.isForbidden) readBlock(text.slice(fence.begin), fence.language, lists, scope, ownFolder)
 }
 
 /**
- * Finds where a text or pattern stands next, at a place or after it; asked for places in their order it goes over the
- * text once, where asking each line would begin anew thousands of times.
+ * Returns a function that finds the next occurrence at or after a position. Positions must ascend: it scans the text
+ * once, whereas searching from each line would start again thousands of times.
  */
 function createFinder(text: string, what: string | RegExp): (from: number) => number {
   let found = -1
@@ -76,12 +76,13 @@ const badHeading =
   /^#{1,6} {0,3}(?:❌|🚫|⛔|anti-?patterns?\b|don['’]?ts?\b|do not\b|never\b|what not to|bad\b|wrong\b|forbidden|prohibited)/i
 
 /**
- * A part of all that {@link readProse} can tell: code that begins as a command, a variable or a tool does, places,
- * hosts, tools. Lines without one, as nearly all are, are not even cut out; what is to be told besides must match here.
+ * Matches every line that {@link readProse} can read something from: code that begins like a command, a variable or a
+ * tool; paths, hosts, tools. Other lines, which are most, are not even extracted. A new kind of evidence must match
+ * here too.
  */
 const telling =
   /`(?=[A-Z${]|[a-z][a-z0-9-]{0,30} )|~\/|\$\{?HOME|\/(?=\/|home|Users|etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)|\.(?=md|env|git|npmrc|pypirc|netrc|mcp|vscode|cursor|claude|husky)|\(\)|(?<=mcp)__|(?<=[a-z] )tool\b/g
-/** Of those lines, the ones that have something of code or of a path. */
+/** Of those lines, the ones that contain code or a path. */
 const told = /[`~$/]|\.(?:md|env)\b|mcp__|[a-z] tool\b/
 
 function readProse(given: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
@@ -98,12 +99,12 @@ function readProse(given: string, lists: AccessLists, scope: Scope, ownFolder: s
 const linkTarget = /\]\([^()\s]{0,500}\)?/g
 const inlineCode = /`([^`]{2,300})`/g
 const toolNamed = /\b([A-Z][A-Za-z]{1,30})`? tool\b/g
-/** Words by which a sentence has something called, rather than points to it. */
+/** Words by which a sentence calls something, instead of only referring to it. */
 const calling =
   /\b(?:base ?url|endpoint|api (?:url|base|host)|webhook|curl|wget|fetch(?:es)?|GET|POST|PUT|PATCH|DELETE|requests?|upload|download|send|submit|call|query|connect|clone|host)\b/i
 
 function readInline(code: string, lists: AccessLists, scope: Scope): void {
-  // Programs have names in lower case, and nothing else that is told here has one.
+  // Programs have lower-case names, and nothing else that is read here does.
   if (/^[a-z]/.test(code)) {
     if (code.includes(' ') && isCommandLine(code)) readShell(code, lists, scope)
     return

@@ -5,7 +5,7 @@ import { readInstall } from './packages.ts'
 import { parseShell, type ShellCommand } from './parse-shell.ts'
 import { controlWords, knownPrograms, runnerOptions, runners, shellBuiltins, shells } from './access-words.ts'
 
-/** What a file was found to set for itself, over all its pieces. */
+/** Variables that a file sets and reads, over all its parts. */
 export interface Scope {
   readonly assigned: Set<string>
   readonly read: Set<string>
@@ -16,27 +16,27 @@ export function createScope(): Scope {
   return { assigned: new Set(), read: new Set(), functions: new Set() }
 }
 
-/** What is read and not set by the file itself comes from the environment. */
+/** Variables that are read but not set by the file come from the environment. */
 export function closeScope({ assigned, read }: Scope, lists: AccessLists): void {
   for (const name of read) if (!assigned.has(name)) addVariable(lists, name)
 }
 
-/** A script in a command's argument, and in one of that, and no further. */
+/** Maximum depth of scripts in arguments of commands. */
 const depthMax = 3
 
-/** What a shell script uses: programs, packages, hosts, variables. Places are read apart. */
+/** Finds what a shell script uses: programs, packages, hosts, variables. Paths are read separately. */
 export function readShell(text: string, lists: AccessLists, scope: Scope, depth = 0): void {
   const script = parseShell(text)
   for (const name of script.functions) scope.functions.add(name)
   for (const { name, operator } of script.reads) {
-    // A default stands for what the environment may set.
+    // A default means that the environment may set the variable.
     if (operator !== '') addVariable(lists, name)
     else scope.read.add(name)
   }
   for (const command of script.commands) readCommand(command, lists, scope, depth)
 }
 
-/** The words of one command, wherever they were given. */
+/** Reads the words of one command. */
 export function readWords(words: readonly string[], lists: AccessLists, scope: Scope, depth = 0): void {
   readCommand({ words: [...words] }, lists, scope, depth)
 }
@@ -57,7 +57,7 @@ function readCommand({ words, input }: ShellCommand, lists: AccessLists, scope: 
   if (depth < depthMax) readNested(program, args, input, lists, scope, depth)
 }
 
-/** Goes past what stands before a command: control words, assignments, programs that run it. */
+/** Skips what precedes a command: keywords, assignments, programs that run it. */
 function skipPrefix(words: readonly string[], lists: AccessLists, scope: Scope): number {
   let at = 0
   for (;;) {
@@ -79,7 +79,7 @@ function skipRunner(words: readonly string[], at: number, lists: AccessLists): n
   return last + runners.get(runner)!
 }
 
-/** Whether the word is one of the shell's own; what it sets, reads or runs is noted. */
+/** Whether the word is a shell builtin; records what it sets, reads or runs. */
 function readBuiltin(word: string, args: readonly string[], lists: AccessLists, scope: Scope, depth: number): boolean {
   if (!shellBuiltins.has(word)) return false
   if (word === 'eval' && depth < depthMax) readShell(args.join(' '), lists, scope, depth + 1)
@@ -101,7 +101,7 @@ const declarations: ReadonlySet<string> = new Set(['export', 'local', 'declare',
 const variableName = /^[A-Za-z_]\w{0,80}$/
 const assignment = /^([A-Za-z_]\w{0,80})(?:\[[^\]]{0,40}\])?\+?=/
 
-/** The program of a command, without its folder; undefined for the skill's own files and for what is no name. */
+/** The program of a command, without its folder; undefined for the skill's own files and for invalid names. */
 export function toProgram(word: string): string | undefined {
   const isPath = word.includes('/')
   if (isPath && !systemFolder.test(word)) return undefined
@@ -112,13 +112,13 @@ export function toProgram(word: string): string | undefined {
 const systemFolder = /^(?:\/|~\/\.[\w-]+\/(?:[\w.-]+\/){0,4}bin\/|~\/bin\/)/
 const programName = /^(?:_?[a-z][a-z0-9_]*(?:[.+-][a-z0-9_]+)*|Rscript|R|Xvfb)$/
 const ownFile = /\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|md|json|ya?ml|txt|toml|csv|html?|log|env|sql|go|rs)$/
-/** What stands where a command would in texts that are none. */
+/** Words at the position of a command in texts that are not scripts. */
 const notPrograms: ReadonlySet<string> = new Set([
   ...(['e.g', 'i.e', 'etc', 'example', 'name', 'output', 'usage', 'note'] as const),
   ...(['none', 'all', 'on', 'off', 'yes', 'no'] as const),
 ])
 
-/** Programs whose arguments name hosts though no scheme stands before them. */
+/** Programs that accept hosts without a scheme as arguments. */
 const callers: ReadonlySet<string> = new Set(
   [
     'curl',
@@ -138,7 +138,7 @@ const callers: ReadonlySet<string> = new Set(
   ].concat(['aria2c', 'axel', 'websocat', 'wscat', 'grpcurl', 'dig', 'nslookup', 'mosh', 'ftp', 'whois']),
 )
 
-/** Texts of these are printed or looked for, not called. */
+/** Programs that print or search for their arguments instead of calling them. */
 const quoters: ReadonlySet<string> = new Set(['grep', 'rg', 'sed', 'awk', 'jq'])
 
 function readHosts(program: string, args: readonly string[], lists: AccessLists): void {
@@ -152,7 +152,7 @@ function readHosts(program: string, args: readonly string[], lists: AccessLists)
 
 const hostLike = /^(?:[\w.-]{1,40}@)?(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?:[:/?]|$)/i
 
-/** Scripts within a command: an argument of a shell, of find or xargs, or what is fed to it. */
+/** Reads scripts inside a command: an argument of a shell, of find or xargs, or a here-document. */
 function readNested(
   program: string,
   args: readonly string[],
@@ -185,10 +185,10 @@ function readExecs(args: readonly string[], lists: AccessLists, scope: Scope, de
   }
 }
 
-/** Programs that run another after a double dash. */
+/** Programs that run another one after a double dash. */
 const subcommands: ReadonlySet<string> = new Set(['op', 'doppler', 'direnv', 'dotenv', 'infisical', 'mise', 'strace'])
 
-/** Whether a line by itself looks like a command: it begins with a program that is known, and goes on. */
+/** Whether a single line looks like a command: it begins with a known program and has arguments. */
 export function isCommandLine(line: string): boolean {
   const first = commandStart.exec(line)?.[1]
   return first !== undefined && knownPrograms.has(first)

@@ -4,28 +4,28 @@ import type { ShellCommand } from './parse-shell.ts'
 export interface Frame {
   readonly end: ')' | '`' | undefined
   command: ShellCommand
-  /** The pieces of the word so far: a text that grows by each would be copied over and over. */
+  /** The pieces of the current word: appending to one string would copy it repeatedly. */
   pieces: string[]
-  /** Whether a word has begun, which may be empty in quotes. */
+  /** Whether a word has begun; it may be an empty quoted one. */
   hasWord: boolean
   quoted: boolean
-  /** What the next word is, if it is none of the command. */
+  /** The role of the next word, if it does not belong to the command. */
   skips: 'nothing' | 'target'
   groups: ('group' | 'array')[]
 }
 
-/** A level that ends with `end`; undefined for the script itself. */
+/** Creates a level that ends with `end`; undefined for the script itself. */
 export function createFrame(end: Frame['end']): Frame {
   return { end, command: { words: [] }, pieces: [], hasWord: false, quoted: false, skips: 'nothing', groups: [] }
 }
 
-/** Forgets the word so far. */
+/** Discards the current word. */
 export function dropWord(frame: Frame): void {
   frame.pieces = []
   frame.hasWord = false
 }
 
-/** The word so far, where it is short enough to be a name or a mark. */
+/** The current word, if it is short enough for a name or an operator. */
 export function toShortWord({ pieces }: Frame): string {
   return pieces.length <= 3 ? pieces.join('') : ''
 }

@@ -1,8 +1,8 @@
-/** A text that is read from its start to its end, and the place where that has come to. */
+/** A text that is read from start to end, with the current position. */
 export class ShellText {
   at = 0
   readonly #text: string
-  /** Quotes that nothing closes stand for themselves; once one is found, so do all after it. */
+  /** Unclosed quotes count as ordinary characters; once one is found, so do all after it. */
   readonly #unclosed = new Set<string>()
 
   constructor(text: string) {
@@ -13,7 +13,7 @@ export class ShellText {
     return this.at >= this.#text.length
   }
 
-  /** The next character, or one so far from it; undefined beyond the ends. */
+  /** The character at the current position plus `offset`; undefined outside of the text. */
   peek(offset = 0): string | undefined {
     return this.#text[this.at + offset]
   }
@@ -22,25 +22,25 @@ export class ShellText {
     return this.#text.startsWith(start, this.at)
   }
 
-  /** As much of the rest as is asked for. */
+  /** Up to `length` characters ahead. */
   ahead(length: number): string {
     return this.#text.slice(this.at, this.at + length)
   }
 
-  /** What a sticky pattern finds right here, or so far from here. */
+  /** The match of a sticky pattern at the current position plus `offset`. */
   match(pattern: RegExp, offset = 0): RegExpExecArray | null {
     pattern.lastIndex = this.at + offset
     return pattern.exec(this.#text)
   }
 
-  /** So many characters, and goes past them. */
+  /** Takes `length` characters. */
   take(length: number): string {
     const taken = this.ahead(length)
     this.at += length
     return taken
   }
 
-  /** Whether the quote that is next has another to close it. */
+  /** Whether the next quote is closed later. */
   isClosed(quote: string): boolean {
     if (this.#unclosed.has(quote)) return false
     const isClosed = this.#text.includes(quote, this.at + 1)
@@ -48,13 +48,13 @@ export class ShellText {
     return isClosed
   }
 
-  /** What stands before the next such text, or all the rest, and goes to there. */
+  /** Takes everything up to the next occurrence of a text, or the rest. */
   takeUntil(end: string): string {
     const found = this.#text.indexOf(end, this.at)
     return this.take((found === -1 ? this.#text.length : found) - this.at)
   }
 
-  /** The lines before one that is `end`, or all the rest, and goes past that. */
+  /** Takes the lines up to one that equals `end`, or the rest, and skips that line. */
   takeLinesUntil(end: string): string {
     const begin = this.at
     while (!this.isAtEnd) {

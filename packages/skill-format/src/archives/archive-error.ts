@@ -1,11 +1,11 @@
 import type { PathProblem } from './file-paths.ts'
 
-/** An archive that is not taken; each problem is a whole sentence and names its entry, or `''` for the archive. */
+/** An archive that is rejected. Each problem is a whole sentence with its entry's path, or `''` for the archive. */
 export class ArchiveError extends Error {
   readonly problems: readonly PathProblem[]
 
   constructor(problems: readonly PathProblem[]) {
-    // Enough to mend a mistake; an archive of thousands of bad paths, or of endless ones, is none.
+    // Limit the list: an archive may have thousands of bad paths, or very long ones.
     const listed = problems.slice(0, problemsMax).map(({ path, message }) => ({ path: cutPath(path), message }))
     super(listed.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join(' '))
     this.name = 'ArchiveError'
@@ -13,7 +13,7 @@ export class ArchiveError extends Error {
   }
 }
 
-/** The error for an archive that is wrong as a whole. */
+/** Creates the error for a problem of the whole archive. */
 export function toArchiveError(message: string, path = ''): ArchiveError {
   return new ArchiveError([{ path, message }])
 }

@@ -1,35 +1,35 @@
 import { limits } from '@skillstead/protocol'
 import { findGitProblems } from './git-paths.ts'
 
-/** The bytes of a path in UTF-8; what most file systems allow for one name. */
+/** Maximum length of a path in bytes of UTF-8: what most file systems allow for a single name. */
 const pathBytesMax = 255
-/** The segments of a path, its file name included. */
+/** Maximum number of segments in a path, including the file name. */
 const pathSegmentsMax = 8
 
-/** What a version may hold, SKILL.md included. */
+/** Size limits of a version, including SKILL.md. */
 export interface FileLimits {
   readonly filesMax: number
   readonly fileBytesMax: number
   readonly versionBytesMax: number
 }
 
-/** The limits of a registry: 512 files, 10 MiB a file, 16 MiB a version. */
+/** Default limits of a registry: 512 files, 10 MiB per file, 16 MiB per version. */
 export const fileLimits: FileLimits = {
   filesMax: limits.versionFilesMax,
   fileBytesMax: limits.fileBytesMax,
   versionBytesMax: limits.versionBytesMax,
 }
 
-/** What is wrong with one file of a version; `path` is `''` for the version as a whole. */
+/** A problem of one file of a version; `path` is `''` for the version as a whole. */
 export interface PathProblem {
   readonly path: string
   readonly message: string
 }
 
 /**
- * Lists what is wrong with the files of a version, SKILL.md not among them: paths that some file system cannot hold or
- * that lead elsewhere, files that git takes for a repository of its own, files that would overwrite each other, and
- * sizes (of files that give one) over the limits. One problem a path; none when all may be published.
+ * Lists the problems of a version's files other than SKILL.md: paths that some file system cannot store or that lead
+ * outside, files that git reads as a repository of its own, files that would overwrite each other, and sizes (of files
+ * with a `size`) above the limits. One problem per path; none if all files may be published.
  */
 export function checkPaths(
   files: readonly { readonly path: string; readonly size?: number }[],
@@ -40,7 +40,7 @@ export function checkPaths(
     problems.push({ path: '', message: `The version has ${files.length} files; ${bounds.filesMax} are allowed.` })
   }
   const collisions = findCollisions(files)
-  // Longer paths are refused for their length before anything that takes time in it.
+  // Long paths are rejected for their length, before checks whose time grows with it.
   const short = files.flatMap(({ path }) => (isLong(path) ? [] : [path]))
   const inGit = new Map(findGitProblems(short).map((problem) => [problem.path, problem.message]))
   for (const [index, { path, size = 0 }] of files.entries()) {
@@ -56,45 +56,47 @@ export function checkPaths(
   return problems
 }
 
-/** A path as file systems compare that ignore case and normalisation. */
+/** Folds a path as file systems do that ignore case and normalisation. */
 export function toFoldedPath(path: string): string {
-  // Both ways: upper case alone unites `ſ` and `s`, and lower case what remains.
+  // Upper case first: it unites `ſ` and `s`, which lower case alone does not; then lower case for the rest.
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
 }
 
-/** The first rule that a path breaks, as a sentence; undefined when it breaks none. */
+/** The first rule that a path breaks, as a sentence; undefined if it breaks none. */
 function checkPath(path: string): string | undefined {
   const rule = pathRules.find(({ breaks }) => breaks(path))
   if (rule) return rule.message
   const segments = path.split('/')
-  if (segments.length > pathSegmentsMax) return `The path is ${segments.length} deep; ${pathSegmentsMax} are allowed.`
-  if (toFoldedPath(segments[0]!) === 'skill.md') return 'SKILL.md at the root is the document itself; send it as such.'
+  if (segments.length > pathSegmentsMax)
+    return `The path has ${segments.length} segments; at most ${pathSegmentsMax} are allowed.`
+  if (toFoldedPath(segments[0]!) === 'skill.md')
+    return 'SKILL.md at the root is the document itself. Send it as skillMd.'
   return undefined
 }
 
-/** In this order: a length is checked before anything that takes time in it. */
+/** In this order: the length is checked before rules whose time grows with it. */
 const pathRules: readonly { breaks: (path: string) => boolean; message: string }[] = [
   { breaks: (path) => path === '', message: 'The path is empty.' },
   { breaks: isLong, message: `The path is longer than ${pathBytesMax} bytes.` },
   { breaks: (path) => !path.isWellFormed(), message: 'The path is not valid Unicode.' },
-  { breaks: (path) => /\p{Cc}/u.test(path), message: 'The path holds control characters.' },
-  { breaks: (path) => path.includes('\\'), message: 'The path holds a back-slash; separate folders by `/`.' },
-  { breaks: (path) => path.startsWith('/'), message: 'The path is absolute; it must be relative to SKILL.md.' },
-  // `a.txt:b` names a hidden stream of a.txt on Windows, and `C:` a drive.
+  { breaks: (path) => /\p{Cc}/u.test(path), message: 'The path contains control characters.' },
+  { breaks: (path) => path.includes('\\'), message: 'The path contains a backslash. Separate folders with `/`.' },
+  { breaks: (path) => path.startsWith('/'), message: 'The path is absolute. It must be relative to SKILL.md.' },
+  // `a.txt:b` is a hidden stream of a.txt on Windows, and `C:` a drive.
   {
     breaks: (path) => path.includes(':'),
-    message: 'The path holds a colon, which Windows takes for a drive or stream.',
+    message: 'The path contains a colon, which marks a drive or stream on Windows.',
   },
-  { breaks: (path) => hasSegment(path, /^(?:|\.|\.\.)$/), message: 'The path holds an empty, `.` or `..` segment.' },
+  { breaks: (path) => hasSegment(path, /^(?:|\.|\.\.)$/), message: 'The path contains an empty, `.` or `..` segment.' },
   { breaks: (path) => hasSegment(path, /[. ]$/), message: 'A segment of the path ends with a dot or a space.' },
   {
     breaks: (path) => hasSegment(path, devicePattern),
-    message: 'The path holds a name that Windows keeps for a device.',
+    message: 'The path contains a device name that Windows reserves.',
   },
   { breaks: (path) => path.normalize('NFC') !== path, message: 'The path is not in Unicode normalisation form C.' },
 ]
 
-/** Windows opens the device whatever stands after the dot, and with superscript digits too. */
+/** Windows opens the device whatever follows the dot, and with superscript digits too. */
 const devicePattern = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00B9\u00B2\u00B3]) *(?:\.|$)/i
 
 function isLong(path: string): boolean {
@@ -105,7 +107,7 @@ function hasSegment(path: string, pattern: RegExp): boolean {
   return path.split('/').some((segment) => pattern.test(segment))
 }
 
-/** By index, the files whose path is another's, or a folder of another's, where case is ignored. */
+/** Finds, by index, files whose path equals another's, or is a folder of another's, when case is ignored. */
 function findCollisions(files: readonly { readonly path: string }[]): Map<number, string> {
   const folded = files.map(({ path }) => (path.length > pathBytesMax ? path : toFoldedPath(path)))
   const firstWith = new Map<string, number>()
@@ -114,7 +116,7 @@ function findCollisions(files: readonly { readonly path: string }[]): Map<number
   for (const [index, path] of folded.entries()) {
     const other = firstWith.get(path)
     if (other === undefined) firstWith.set(path, index)
-    else collisions.set(index, `The path is the same as '${files[other]!.path}' where case is ignored.`)
+    else collisions.set(index, `The path equals '${files[other]!.path}' when case is ignored.`)
     if (path.length <= pathBytesMax) addFolders(path, folders)
   }
   for (const [index, path] of folded.entries()) {

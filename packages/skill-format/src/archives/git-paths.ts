@@ -1,23 +1,26 @@
 import type { Warning } from '@skillstead/protocol'
 import type { PathProblem } from './file-paths.ts'
 
-/** The warning about a `.git` beside SKILL.md in an uploaded archive or an imported folder. */
+/** Warning about a `.git` next to SKILL.md in an uploaded archive or an imported folder. */
 export const gitFolderLeftOut: Warning = {
   code: 'git_folder_left_out',
-  message: 'The .git beside SKILL.md was left out: git runs programs that are named in it.',
+  message: 'The .git folder next to SKILL.md was left out, because its config can make git run programs.',
 }
 
-/** Code points that HFS+ ignores in names, and others that no font shows. */
+/** Code points that HFS+ ignores in names, and others that are invisible. */
 const ignorable = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
 
-/** A name as the most lenient file system compares it: NTFS cuts streams, dots and spaces at the end, HFS+ ignores. */
+/**
+ * Folds a name as the most lenient file systems compare it: NTFS ignores streams, and dots and spaces at the end; HFS+
+ * ignores invisible code points.
+ */
 function toFoldedName(name: string): string {
   const cut = name.replace(/:.*$/s, '')
   const folded = isAscii(cut) ? cut.toLowerCase() : toFoldedText(cut)
   return folded.replace(/[. ]+$/, '')
 }
 
-/** Upper case alone unites `\u0131` and `i`. */
+/** Upper case first: it unites `\u0131` and `i`, which lower case alone does not. */
 function toFoldedText(text: string): string {
   return text.replaceAll(ignorable, '').normalize('NFKC').toUpperCase().toLowerCase().replaceAll(ignorable, '')
 }
@@ -26,18 +29,21 @@ function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text)
 }
 
-/** Whether some file system takes a name for `.git`, in which git runs programs: `.GIT`, `git~1`, `.git. `, `.g\u200cit`. */
+/**
+ * Whether some file system treats a name as `.git`, whose config can make git run programs: `.GIT`, `git~1`, `.git. `,
+ * `.g\u200cit`.
+ */
 function isGitName(name: string): boolean {
   return /^(?:\.git|git~\d+)$/.test(toFoldedName(name))
 }
 
 /**
- * Finds the paths that git takes for its own, one problem a path: below a `.git`, and the `HEAD` of a folder that git
- * takes for a bare repository. In both the config names programs which `git status` runs (`core.fsmonitor`).
+ * Finds the paths that git reads as its own, one problem per path: below a `.git`, and the `HEAD` of a folder that git
+ * recognises as a bare repository. In both, the config names programs that `git status` runs (`core.fsmonitor`).
  */
 export function findGitProblems(paths: readonly string[]): PathProblem[] {
   const problems: PathProblem[] = []
-  /** The folded names in each folder, by its folded path, and the path of its HEAD. */
+  /** The folded names in each folder and the path of its HEAD, by the folder's folded path. */
   const folders = new Map<string, { readonly names: Set<string>; head?: string }>()
   for (const path of paths) {
     const segments = path.split(/[/\\]/)
@@ -50,9 +56,9 @@ export function findGitProblems(paths: readonly string[]): PathProblem[] {
   return problems
 }
 
-const gitFolderMessage = 'A file system may take a segment of the path for `.git`, whose config runs programs.'
+const gitFolderMessage = 'A file system may treat a segment of the path as `.git`, whose config can run programs.'
 const bareRepositoryMessage =
-  'Beside `objects` and `refs`, or `commondir`, git takes the folder for a repository, whose config runs programs.'
+  'Next to `objects` and `refs`, or `commondir`, git treats the folder as a repository, whose config can run programs.'
 
 function addNames(
   folders: Map<string, { readonly names: Set<string>; head?: string }>,
@@ -69,7 +75,7 @@ function addNames(
   }
 }
 
-/** As `is_git_directory` in git's setup.c: `commondir` names the folder that holds the other two. */
+/** As `is_git_directory` in git's setup.c: `commondir` names the folder that contains the other two. */
 function isBareRepository(names: ReadonlySet<string>): boolean {
   return names.has('commondir') || (names.has('objects') && names.has('refs'))
 }

@@ -12,26 +12,26 @@ export interface ArchiveFile {
   readonly bytes: Uint8Array
 }
 
-/** The files of an archive, and the paths of the `.git` in it, whose contents were left out. */
+/** The files of an archive, and the paths of `.git` entries in it, whose contents were left out. */
 interface ArchiveContent {
   readonly files: readonly ArchiveFile[]
   readonly gitFolders: readonly string[]
 }
 
-/** A skill as an archive held it. */
+/** A skill as read from an archive. */
 export interface ArchivedSkill {
   readonly skillMd: Uint8Array
   readonly files: readonly ArchiveFile[]
-  /** Whether a `.git` beside SKILL.md was left out. */
+  /** Whether a `.git` next to SKILL.md was left out. */
   readonly hasGitFolder: boolean
 }
 
 /**
- * Reads an uploaded archive with `SKILL.md` (in any casing) at its root or in its one folder, which is stripped.
- * Works on bytes alone, never trusts a declared size, and yields to the event loop as it goes. What operating systems
- * add (`__MACOSX/`, `.DS_Store`, `._*`) and a `.git/` beside SKILL.md are left out.
+ * Reads an uploaded archive with `SKILL.md` (in any casing) at its root or in its only top-level folder, which is
+ * stripped. Works in memory, does not trust declared sizes, and yields to the event loop. Leaves out files of operating
+ * systems (`__MACOSX/`, `.DS_Store`, `._*`) and a `.git/` next to SKILL.md.
  *
- * @throws {ArchiveError} naming every offending path, for what may not be published and for what is no such archive.
+ * @throws {ArchiveError} naming every offending path, if a file may not be published or the archive is invalid.
  */
 export async function readArchive(
   bytes: Uint8Array,
@@ -42,7 +42,7 @@ export async function readArchive(
   const { skillMd, files, folder } = stripFolder(content.files)
   const gitFolders = content.gitFolders.flatMap((path) => (path.startsWith(folder) ? [path.slice(folder.length)] : []))
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
-  // SKILL.md is one of the files that a version may hold, and counts in its size.
+  // SKILL.md counts towards the limits of a version.
   const rest = { filesMax: limits.filesMax - 1, versionBytesMax: limits.versionBytesMax - skillMd.length }
   const wrong = [
     ...findGitProblems(gitFolders.filter((path) => path !== '.git')),
@@ -54,7 +54,7 @@ export async function readArchive(
 }
 
 /**
- * Reads the files of an archive, whatever it holds, with the same care. What lies below a `.git` is not read.
+ * Reads the files of any archive, with the same safety checks. Does not read below a `.git`.
  *
  * @throws {ArchiveError} naming every entry that cannot be a file of a skill.
  */
@@ -71,16 +71,16 @@ export async function readArchiveFiles(
   return { files, gitFolders: [...gitFolders] }
 }
 
-/** What both readers of archives need: the bounds, which entries count and where problems are gathered. */
+/** Common options of both archive readers: limits, a filter of entries, and the list of problems. */
 export interface ReadOptions {
   readonly limits: FileLimits
-  /** The path that an entry's name stands for; undefined for entries to leave out. */
+  /** Returns the path of an entry; undefined for entries to leave out. */
   readonly keep: (name: string) => string | undefined
   readonly problems: PathProblem[]
 }
 
 function readEntryPath(name: string, gitFolders: Set<string>): string | undefined {
-  // `tar -c .` puts `./` before every name; macOS decomposes what was typed composed.
+  // `tar -c .` puts `./` before every name; macOS stores names in decomposed form.
   const path = name.replace(/^(?:\.\/)+/, '').normalize('NFC')
   const segments = path.split('/')
   if (segments[0] === '__MACOSX' || isSystemFile(segments.at(-1)!)) return undefined
@@ -97,7 +97,7 @@ function stripFolder(entries: readonly ArchiveFile[]) {
   const folder = findFolder(entries)
   const skillMds = entries.filter(({ path }) => isSkillMd(path, folder))
   if (skillMds.length > 1) {
-    throw new ArchiveError(skillMds.map(({ path }) => ({ path, message: 'There must be one SKILL.md.' })))
+    throw new ArchiveError(skillMds.map(({ path }) => ({ path, message: 'There must be exactly one SKILL.md.' })))
   }
   const files = entries.filter((entry) => entry !== skillMds[0])
   return {
@@ -107,14 +107,14 @@ function stripFolder(entries: readonly ArchiveFile[]) {
   }
 }
 
-/** `''` when SKILL.md is at the root, else the one folder that holds everything, with its slash. */
+/** `''` if SKILL.md is at the root, else the only top-level folder, with its slash. */
 function findFolder(entries: readonly ArchiveFile[]): string {
   if (entries.some(({ path }) => isSkillMd(path, ''))) return ''
   const first = entries[0]?.path ?? ''
   const folder = first.slice(0, first.indexOf('/') + 1)
   const isOne = folder !== '' && entries.every(({ path }) => path.startsWith(folder))
   if (isOne && entries.some(({ path }) => isSkillMd(path, folder))) return folder
-  throw toArchiveError('The archive has no SKILL.md at its root or in the one folder that holds everything.')
+  throw toArchiveError('The archive has no SKILL.md at its root or in its only top-level folder.')
 }
 
 function isSkillMd(path: string, folder: string): boolean {

@@ -1,6 +1,6 @@
 import type { Content } from '@skillstead/protocol'
 
-/** All bytes of a content. */
+/** Reads all bytes of a content. */
 export async function readBytes({ body }: Content): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
   const chunks: Uint8Array[] = []

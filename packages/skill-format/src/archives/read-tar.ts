@@ -4,20 +4,20 @@ import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import type { ArchiveFile, ReadOptions } from './read-archive.ts'
 
-/** Entries that are left out count too, so there may be some more of them than files. */
+/** Entries per allowed file: entries that are left out count too. */
 const entriesPerFileMax = 8
-/** Headers, padding and what is left out come on top of the files. */
+/** Headers, padding and entries that are left out add to the size of the files. */
 const inflatedSlackBytes = 16 * 1024 * 1024
 
 /**
- * Reads a gzipped tar as it is inflated, and stops at the first bound that is passed.
+ * Reads a gzipped tar while inflating it, and stops at the first limit that is exceeded.
  *
- * @throws {ArchiveError} for what is no such archive or too large.
+ * @throws {ArchiveError} for an archive that is invalid or too large.
  */
 export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
   const { limits } = options
   const inflated = inflate(bytes, limits.versionBytesMax + inflatedSlackBytes)
-  // The types of the web's streams and of Node's differ, the streams do not.
+  // The stream types of the web and of Node.js differ, the streams do not.
   const source = NodeReadableStream.from(inflated) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
   const tar = source.pipeThrough(createTarDecoder({ strict: true }))
   const files: ArchiveFile[] = []
@@ -34,17 +34,17 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
       }
       total += entry.header.size
       if (total > limits.versionBytesMax)
-        throw toArchiveError(`The files have more than ${limits.versionBytesMax} bytes.`)
+        throw toArchiveError(`The files have more than ${limits.versionBytesMax} bytes in all.`)
       files.push({ path, bytes: await readBody(entry) })
       if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
     }
   } catch (error) {
-    throw error instanceof ArchiveError ? error : toArchiveError('The archive is damaged or no gzipped tar.')
+    throw error instanceof ArchiveError ? error : toArchiveError('The archive is damaged or not a gzipped tar.')
   }
   return files
 }
 
-/** Never holds more than a chunk beyond the bound, however much a few bytes would inflate to. */
+/** Inflates at most one chunk beyond the limit, however large the result would be. */
 async function* inflate(bytes: Uint8Array, bytesMax: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const gunzip = createGunzip({ chunkSize: 64 * 1024 })
   gunzip.end(bytes)
@@ -60,7 +60,7 @@ async function* inflate(bytes: Uint8Array, bytesMax: number): AsyncGenerator<Uin
   }
 }
 
-/** The path of a file that counts, or undefined for one that does not; notes what may not be in an archive. */
+/** Returns the path of an entry that counts, else undefined; records entries that are not allowed. */
 function readPath({ header }: ParsedTarEntry, paths: Set<string>, { keep, problems }: ReadOptions): string | undefined {
   const path = header.type === 'directory' ? undefined : keep(header.name)
   if (path === undefined) return undefined
@@ -69,7 +69,7 @@ function readPath({ header }: ParsedTarEntry, paths: Set<string>, { keep, proble
   if (header.type !== 'file') return refuse('Only plain files are allowed.')
   const isSparse = Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse'))
   if (isSparse) return refuse('Sparse files are not allowed.')
-  if (paths.has(path)) return refuse('The archive holds this path twice.')
+  if (paths.has(path)) return refuse('The archive contains this path twice.')
   paths.add(path)
   return path
 }

@@ -4,13 +4,13 @@ import { toArchiveError } from './archive-error.ts'
 import type { ArchiveFile, ReadOptions } from './read-archive.ts'
 import { readZipDirectory, type ZipEntry } from './read-zip-directory.ts'
 
-/** Between this many bytes of work the event loop gets its turn. */
+/** Yields to the event loop after this many bytes. */
 const turnBytes = 1024 * 1024
 
 /**
- * Reads a zip by its central directory, once that and the local headers agree in everything (APPNOTE 6.3.10).
+ * Reads a zip by its central directory, after checking that it matches the local headers (APPNOTE 6.3.10).
  *
- * @throws {ArchiveError} for what is no such archive or too large.
+ * @throws {ArchiveError} for an archive that is invalid or too large.
  */
 export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
   const { limits, problems } = options
@@ -53,15 +53,15 @@ function checkEntry(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): s
   if (entry.kind === 'other') return 'Only plain files are allowed.'
   if (entry.isEncrypted) return 'Encrypted files are not allowed.'
   if (entry.method !== 0 && entry.method !== 8) return 'The file is compressed by a method other than deflate.'
-  if (isDouble) return 'The archive holds this path twice.'
+  if (isDouble) return 'The archive contains this path twice.'
   return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
 }
 
 async function readEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {
   const data = archive.subarray(entry.dataStart, entry.dataEnd)
-  // A copy, so that a stored file does not keep the whole archive in memory.
+  // Copy stored files, so that they do not keep the whole archive in memory.
   const bytes = entry.method === 0 ? data.slice() : await inflateEntry(data, path, entry.size)
-  if (bytes.length !== entry.size) throw toArchiveError('The file has another size than the archive says.', path)
+  if (bytes.length !== entry.size) throw toArchiveError('The file does not have its declared size.', path)
   if (crc32(bytes) !== entry.crc) throw toArchiveError('The checksum of the file is wrong.', path)
   return bytes
 }
@@ -69,13 +69,13 @@ async function readEntry(archive: Uint8Array, path: string, entry: ZipEntry): Pr
 function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const refuse = (message: string): void => reject(toArchiveError(message, path))
-    // Output is allocated as it comes and stops one byte past the declared size, so that size need not be true.
+    // The output stops one byte after the declared size, so a false size cannot exhaust memory.
     inflateRaw(data, { maxOutputLength: size + 1, info: true }, (error, result) => {
       const { buffer, engine } = (result ?? {}) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
       const isLarger = (error as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
-      if (isLarger) return refuse('The file has another size than the archive says.')
+      if (isLarger) return refuse('The file does not have its declared size.')
       if (error) return refuse('The compressed file is damaged.')
-      if (engine.bytesWritten !== data.length) return refuse('Bytes stand between the compressed files.')
+      if (engine.bytesWritten !== data.length) return refuse('There are bytes between the compressed files.')
       resolve(buffer)
     })
   })

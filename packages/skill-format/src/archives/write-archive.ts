@@ -1,10 +1,11 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * Writes a zip whose bytes depend on the paths and contents alone, today and in any later release: SKILL.md first, then
- * by code unit; stored, since compressors change; 1980-01-01, mode 0644. Agents compare its digest to see an update.
+ * Writes a reproducible zip: its bytes depend only on the paths and contents, in this and later releases. SKILL.md
+ * comes first, then the others by code unit; files are stored uncompressed, because compressors change; date
+ * 1980-01-01, mode 0644. Agents compare its digest to detect updates.
  *
- * Throws a TypeError for two files of one path.
+ * Throws a TypeError for two files with the same path.
  */
 export function writeZip(
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
@@ -32,15 +33,15 @@ interface Entry {
 const filesMax = 0xfffe
 /** 2.0, the version of the format that has folders and UTF-8 names. */
 const formatVersion = 20
-/** Made on Unix (3), so that the mode is read. */
+/** Made on Unix (3), so that readers apply the file mode. */
 const madeBy = (3 << 8) | formatVersion
 const nameIsUtf8 = 0x800
-/** 1980-01-01, 00:00, the first moment of the format. */
+/** 1980-01-01, 00:00, the earliest date of the format. */
 const dosDate = (1 << 5) | 1
 const fileMode = 0o100644
 
 function sortFiles<File extends { readonly path: string }>(files: readonly File[]): File[] {
-  if (files.length > filesMax) throw new TypeError(`A zip holds at most ${filesMax} files.`)
+  if (files.length > filesMax) throw new TypeError(`A zip can contain at most ${filesMax} files.`)
   const sorted = files.toSorted((a, b) => compareRank(a.path, b.path))
   const double = sorted.find(({ path }, index) => sorted[index + 1]?.path === path)
   if (double) throw new TypeError(`Two files have the path '${double.path}'.`)
@@ -70,7 +71,7 @@ function toCentralHeader(entry: Entry, offset: number): Buffer {
   return Buffer.concat([header, entry.name])
 }
 
-/** The fields that stand in both headers in the same order. */
+/** The fields that both headers have in the same order. */
 function writeCommon(header: Buffer, at: number, { name, bytes, crc }: Entry): void {
   header.writeUInt16LE(formatVersion, at)
   header.writeUInt16LE(nameIsUtf8, at + 2)

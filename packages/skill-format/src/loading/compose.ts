@@ -2,22 +2,22 @@ import { includesLevel, type LoadedMetadata, type LoadedSkill, type LoadLevel, t
 import type { SkillContract } from '../skill-md/contract.ts'
 import { toToolDefinition } from './tools.ts'
 
-/** What is known of a version, from which it is loaded. */
+/** The parts of a version from which each level is composed. */
 export interface SkillParts {
   readonly metadata: LoadedMetadata
   readonly frontmatter: Record<string, unknown>
   readonly contract: SkillContract | null
   readonly capabilities: readonly string[]
   readonly summary: string
-  /** The whole SKILL.md; only the level `full` needs it. */
+  /** The whole SKILL.md; required only for the level `full`. */
   readonly fullContent?: string
 }
 
-/** Makes the loaded skill of a level. Throws a TypeError where `full` is asked for and the document is missing. */
+/** Composes a skill at a level. Throws a TypeError for the level `full` without the document. */
 export function composeSkill(parts: SkillParts, level: LoadLevel): LoadedSkill {
   const { metadata, contract, summary, fullContent, frontmatter } = parts
   const isFull = level === 'full'
-  if (isFull && fullContent === undefined) throw new TypeError('The level `full` needs the document.')
+  if (isFull && fullContent === undefined) throw new TypeError('The level `full` requires `fullContent`.')
   const { name, fullName, description } = metadata
   const hasContract = includesLevel(level, 'contract')
   return {

@@ -2,27 +2,30 @@ import type { LoadedSkill } from '@skillstead/protocol'
 import type { Left } from './omissions.ts'
 import { listContent, type Group, type Unit } from './units.ts'
 
-/** What the parts of a skill cost in tokens, each counted once, when somebody asks. */
+/** The sizes of a skill's parts in tokens. Each part is counted once, on first use. */
 export interface Costs {
-  /** A unit by itself. */
+  /** Tokens of a single unit. */
   ofUnit(unit: Unit): number
   ofHeading(group: Group): number
-  /** All of a group. */
+  /** Tokens of a whole group. */
   ofGroup(group: Group): number
-  /** What is left out; about so many where it is long. */
+  /** Tokens of omitted text; an estimate for long text. */
   ofLeft(left: Left): number
-  /** The tokens of so many characters of the document, about. */
+  /** Estimated tokens of a number of characters of the document. */
   about(characters: number): number
-  /** All that a budget bounds. */
+  /** Tokens of all content that the budget limits. */
   ofContent(loaded: LoadedSkill): number
 }
 
-/** What is left out is counted up to here, so that the time that a small budget takes does not grow with the document. */
+/**
+ * Omitted text is counted exactly up to this length, so that the time for a small budget does not grow with the
+ * document.
+ */
 const countedCharactersMax = 16 * 1024
 
-/** `content` is of the kind that numbers of characters are about. */
+/** `content` is a sample for estimating tokens from numbers of characters. */
 export function createCosts(content: string, countTokens: (text: string) => number): Costs {
-  // Most texts have a token in four bytes.
+  // Most texts have about one token per four bytes.
   const sample = content.slice(0, countedCharactersMax)
   const tokensPerCharacter = new TextEncoder().encode(sample).length / Math.max(1, sample.length) / 4
   const about = (characters: number) => Math.ceil(characters * tokensPerCharacter)
@@ -43,7 +46,7 @@ export function createCosts(content: string, countTokens: (text: string) => numb
       if (!group || characters > countedCharactersMax) return about(characters)
       if (keptUnits.length === 0) return ofGroup(group)
       const all = ofGroup(group) - ofHeading(group)
-      // Side by side texts may take fewer tokens than one by one.
+      // Adjacent texts may need fewer tokens than the sum of both.
       return Math.max(
         1,
         keptUnits.reduce((left, unit) => left - ofUnit(unit), all),

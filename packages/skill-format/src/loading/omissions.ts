@@ -2,10 +2,10 @@ import type { Omission } from '@skillstead/protocol'
 import type { Costs } from './costs.ts'
 import { lengthOf, partNames, type Group, type Removable, type Unit } from './units.ts'
 
-/** So many of the longest are counted, and listed by themselves. */
+/** Number of longest omissions that are counted and listed individually. */
 const rowsMax = 20
 
-/** What is not kept: the longest parts by themselves, in the order of keeping, the rest summed in one row, about. */
+/** Lists the omitted parts: the longest individually, in order of priority, the rest as an estimated sum in one row. */
 export function listOmissions(removable: Removable, kept: ReadonlySet<Unit>, costs: Costs): Omission[] {
   const all = gatherLeft(removable, kept)
   const longest = new Set(all.toSorted((a, b) => b.characters - a.characters).slice(0, rowsMax))
@@ -20,12 +20,12 @@ function toRow(left: Left, costs: Costs): Omission {
   return { section: left.section, tokens: costs.ofLeft(left) }
 }
 
-/** What is left out, of a group or of what is in none. */
+/** Omitted text of a group, or outside of all groups. */
 export interface Left {
   readonly section: string
   readonly characters: number
   readonly group?: Group
-  /** What is not left out of the group. */
+  /** The units of the group that were not omitted. */
   readonly kept: readonly Unit[]
 }
 

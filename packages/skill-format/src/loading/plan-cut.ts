@@ -1,8 +1,8 @@
 import { cutAtWord } from '../skill-md/text.ts'
 
 /**
- * Shortens a text to so many characters: at the end of a sentence, where that keeps half of them, else at a word, with
- * an ellipsis. Never inside a surrogate pair.
+ * Shortens a text to `charactersMax` characters: at the end of a sentence if at least half of the text remains,
+ * otherwise after a word, with an ellipsis. Never splits a surrogate pair.
  */
 export function cutAtSentence(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text
@@ -11,7 +11,7 @@ export function cutAtSentence(text: string, charactersMax: number): string {
   return charactersMax < 1 ? '' : `${cutAtWord(text, charactersMax - 1)}…`
 }
 
-/** Where the last whole sentence ends within so many characters; 0 for none. */
+/** End of the last whole sentence within `charactersMax` characters; 0 for none. */
 function findSentenceEnd(text: string, charactersMax: number): number {
   for (let at = charactersMax - 1; at >= 0; at--) {
     const mark = text[at]!
@@ -24,7 +24,7 @@ function findSentenceEnd(text: string, charactersMax: number): number {
 const marks = new Set(['.', '!', '?'])
 const wideMarks = new Set(['。', '！', '？'])
 
-/** Whether what a full stop follows is an abbreviation such as `e.g.` or an initial. */
+/** Whether the full stop follows an abbreviation such as `e.g.` or an initial. */
 function endsWithLetters(text: string, at: number): boolean {
   return /(?:^|[\s(.])(?:\p{L}|vs|etc|cf|incl)$/u.test(text.slice(Math.max(0, at - 6), at))
 }

@@ -1,41 +1,41 @@
 import { cutAtSentence } from './plan-cut.ts'
 
-/** A skill as a host lists it; `fullName` names it in the plan where short names are not enough. */
+/** A skill in a host's list; `fullName` identifies it in the plan if short names are ambiguous. */
 export interface ListedSkill {
   readonly name: string
   readonly description: string
   readonly fullName?: string
 }
 
-/** How a listing is measured and how far it may be shortened. */
+/** How a listing is measured, and how far it may be shortened. */
 export interface PlanOptions {
-  /** What a text costs: its characters by default; give a counter of tokens for a budget in tokens. */
+  /** Cost of a text. Default: its number of characters; pass a token counter for a budget in tokens. */
   readonly measure?: (text: string) => number
-  /** No description is cut to fewer characters than so many, but for the rest of a sentence or word: 80 by default. */
+  /** Minimum length of shortened descriptions in characters, apart from the end of a sentence or word. Default: 80. */
   readonly descriptionCharactersMin?: number
 }
 
-/** Where a skill stands in the list that was given, from 0, and what it is called. */
+/** Index of a skill in the given list, from 0, and its name. */
 interface Planned {
   readonly index: number
   readonly name: string
 }
 
-/** What becomes of each skill of a listing: every one is in `keep`, `shorten` or `drop`, and in the given order. */
+/** The plan of a listing: every skill is in `keep`, `shorten` or `drop`, in the given order. */
 export interface ListingPlan {
-  /** Whether everything fits as it is. */
+  /** Whether everything fits unchanged. */
   readonly fits: boolean
   readonly budget: number
-  /** What the listing costs as it is, and as planned, which is never more than the budget. */
+  /** Cost of the unchanged listing (`cost`) and of the plan (`plannedCost`), which never exceeds the budget. */
   readonly cost: number
   readonly plannedCost: number
   readonly keep: (Planned & { readonly cost: number })[]
-  /** `description` takes the place of a longer one; `from` and `to` are what the skill costs before and after. */
+  /** `description` replaces a longer one; `from` and `to` are the costs of the skill before and after. */
   readonly shorten: (Planned & { readonly from: number; readonly to: number; readonly description: string })[]
   readonly drop: (Planned & { readonly cost: number; readonly reason: string })[]
 }
 
-/** What hosts reckon for a list of skills: the names and the descriptions. */
+/** The cost that hosts count for a list of skills: names and descriptions. */
 export function measureListing(
   skills: readonly ListedSkill[],
   measure: (text: string) => number = countCharacters,
@@ -44,14 +44,14 @@ export function measureListing(
 }
 
 /**
- * Makes a list of skills fit a budget. The given order is the order of importance and is kept: the longest descriptions
- * are shortened first, all to the same length; what does not fit even so is dropped from the end.
- * Throws a TypeError for a budget that is no number from 0.
+ * Fits a list of skills into a budget. The given order is the order of importance and does not change: the longest
+ * descriptions are shortened first, all to the same length; if that is not enough, skills are dropped from the end.
+ * Throws a TypeError for a negative or invalid budget.
  *
  * @example planListing(pack.skills, 8000).drop.map(({ name }) => name)
  */
 export function planListing(skills: readonly ListedSkill[], budget: number, options: PlanOptions = {}): ListingPlan {
-  if (!(budget >= 0)) throw new TypeError(`A budget is a number from 0; this one is ${budget}.`)
+  if (!(budget >= 0)) throw new TypeError(`The budget must be a number of at least 0; this one is ${budget}.`)
   const { measure = countCharacters, descriptionCharactersMin = 80 } = options
   const whole = skills.map((skill) => ({ skill, description: skill.description, cost: costOf(skill, measure) }))
   const cost = sumOf(whole)
@@ -89,19 +89,19 @@ function cutEntries(entries: Entry[], charactersMax: number, measure: (text: str
     if (entry.description.length <= charactersMax) return entry
     const description = cutAtSentence(entry.description, charactersMax)
     const cost = costOf({ name: entry.skill.name, description }, measure)
-    // A counter of tokens may find a shorter text dearer.
+    // A token counter may count more tokens for a shorter text.
     return cost < entry.cost ? { ...entry, description, cost } : entry
   })
 }
 
-/** How many of the first entries a budget holds. */
+/** How many of the first entries fit into a budget. */
 function countFitting(entries: readonly Entry[], budget: number): number {
   let left = budget
   const end = entries.findIndex(({ cost }) => (left -= cost) < 0)
   return end === -1 ? entries.length : end
 }
 
-/** The greatest length that fits, where the smallest is known to. */
+/** Finds the largest length that fits. `lengthMin` must fit. */
 function findLengthMax(entries: readonly Entry[], lengthMin: number, fits: (length: number) => boolean): number {
   let low = lengthMin
   let high = entries.reduce((max, { description }) => Math.max(max, description.length), lengthMin)
@@ -135,8 +135,8 @@ function toPlan(whole: readonly Entry[], planned: readonly Entry[], budget: numb
 }
 
 function toReason(index: number, kept: number): string {
-  if (kept === 0) return 'Not even the first skill fits the budget.'
+  if (kept === 0) return 'Not even the first skill fits into the budget.'
   return index === kept
-    ? 'It does not fit after those before it.'
-    : 'One before it does not fit, and the order is kept.'
+    ? 'It does not fit after the skills before it.'
+    : 'A skill before it does not fit, and the order does not change.'
 }

@@ -2,35 +2,38 @@ import { beginsParagraph, inlineCharactersMax } from '../skill-md/blocks.ts'
 import { toPlainLine } from '../skill-md/outline.ts'
 import { cutAtWord } from '../skill-md/text.ts'
 
-/** A heading with what stands below it, up to the next heading of any level. The first section of a text has none. */
+/** A heading and the text below it, up to the next heading of any level. The first section has no heading. */
 export interface TextSection {
-  /** The words of its heading, `''` above the first one. */
+  /** Text of its heading; `''` above the first heading. */
   readonly name: string
   /** 1 to 6; 0 above the first heading. */
   readonly depth: number
-  /** Its lines as they are written. */
+  /** Its lines as written. */
   readonly heading: string
   readonly blocks: readonly TextBlock[]
 }
 
-/** What may be left out by itself: a paragraph, an item of a list with all that is indented below it, a fence, a table. */
+/**
+ * The smallest part that can be omitted: a paragraph, an item of a list with everything indented below it, a code
+ * fence, a table.
+ */
 interface TextBlock {
-  /** As it is written, with the blank lines after it. All blocks and headings in a row are the text again. */
+  /** As written, including the blank lines after it. All headings and blocks in order make up the text. */
   readonly text: string
-  /** A code fence or a table: what follows it can be read without it. */
+  /** A code fence or a table, which can be omitted without making the following text unclear. */
   readonly isApart: boolean
 }
 
-/** Names of sections are compared and shown up to here. */
+/** Section names are truncated to this length for comparison and display. */
 const sectionCharactersMax = 80
 
-/** Of a text with more blocks the rest is not taken apart; no SKILL.md known has a tenth of them. */
+/** Text after this many blocks is not split; no known SKILL.md has a tenth of them. */
 const blocksMax = 8192
 
 /**
- * Takes a Markdown text apart at the borders where it may be cut, and says how far it got. Lines are read once, so that it
- * takes linear time. No border lies in a code fence, a comment, a preformatted element or a table, nor within what is
- * indented below an item.
+ * Splits a Markdown text where it may be cut, and returns the length that was split. Each line is read once, so the
+ * time is linear. Never splits inside a code fence, a comment, a preformatted element or a table, nor in text that is
+ * indented below a list item.
  */
 export function splitSections(text: string): { sections: TextSection[]; length: number } {
   const sections = [{ name: '', depth: 0, heading: '', blocks: [] }]
@@ -46,13 +49,13 @@ export function splitSections(text: string): { sections: TextSection[]; length: 
   return { sections, length: text.length }
 }
 
-/** Whether a text may end above a line. */
+/** Whether the text may be split above a line. */
 function isBorder({ open, kind, isAfterBlank }: Reader, line: string): boolean {
   if (open) return false
   return kind === 'apart' || (isAfterBlank && !/^[ \t]/.test(line)) || headingPattern.test(line.trimEnd())
 }
 
-/** The name that a section goes by: the words of its heading, cut, however they are capitalised. */
+/** Normalises a section name for comparison: plain text of the heading, truncated, in lower case. */
 export function toSectionKey(name: string): string {
   return cutAtWord(toPlainLine(name), sectionCharactersMax).toLowerCase()
 }
@@ -61,19 +64,19 @@ type Kind = 'none' | 'heading' | 'paragraph' | 'list' | 'apart' | 'other'
 
 interface Reader {
   readonly sections: { name: string; depth: number; heading: string; blocks: { text: string; isApart: boolean }[] }[]
-  /** What the line above belongs to. */
+  /** The kind of block that the previous line belongs to. */
   kind: Kind
   isAfterBlank: boolean
   blocks: number
-  /** Ends what began above, where blank lines and marks mean nothing. */
+  /** How an open fence or element ends, in which blank lines and Markdown have no meaning. */
   open?: Opening
 }
 
 interface Opening {
   closes(line: string): boolean
-  /** It is a block of its own, not a part of an item or a quotation. */
+  /** It is a block of its own, not a part of a list item or a quotation. */
   readonly isApart: boolean
-  /** Whether it ends above this line, since it stood in a quotation. */
+  /** Whether it ends before this line, because it was inside a quotation. */
   endsBefore?(line: string): boolean
 }
 
@@ -86,7 +89,7 @@ function readLine(reader: Reader, written: string): void {
     reader.isAfterBlank = true
     return
   }
-  // Marks stand at the beginning; some patterns would take too long on a line without an end.
+  // Markup is at the beginning of a line; some patterns would take too long on an endless line.
   const head = line.slice(0, inlineCharactersMax)
   if (!readHeading(reader, written, head)) readText(reader, written, head)
   reader.isAfterBlank = false
@@ -105,7 +108,7 @@ function readHeading(reader: Reader, written: string, line: string): boolean {
     startSection(reader, atx[2] ?? '', atx[1]!.length, written)
     return true
   }
-  // What is underlined is a heading: all of the paragraph, as long as it is one.
+  // A line of `=` or `-` turns the whole paragraph above it into a heading.
   if (reader.kind !== 'paragraph' || reader.isAfterBlank || !/^ {0,3}(?:=+|--+)$/.test(line)) return false
   const { text } = reader.sections.at(-1)!.blocks.pop()!
   startSection(reader, text.trim(), line.includes('=') ? 1 : 2, text + written)
@@ -144,10 +147,13 @@ function kindOf(line: string): Kind {
   return beginsParagraph(line) ? 'paragraph' : 'other'
 }
 
-/** The row below the heads of a table (GitHub Flavored Markdown, section 4.10). */
+/** The delimiter row of a table (GitHub Flavored Markdown, section 4.10). */
 const tableRulePattern = /^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$/
 
-/** What a line opens that blank lines do not end, and after how many of its characters it may close. */
+/**
+ * Finds a fence or element that a line opens and that blank lines do not end, with the number of characters before its
+ * content.
+ */
 function findOpening(line: string): (Opening & { length: number }) | undefined {
   const fence = fencePattern.exec(line)
   if (fence) return toFence(fence[1]!, fence[2]!, line)
@@ -157,11 +163,11 @@ function findOpening(line: string): (Opening & { length: number }) | undefined {
   return { closes: (other) => end.test(other), isApart: true, length: html[0].length }
 }
 
-/** A fence, also one in a quotation or an item. */
+/** A code fence, also inside a quotation or a list item. */
 const fencePattern = /^((?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*)(`{3,}(?!.*`)|~{3,})/
 const htmlPattern = /^[ \t]*<(?:!--|(pre|script|style|textarea)(?=[\s>]|$))/i
 
-/** Marks of the same kind, at least as many and alone, close a fence (CommonMark, section 4.5). */
+/** A fence ends at a line with only marks of the same kind, at least as many (CommonMark, section 4.5). */
 function toFence(prefix: string, mark: string, line: string): Opening & { length: number } {
   const isPlain = /^ {0,3}$/.test(prefix)
   const indent = isPlain ? ' {0,3}' : '[ \\t>]*'
@@ -181,7 +187,7 @@ function startBlock(reader: Reader, text: string, kind: Kind, isApart: boolean):
   reader.blocks += 1
 }
 
-/** Adds a line to what is above it; blank lines at the beginning of a text make a block of their own. */
+/** Appends a line to the current block; blank lines at the beginning of a text form a block of their own. */
 function append(reader: Reader, text: string): void {
   const section = reader.sections.at(-1)!
   const block = section.blocks.at(-1)

@@ -1,13 +1,13 @@
 import { isMapping, isSchemaType, readOwn, type JsonSchema } from './tools-schema.ts'
 
-/** An input of a skill as its author described it, not yet checked. */
+/** An input of a skill as its author described it, not validated yet. */
 export interface GivenInput {
   readonly name: string
   readonly schema: unknown
   readonly isRequired: boolean
 }
 
-/** Reads an item of a list of inputs: `path (string, required): The file`, or a mapping; undefined where it has no name. */
+/** Parses an item of a list of inputs: `path (string, required): The file`, or a mapping; undefined without a name. */
 export function readItem(item: unknown): GivenInput | undefined {
   if (typeof item === 'string') return readLine(item)
   if (!isMapping(item)) return undefined
@@ -18,7 +18,7 @@ export function readItem(item: unknown): GivenInput | undefined {
   return only && others.length === 0 ? readInput(...only) : undefined
 }
 
-/** Reads an input of a mapping: its value is a schema, a type, its choices, or a text about it. */
+/** Parses an input of a mapping: its value is a schema, a type, a list of choices, or a description. */
 export function readInput(name: string, value: unknown): GivenInput {
   if (isMapping(value)) {
     const schema = hasShape(value) ? value : { ...value, type: 'string' }
@@ -29,7 +29,7 @@ export function readInput(name: string, value: unknown): GivenInput {
   return typeof value === 'string' ? readWords(name, value) : { name, schema: { type: 'string' }, isRequired: false }
 }
 
-/** What authors write for a type, in documents for people. */
+/** Words that authors use for types in documents for people. */
 const typeWords = new Map<string, JsonSchema>(
   Object.entries({
     str: { type: 'string' },
@@ -47,7 +47,7 @@ const typeWords = new Map<string, JsonSchema>(
 )
 
 const lineCharactersMax = 600
-/** `--name, -n (type, required): text`; the name may be a few words where a mark after it shows that it is one. */
+/** `--name, -n (type, required): text`; the name may be several words if punctuation after it marks its end. */
 const linePattern =
   /^-{0,2}([A-Za-z_][\w.-]{0,63}(?: [\w.-]{1,64}){0,3})(?:, ?-{1,2}[\w-]{1,64})? ?(?:[(（[]([^()（）[\]]{0,200})[)）\]])? ?(?:(:|：|—|–|- )(.*))?$/su
 
@@ -62,7 +62,7 @@ function readLine(line: string): GivenInput | undefined {
   return { name, schema, isRequired: words.includes('required') || words.includes('必填') }
 }
 
-/** Reads `string`, `int?`, `string[]`, `string, required`, `string - the file`, or any text about an input. */
+/** Parses `string`, `int?`, `string[]`, `string, required`, `string - the file`, or any description of an input. */
 function readWords(name: string, value: string): GivenInput {
   const [, word = '', rest = ''] = /^([a-z]{1,10}(?:\[\])?)\??(?:$| ?[,:;(–—-](.*)$)/s.exec(value.trim()) ?? []
   if (!isTypeWord(word)) return { name, schema: { type: 'string', description: value }, isRequired: false }
@@ -88,7 +88,7 @@ function isTypeWord(word: string): boolean {
   return isSchemaType(type) || typeWords.has(type)
 }
 
-/** The schema of the first word that is a type; what is described in words alone is a text. */
+/** The schema of the first word that is a type. Default: string. */
 function toTypeOf(words: readonly string[]): JsonSchema {
   const word = words.find(isTypeWord) ?? 'string'
   const type = word.replace(/\[\]$/, '')
@@ -96,7 +96,7 @@ function toTypeOf(words: readonly string[]): JsonSchema {
   return word.endsWith('[]') ? { type: 'array', items: schema } : schema
 }
 
-/** Whether a mapping says of which form the input is. */
+/** Whether a mapping defines the type or values of the input. */
 function hasShape(schema: Record<string, unknown>): boolean {
   return ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) => Object.hasOwn(schema, key))
 }

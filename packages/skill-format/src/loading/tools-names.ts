@@ -1,6 +1,6 @@
 /**
- * Gives each skill a name for its tool: the short name, or `<owner>-<name>` where several have the same one. No two are
- * the same, since models' hosts refuse a request with two tools of one name.
+ * Assigns a unique tool name to each skill: the short name, or `<owner>-<name>` if several skills have the same one.
+ * Model APIs reject a request with two tools of the same name.
  *
  * @example
  * toToolNames([{ fullName: 'alice/pdf' }, { fullName: 'bob/pdf' }]) // ['alice-pdf', 'bob-pdf']
@@ -18,7 +18,10 @@ export function toToolNames(skills: readonly { readonly fullName: string }[]): s
   })
 }
 
-/** A name that every host takes (`^[a-zA-Z0-9_-]{1,64}$`); what is too long is cut, and ends in a hash of the whole. */
+/**
+ * Converts a name to one that every model API accepts (`^[a-zA-Z0-9_-]{1,64}$`); a long name is truncated and ends in a
+ * hash of the whole name.
+ */
 export function toToolName(name: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
   const slug = (name.match(/[a-zA-Z0-9_]+/g) ?? ['skill', hash(name)]).join('-')
@@ -29,7 +32,7 @@ export function toToolName(name: string): string {
 const nameCharactersMax = 64
 const hashCharacters = 7
 
-/** FNV-1a in 32 bits: it keeps long names apart, and is no digest. */
+/** FNV-1a in 32 bits: distinguishes long names; not cryptographic. */
 function hash(text: string): string {
   let value = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193)

@@ -2,20 +2,24 @@ import { readInput, readItem, type GivenInput } from './tools-items.ts'
 import { createSchemaState, findTarget, isKeyword, isMapping, isSchemaType, readOwn, toSchema } from './tools-schema.ts'
 import type { JsonSchema } from './tools-schema.ts'
 
-/** The JSON Schema of what a tool takes, as all frameworks take it: an object, with no choice of forms at the top. */
+/**
+ * JSON Schema of a tool's parameters in the form that all frameworks accept: an object without alternatives at the top
+ * level.
+ */
 export interface ToolParameters {
   type: 'object'
   properties: Record<string, JsonSchema>
   required?: string[]
   description?: string
   additionalProperties?: boolean | JsonSchema
-  // Anthropic's own type has room for any keyword.
+  // Anthropic's own type allows any keyword.
   [keyword: string]: unknown
 }
 
 /**
- * What a tool takes, from the inputs of a contract: a JSON Schema, a mapping of names, or a list; with neither, one
- * optional text `input`. Always a valid schema, and the same again from its own result.
+ * Converts the inputs of a contract to the parameters of a tool. Inputs may be a JSON Schema, a mapping of names, or a
+ * list; without inputs the tool has one optional string `input`. The result is always a valid schema, and converting it
+ * again does not change it.
  */
 export function toParameters(inputs: unknown): ToolParameters {
   if (!isMapping(inputs)) return fromItems(Array.isArray(inputs) ? inputs : [inputs])
@@ -35,7 +39,7 @@ function isObjectSchema(inputs: Record<string, unknown>): boolean {
   return (isNamed || isReference || isMapping(readOwn(inputs, 'properties'))) && Object.keys(inputs).every(isKeyword)
 }
 
-/** A schema of something else than an object: what hosted models take at the top is an object with it inside. */
+/** A schema that is not of an object: model APIs require an object at the top level, so it becomes a property. */
 function isValueSchema(inputs: Record<string, unknown>): boolean {
   const types = [readOwn(inputs, 'type')].flat()
   return types.every(isSchemaType) && Object.keys(inputs).every(isKeyword)
@@ -49,7 +53,7 @@ function fromSchema(schema: Record<string, unknown>): ToolParameters {
   const properties = readOwn(root, 'properties')
   const inputs = Object.entries(isMapping(properties) ? properties : {}).map(([name, value]) => {
     const isRequired = required.has(name) || (isMapping(value) && readOwn(value, 'required') === true)
-    // Authors who write YAML by hand put the name of a type in place of a schema.
+    // Authors who write YAML by hand often use the name of a type in place of a schema.
     return typeof value === 'string' ? { ...readInput(name, value), isRequired } : { name, schema: value, isRequired }
   })
   const { description, additionalProperties } = root
@@ -61,7 +65,7 @@ function fromItems(items: readonly unknown[]): ToolParameters {
   const named = read.filter(isInput)
   const texts = read.filter((item) => typeof item === 'string' && item.trim() !== '')
   if (named.length > 0 && texts.length === 0) return fromInputs(named)
-  const description = texts.length > 0 ? texts.join('; ') : 'What to do, in words.'
+  const description = texts.length > 0 ? texts.join('; ') : 'Description of the task.'
   return fromInputs([...named, { name: 'input', schema: { type: 'string', description }, isRequired: false }])
 }
 
@@ -69,7 +73,7 @@ function isInput(item: unknown): item is GivenInput {
   return isMapping(item) && Object.hasOwn(item, 'isRequired')
 }
 
-/** Makes the object of all inputs. `root` is what references point into. */
+/** Builds the object schema of all inputs. References resolve in `root`. */
 function fromInputs(
   given: readonly GivenInput[],
   { root, beside }: { root?: unknown; beside?: JsonSchema } = {},
@@ -82,8 +86,8 @@ function fromInputs(
 }
 
 /**
- * Gives each input a name that is unique and that Anthropic's API takes (`^[a-zA-Z0-9_.-]{1,64}$`); what it was called
- * becomes its title. Names that every object inherits (`constructor`) would be found in all arguments.
+ * Gives each input a unique name that Anthropic's API accepts (`^[a-zA-Z0-9_.-]{1,64}$`); its original name becomes the
+ * title. Names that every object inherits (`constructor`) are replaced: they would be found in all arguments.
  */
 function withValidNames(inputs: readonly GivenInput[]): GivenInput[] {
   const taken = new Set<string>()

@@ -3,22 +3,26 @@ import { cutAtWord } from '../skill-md/text.ts'
 /** A JSON Schema (2020-12) as plain JSON. */
 export type JsonSchema = Record<string, unknown>
 
-/** What one tool's schema may still hold, and the document that its references point into. */
+/** The remaining size limits of one tool's schema, and the document in which its references resolve. */
 export interface SchemaState {
   readonly root: unknown
   valuesLeft: number
   charactersLeft: number
 }
 
-/** Begins a schema; what is beyond its bounds is left out of it, since every call of a model pays for a tool's schema. */
+/**
+ * Starts a schema with limited size: every call of a model pays for the tokens of a tool's schema. What exceeds the
+ * limits is left out.
+ */
 export function createSchemaState(root: unknown): SchemaState {
   return { root, valuesLeft: valuesMax, charactersLeft: charactersMax }
 }
 
 /**
- * A valid JSON Schema from whatever an author wrote: keywords with a value of the right form are kept, all others
- * dropped. References within the document are put in place, for frameworks differ in whether they follow them; patterns
- * become words of the description: a program that checks arguments would run an expression of a stranger.
+ * Converts an author's input to a valid JSON Schema: keeps keywords whose values have the right form, and drops all
+ * others. Inlines references within the document, because frameworks differ in whether they follow them. Moves patterns
+ * to the description: a program that validates arguments would otherwise run a regular expression of an untrusted
+ * author.
  */
 export function toSchema(value: unknown, state: SchemaState, depth = 0, refs: readonly string[] = []): JsonSchema {
   state.valuesLeft -= 1
@@ -41,7 +45,7 @@ export function toSchema(value: unknown, state: SchemaState, depth = 0, refs: re
   return withKnownRequired(kept)
 }
 
-/** What a reference within the document (`#/$defs/point`) points at; undefined for none. */
+/** Resolves a reference within the document (`#/$defs/point`); undefined if it has no target. */
 export function findTarget(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined
   const steps = ref
@@ -52,17 +56,20 @@ export function findTarget(root: unknown, ref: unknown): unknown {
   return steps.reduce<unknown>((at, step) => (isMapping(at) ? readOwn(at, step) : undefined), root)
 }
 
-/** Whether a value is a mapping whose keys can be looked at. */
+/** Whether a value is a mapping, not an array or null. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value that a mapping itself holds: never what it inherits, such as `constructor`. */
+/** Reads an own property: never an inherited one such as `constructor`. */
 export function readOwn(mapping: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(mapping, key) ? mapping[key] : undefined
 }
 
-/** A text for a model: one line, without controls, cut at a word; what is beyond the schema's bound is dropped. */
+/**
+ * Normalises a text for a model: one line, without control characters, truncated at a word; dropped once the schema's
+ * limit is reached.
+ */
 function toText(value: unknown, state: SchemaState): string | undefined {
   if (typeof value !== 'string') return undefined
   const line = value.slice(0, textCharactersMax * 4).replace(/[\s\p{Cc}]+/gu, ' ')
@@ -72,12 +79,12 @@ function toText(value: unknown, state: SchemaState): string | undefined {
   return text
 }
 
-/** The words that a schema may begin with, for telling a schema from a mapping of parameters. */
+/** Whether a key is a keyword of JSON Schema; distinguishes a schema from a mapping of parameters. */
 export function isKeyword(key: string): boolean {
   return Object.hasOwn(keywords, key) || otherKeywords.has(key) || key.startsWith('x-')
 }
 
-/** Whether a text is one of the seven types. */
+/** Whether a value is one of the seven types of JSON Schema. */
 export function isSchemaType(value: unknown): boolean {
   return typeof value === 'string' && types.has(value)
 }
@@ -90,14 +97,14 @@ const choicesMax = 100
 const nameCharactersMax = 200
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
-/** Those of the standard; frameworks refuse others, or look them up in their own tables. */
+/** Formats of the standard; frameworks reject others, or give them their own meaning. */
 const formats = new Set(
   (
     'date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri uri-reference iri iri-reference ' +
     'uuid uri-template json-pointer relative-json-pointer regex'
   ).split(' '),
 )
-/** Known, and not kept: they are not for the model, or frameworks read them in different ways. */
+/** Known keywords that are dropped: they do not help a model, or frameworks interpret them differently. */
 const otherKeywords = new Set(
   (
     '$schema $id $ref $defs $comment $anchor definitions examples pattern patternProperties propertyNames if then else ' +
@@ -149,7 +156,7 @@ function toType(value: unknown): string | string[] | undefined {
 }
 
 function toNumber(value: unknown): number | undefined {
-  // JSON knows no negative zero.
+  // Converts negative zero, which JSON does not have.
   return Number.isFinite(value) ? (value as number) + 0 : undefined
 }
 
@@ -167,7 +174,7 @@ function toChoices(value: unknown, place: Place): unknown[] | undefined {
   return choices.size > 0 ? [...choices.values()] : undefined
 }
 
-/** A small value as it is. What is cut would be another value, so a large one is dropped. */
+/** Copies a small value unchanged. A truncated value would be a different one, so large values are dropped. */
 function toPlain(value: unknown, { state }: Place): unknown {
   const isPlain = value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (!isPlain && typeof value !== 'string' && !isSmallJson(value)) return undefined
@@ -177,7 +184,7 @@ function toPlain(value: unknown, { state }: Place): unknown {
   return JSON.parse(text)
 }
 
-/** Looked at before it is written as JSON: a large one, or one that never ends, is not. */
+/** Checked before the value is serialised, which would take long for a large value and never end for a cyclic one. */
 function isSmallJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null)
     return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
@@ -186,7 +193,7 @@ function isSmallJson(value: unknown, depth = 0): boolean {
   return entries.length <= 20 && entries.every(([key, item]) => !(key in {}) && isSmallJson(item, depth + 1))
 }
 
-/** JSON writes halves of surrogate pairs as escapes. */
+/** JSON escapes lone surrogates and control characters. */
 function isSafeText(json: string): boolean {
   return !/\\u(?:d[89a-f]|00)/i.test(json)
 }
@@ -225,13 +232,13 @@ function toSchemas(value: unknown, place: Place): JsonSchema[] | undefined {
   return schemas.length > 0 ? schemas : undefined
 }
 
-/** A list of schemas, one a place, was how earlier drafts wrote tuples. */
+/** Earlier drafts of JSON Schema wrote tuples as a list of schemas, one per position. */
 function toItems(value: unknown[], place: Place): JsonSchema {
   const anyOf = toSchemas(value, place)
   return anyOf ? { anyOf } : {}
 }
 
-/** Hosts ask of a list that it says what it holds. */
+/** Model APIs require `items` in an array's schema. */
 function withItems(schema: JsonSchema): JsonSchema {
   const isList = [readOwn(schema, 'type')].flat().includes('array')
   return isList && readOwn(schema, 'items') === undefined ? { ...schema, items: {} } : schema
@@ -243,7 +250,7 @@ function withoutPattern(schema: JsonSchema): JsonSchema {
   return { ...schema, description: `${typeof description === 'string' ? description : ''} (pattern: ${pattern})` }
 }
 
-/** Hosts refuse names in `required` that are of no property. */
+/** Model APIs reject names in `required` that are not properties. */
 function withKnownRequired({ required, ...schema }: JsonSchema): JsonSchema {
   const properties = isMapping(schema.properties) ? schema.properties : {}
   const names = ((required ?? []) as string[]).filter((name) => Object.hasOwn(properties, name))

@@ -3,14 +3,14 @@ import { cutAtWord } from '../skill-md/text.ts'
 import { toParameters, type ToolParameters } from './tools-parameters.ts'
 import { toToolName } from './tools-names.ts'
 
-/** The form of a tool that holds for no framework in particular: what `toolDefinition` of a loaded skill is. */
+/** A framework-neutral tool: the type of a loaded skill's `toolDefinition`. */
 export interface GenericTool {
   name: string
   description: string
   parameters: ToolParameters
 }
 
-/** What `DynamicStructuredTool` of LangChain is made from, and what `bindTools` takes as it is. */
+/** Arguments of LangChain's `DynamicStructuredTool`, also accepted by `bindTools`. */
 export interface LangChainTool {
   name: string
   description: string
@@ -31,23 +31,24 @@ export interface AnthropicTool {
   input_schema: ToolParameters
 }
 
-/** The form that each framework takes. */
+/** The tool type of each framework. */
 export interface ToolForms {
   langchain: LangChainTool
   openai: OpenAITool
   anthropic: AnthropicTool
   generic: GenericTool
 }
-/** A framework that {@link toTool} knows: `langchain`, `openai`, `anthropic` or `generic`. */
+/** A framework that {@link toTool} supports: `langchain`, `openai`, `anthropic` or `generic`. */
 export type ToolFramework = keyof ToolForms
 
-/** What a tool is made from: a loaded skill at any level. */
+/** The source of a tool: a loaded skill at any level. */
 export type ToolSource = Pick<LoadedSkill, 'metadata'> &
   Partial<Pick<LoadedSkill, 'contract' | 'toolDefinition' | 'summary' | 'fullContent'>>
 
 /**
- * The definition of a tool by which a model asks for a skill. Whatever the contract holds, the name matches
- * `^[a-zA-Z0-9_-]{1,64}$`, the description has 1 to 1,024 characters, and the parameters are a valid JSON Schema of an object.
+ * Creates the definition of a tool by which a model requests a skill. For any contract, the name matches
+ * `^[a-zA-Z0-9_-]{1,64}$`, the description has 1 to 1,024 characters, and the parameters are a valid JSON Schema of an
+ * object.
  */
 export function toToolDefinition(skill: {
   readonly name: string
@@ -63,9 +64,10 @@ export function toToolDefinition(skill: {
 }
 
 /**
- * A loaded skill as a tool of a framework. `name` takes the place of the short name, where two skills have the same one
- * (see `toToolNames`); throws a TypeError for one that models' hosts refuse, and for an unknown framework.
- * The parameters come from `toolDefinition`, or else from the contract, and are checked again, wherever the skill was loaded.
+ * Converts a loaded skill to a tool of a framework. `name` replaces the short name, for example if two skills share one
+ * (see `toToolNames`). Throws a TypeError for a name that model APIs reject, and for an unknown framework. The
+ * parameters come from `toolDefinition`, or else from the contract, and are validated again, because the skill may come
+ * from any server.
  *
  * @example
  * new DynamicStructuredTool(toTool(await client.load('alice/pdf'), 'langchain'))
@@ -76,23 +78,23 @@ export function toTool<Framework extends ToolFramework>(
   options: { readonly name?: string } = {},
 ): ToolForms[Framework] {
   if (!Object.hasOwn(forms, framework)) {
-    throw new TypeError(`There is no form for '${framework}'; give one of ${Object.keys(forms).join(', ')}.`)
+    throw new TypeError(`Unknown framework '${framework}'. Use one of ${Object.keys(forms).join(', ')}.`)
   }
   const { name, fullName, description } = { ...skill.metadata, ...skill.toolDefinition }
   const contract = skill.toolDefinition ? { inputs: skill.toolDefinition.parameters } : (skill.contract ?? null)
   const tool = toToolDefinition({ name: options.name ?? name, fullName, description, contract })
   if (options.name !== undefined && tool.name !== options.name) {
-    throw new TypeError(`A tool cannot be called '${options.name}': 1 to 64 of letters, digits, '_' and '-' are taken.`)
+    throw new TypeError(`Invalid tool name '${options.name}'. Use 1 to 64 letters, digits, '_' and '-'.`)
   }
   return forms[framework](tool, skill)
 }
 
-/** What hosted models take for the description of a function; OpenAI's refuses longer ones. */
+/** Maximum length of a function's description in model APIs; OpenAI's rejects longer ones. */
 const descriptionCharactersMax = 1024
 
 const forms: { [Framework in ToolFramework]: (tool: GenericTool, skill: ToolSource) => ToolForms[Framework] } = {
   langchain: ({ name, description, parameters }, skill) => {
-    // Nothing is fetched when the tool is called: what was loaded is what the model reads.
+    // The tool makes no request when it is called: it returns the content that was loaded.
     const answer = skill.fullContent ?? skill.summary ?? skill.metadata.description
     return { name, description, schema: parameters, func: () => Promise.resolve(answer) }
   },

@@ -12,18 +12,18 @@ import {
 } from './units.ts'
 
 export interface TruncateOptions {
-  /** The tokens that the content may have: summary and document, or the contract as JSON at the level `contract`. */
+  /** Token budget of the content: summary and document, or the contract as JSON at the level `contract`. */
   readonly maxTokens: number
-  /** The sections to keep first, by their headings, in this order; each with the sections below it. */
+  /** Headings of the sections to keep first, in this order; each includes its subsections. */
   readonly priority?: readonly string[]
-  /** The tokens of a text, or more, never fewer. */
+  /** Returns the number of tokens of a text, or more; never fewer. */
   countTokens(text: string): number
 }
 
 /**
- * Leaves out of the content of a loaded skill what a budget has no room for, and says what: whole sections and blocks,
- * never a part of a code fence or a table, down to empty content. What is kept stands in the order of the document; the
- * priority decides what is kept. Metadata and tool definition do not count and stay as they are.
+ * Truncates the content of a loaded skill to a budget, and lists what was left out: whole sections and blocks, never a
+ * part of a code fence or a table, down to empty content. The remaining parts stay in the order of the document; the
+ * priority decides which parts remain. Metadata and tool definition do not count and stay unchanged.
  *
  * @example
  * truncate(loaded, { maxTokens: 2000, priority: ['Usage'], countTokens })
@@ -33,7 +33,7 @@ export function truncate(loaded: LoadedSkill, options: TruncateOptions): LoadedS
   const content = listContent(loaded)
   const length = content.reduce((sum, text) => sum + text.length, 0)
   const costs = createCosts(content.join(''), countTokens)
-  // No text has more tokens than bytes.
+  // A text never has more tokens than bytes.
   if (length <= maxTokens && bytesOf(content) <= maxTokens) return loaded
   const isCountable = length <= 2 * dividedCharactersMax
   const isNear = length <= 3 * maxTokens
@@ -54,19 +54,19 @@ interface Cut {
   readonly maxTokens: number
 }
 
-/** A unit that is kept, and the group that it stands in. */
+/** A unit that remains, and its group. */
 interface Kept {
   readonly unit: Unit
   readonly group: Group
 }
 
-/** Room for what tokens of two texts cost more side by side; what comes of it is counted in the end. */
+/** Reserve for tokens at the border of two texts; the exact count is checked at the end. */
 const jointTokens = 1
 
-/** The longest token of `o200k_base` is so many spaces. */
+/** The longest token of `o200k_base` is a run of this many spaces. */
 const tokenCharactersMax = 128
 
-/** A bound from below by what the parts cost, so that what is far too large is not counted as a whole as well. */
+/** Checks a lower bound of the tokens, so that a text that is far too large is not counted as a whole. */
 function mayFit({ removable, costs, maxTokens }: Cut): boolean {
   let left = maxTokens
   for (const group of removable.groups) {
@@ -88,14 +88,14 @@ function cutToBudget(cut: Cut): LoadedSkill {
   }
 }
 
-/** Groups that fit whole, one after the other, and the beginning of the first one that does not. */
+/** Chooses whole groups in order of priority, and the beginning of the first group that does not fit. */
 function choose({ removable, costs }: Cut, tokens: number): Kept[] {
   const kept: Kept[] = []
   let left = tokens
   let isSplit = false
   for (const group of removable.groups) {
     if (left <= jointTokens) break
-    // What is far too long is not counted.
+    // Do not count a text that is far too long.
     const cost = lengthOf(group) > charactersOf(left) ? Infinity : costs.ofGroup(group) + jointTokens
     const fits = cost <= left
     const units = fits ? group.units : isSplit ? [] : chooseSome(costs, group, left)
@@ -107,7 +107,9 @@ function choose({ removable, costs }: Cut, tokens: number): Kept[] {
   return kept
 }
 
-/** The units of a group up to the first that does not fit; fences and tables that do not are passed over. */
+/**
+ * Chooses the units of a group up to the first that does not fit; code fences and tables that do not fit are skipped.
+ */
 function chooseSome(costs: Costs, group: Group, tokens: number): Unit[] {
   const units: Unit[] = []
   let left = tokens - costs.ofHeading(group)
@@ -121,7 +123,7 @@ function chooseSome(costs: Costs, group: Group, tokens: number): Unit[] {
   return units
 }
 
-/** Hardly a text has so many characters in its tokens. */
+/** An upper bound that almost no text exceeds: 8 characters per token. */
 function charactersOf(tokens: number): number {
   return Math.max(0, tokens) * 8
 }
@@ -146,7 +148,7 @@ function build({ loaded }: Cut, kept: readonly Kept[]): LoadedSkill {
   }
 }
 
-/** The blocks as they stood, each section under its heading; a blank line where something between is gone. */
+/** Joins the blocks in document order, each section below its heading, with a blank line where a block was left out. */
 function joinBlocks(kept: readonly Kept[]): string {
   const pieces: string[] = []
   let last: Kept | undefined
@@ -158,7 +160,7 @@ function joinBlocks(kept: readonly Kept[]): string {
   return pieces.join('')
 }
 
-/** What makes the end of a text a blank line. */
+/** Returns the line breaks that are missing for a blank line at the end of a text. */
 function toGap(text: string): string {
   if (/(?:\n|\r)[ \t]*(?:\r\n|\n|\r)$/.test(text.slice(-100))) return ''
   return /[\n\r]$/.test(text) ? '\n' : '\n\n'

@@ -2,37 +2,43 @@ import type { LoadedSkill } from '@skillstead/protocol'
 import { findFrontmatter } from '../skill-md/find-frontmatter.ts'
 import { splitSections, toSectionKey, type TextSection } from './split-blocks.ts'
 
-/** The least that can be left out of a loaded skill by itself. */
+/** The smallest part of a loaded skill that can be omitted. */
 export interface Unit {
-  /** As it is written; of a contract, its JSON. */
+  /** As written; of a contract, its JSON. */
   readonly text: string
-  /** Where it stands among the units of its part. */
+  /** Index among the units of its part. */
   readonly place: number
-  /** What follows it in its group can be read without it. */
+  /** Whether the rest of its group can be understood without it. */
   readonly isApart: boolean
 }
 
-/** Units that stand under one name in what was left out, such as the blocks of a section. */
+/** Units that are reported under one name when they are omitted, such as the blocks of a section. */
 export interface Group {
   readonly part: 'contract' | 'summary' | 'fullContent'
   readonly section: string
-  /** Of a section, its heading, which is kept with the first block that is. */
+  /** Heading of a section, which remains together with its first remaining block. */
   readonly heading: string
   readonly units: readonly Unit[]
 }
 
-/** What a loaded skill can lose. */
+/** The parts of a loaded skill that can be omitted. */
 export interface Removable {
-  /** The first one is the last that goes. */
+  /** In order of priority: the first is omitted last. */
   readonly groups: readonly Group[]
-  /** What no answer to a budget holds: the frontmatter's text, which stands in `frontmatter`, and the end of a long text. */
+  /**
+   * Text that a truncated skill never contains: the text of the frontmatter (also in `frontmatter`), and the end of a
+   * very long document.
+   */
   readonly dropped: readonly { readonly section: string; readonly text: string }[]
 }
 
-/** A text is taken apart so far: nearly every SKILL.md known is smaller, and counting must not hold everybody up. */
+/**
+ * Only this much of a document is split: almost every known SKILL.md is smaller, and counting must not block other
+ * requests.
+ */
 export const dividedCharactersMax = 256 * 1024
 
-/** What stands for the names of sections, in parentheses, where something else was left out. */
+/** Names, in parentheses, of omitted parts that are not sections. */
 export const partNames = {
   contract: '(contract)',
   summary: '(summary)',
@@ -41,15 +47,15 @@ export const partNames = {
   others: '(others)',
 } as const
 
-/** What a budget bounds: summary and document, or below the level `summary` the contract as JSON. */
+/** The content that a budget limits: summary and document, or below the level `summary` the contract as JSON. */
 export function listContent({ level, contract, summary = '', fullContent = '' }: LoadedSkill): string[] {
   if (level === 'contract') return contract ? [JSON.stringify(contract)] : []
   return [summary, fullContent]
 }
 
 /**
- * Lists what may be left out, in the order in which it is kept: the contract where it is the content, the summary, the
- * sections that are wanted first, each with those below it, then the others as they stand in the document.
+ * Lists what may be omitted, in order of priority: the contract if it is the content, the summary, the priority
+ * sections with their subsections, then the other sections in document order.
  */
 export function listRemovable(loaded: LoadedSkill, priority: readonly string[]): Removable {
   const { level, summary, fullContent } = loaded
@@ -68,7 +74,7 @@ export function listRemovable(loaded: LoadedSkill, priority: readonly string[]):
   }
 }
 
-/** The characters of a group. */
+/** Length of a group in characters. */
 export function lengthOf({ heading, units }: Group): number {
   return units.reduce((sum, { text }) => sum + text.length, heading.length)
 }
@@ -77,10 +83,10 @@ function toGroup(part: 'contract' | 'summary', text: string): Group {
   return { part, section: partNames[part], heading: '', units: [{ text, place: 0, isApart: false }] }
 }
 
-/** The text by its frontmatter, its body, and what is beyond the bound, cut at a blank line where there is one. */
+/** Splits the document into frontmatter, body, and the rest beyond the limit, at a blank line if there is one. */
 function divide(fullContent: string): { frontmatter: string; body: string; rest: string } {
   const { kind, start, end, bodyStart } = findFrontmatter(fullContent)
-  // Dashes below a heading or a quotation are a rule of the body, not the end of frontmatter.
+  // Dashes below a heading, quotation or fence are a rule of the body, not the end of frontmatter.
   const isBody = kind === 'missing' || /^(?:> |```|~~~|#)/m.test(fullContent.slice(start, end))
   const above = isBody ? 0 : bodyStart
   const from = above + /^(?:[ \t]*(?:\r\n|\n|\r))*/.exec(fullContent.slice(above))![0].length
@@ -93,7 +99,7 @@ function divide(fullContent: string): { frontmatter: string; body: string; rest:
 function toSectionGroups(sections: readonly TextSection[], priority: readonly string[]): Group[] {
   let place = 0
   const groups = sections.map(({ name, heading, blocks }): Group => {
-    // A heading with nothing below it is kept by itself.
+    // A heading with nothing below it is a unit of its own.
     const list = blocks.length > 0 || heading === '' ? blocks : [{ text: '', isApart: false }]
     const units = list.map((block) => ({ ...block, place: place++ }))
     return { part: 'fullContent', section: name, heading, units }
@@ -101,7 +107,7 @@ function toSectionGroups(sections: readonly TextSection[], priority: readonly st
   return [...orderSections(sections, priority)].map((index) => groups[index]!)
 }
 
-/** The places of sections in the order in which they are kept; a name that no heading has is ignored. */
+/** The indexes of sections in order of priority; unknown names are ignored. */
 function orderSections(sections: readonly TextSection[], priority: readonly string[]): Set<number> {
   const order = new Set<number>()
   if (priority.length > 0) {
@@ -118,7 +124,7 @@ function orderSections(sections: readonly TextSection[], priority: readonly stri
 
 const headingCommasMax = 7
 
-/** A heading with commas comes in pieces, since commas stand between the names in an address. */
+/** Matches a heading that contains commas: it arrives in pieces, because commas separate the names in a URL. */
 function findFirst(firsts: ReadonlyMap<string, number>, priority: readonly string[], place: number) {
   for (let pieces = 1; pieces <= headingCommasMax + 1 && place + pieces <= priority.length; pieces++) {
     const found = firsts.get(toPriorityKey(priority.slice(place, place + pieces).join(',')))

@@ -1,31 +1,33 @@
-/** A stretch of a body: a heading, or all lines of text or of hidden text up to the next of another kind. */
+/** A range of a body: a heading, or consecutive lines of text or of hidden text. */
 export interface Block {
-  /** What is `hidden` stands in a code fence or a comment. */
+  /** `hidden` text is in a code fence or a comment. */
   readonly kind: 'heading' | 'text' | 'hidden'
-  /** Where its lines are in {@link Blocks}, without the last line feed. */
+  /** Offsets of its lines in {@link Blocks}, without the last line feed. */
   readonly start: number
   end: number
-  /** Of a heading, as it is written. */
+  /** Of a heading, as written. */
   readonly heading?: string
-  /** Of a heading, its words alone, once somebody asked for them: that costs more than all the rest. */
+  /** Plain text of a heading, cached on first use: converting it costs more than all the rest. */
   plain?: string
-  /** The heading is the last line of the text before it, where it stands as well. */
+  /** Whether the heading is underlined. It is then also the last line of the text block before it. */
   readonly isUnderlined?: boolean
 }
 
-/** A body taken apart, once for all who ask what stands in it. */
+/** A body split into blocks, once for all functions that examine it. */
 export interface Blocks {
-  /** The body as far as it is looked at, its lines ended by line feeds. */
+  /** The examined part of the body, with line feeds as line ends. */
   readonly text: string
   readonly list: readonly Block[]
 }
 
-/** Nearly every SKILL.md known is smaller; what stands further down is in no outline. */
+/** Almost every known SKILL.md is smaller; text beyond this is not in the outline. */
 export const outlineCharactersMax = 256 * 1024
-/** Beyond it no line is shown; it also bounds what patterns may cost. */
+/** Longer lines are truncated, which also limits the time of patterns. */
 export const inlineCharactersMax = 2000
 
-/** Takes a body apart. Patterns are tried only on lines that begin with a mark of theirs: nearly all are text. */
+/**
+ * Splits a body into blocks. Patterns are only tried on lines that begin with their mark: almost all lines are text.
+ */
 export function readBlocks(body: string): Blocks {
   const head = body.slice(0, outlineCharactersMax)
   const text = head.includes('\r') ? head.replace(/\r\n?/g, '\n') : head
@@ -43,7 +45,7 @@ export function readBlocks(body: string): Blocks {
   return { text, list }
 }
 
-/** Whether a line begins prose, not a list, quote, table, rule, comment, tag or picture. */
+/** Whether a line begins a paragraph, not a list, quote, table, rule, comment, tag or picture. */
 export function beginsParagraph(line: string): boolean {
   return !/^(?:\t| {4}|\s*(?:[-*+] |\d{1,9}[.)] |[>|]|<[a-zA-Z/!]|\[?!\[|[-*_=]{3,}\s*$))/.test(line)
 }
@@ -58,7 +60,7 @@ function findCommentEnd(text: string, start: number): number {
   return close === -1 ? text.length : findLineEnd(text, close)
 }
 
-/** Where the fence ends that a line opens: marks of the same kind, at least as many and alone, close it. */
+/** Finds the end of a fence that a line opens: a line with only marks of the same kind, at least as many. */
 function findFenceEnd(text: string, start: number, lineEnd: number): number | undefined {
   const mark = text[skipIndent(text, start)]
   if (mark !== '`' && mark !== '~') return undefined
@@ -96,7 +98,7 @@ function readHeading(text: string, start: number, end: number): string | undefin
 function isUnderline(text: string, start: number, end: number): boolean {
   const at = skipIndent(text, start)
   const mark = text[at]
-  // One dash is an item of a list.
+  // A single dash is a list item.
   if (mark !== '=' && (mark !== '-' || text[at + 1] !== '-')) return false
   return /^(?:=+|--+)\s*$/.test(text.slice(at, end))
 }

@@ -3,13 +3,16 @@ import { findSections, toPlainLine, type Section } from './outline.ts'
 import { toPlainText } from './text.ts'
 import type { ParsedSkillMd } from './types.ts'
 
-/** What a skill takes and gives: any JSON from frontmatter, else the items of a section as text. */
+/** Inputs and outputs of a skill: any JSON from frontmatter, else the items of a section as text. */
 export interface SkillContract {
   readonly inputs: unknown
   readonly outputs: unknown
 }
 
-/** Reads `inputs` and `outputs` from frontmatter, else from sections such as Parameters and Returns; null when neither. */
+/**
+ * Reads `inputs` and `outputs` from frontmatter, else from sections such as Parameters and Returns; null if there are
+ * none.
+ */
 export function readContract(parsed: ParsedSkillMd, blocks = readBlocks(parsed.body)): SkillContract | null {
   const given = { inputs: parsed.frontmatter.inputs ?? null, outputs: parsed.frontmatter.outputs ?? null }
   const isComplete = given.inputs !== null && given.outputs !== null
@@ -19,7 +22,7 @@ export function readContract(parsed: ParsedSkillMd, blocks = readBlocks(parsed.b
   return inputs === null && outputs === null ? null : { inputs, outputs }
 }
 
-/** The tools that a skill asks for in `allowed-tools`, once each, in order: `['Read', 'Bash(git:*)']`. */
+/** The tools that a skill requests in `allowed-tools`, without duplicates, in order: `['Read', 'Bash(git:*)']`. */
 export function readCapabilities(parsed: ParsedSkillMd): string[] {
   const value = parsed.frontmatter['allowed-tools']
   const texts = Array.isArray(value) ? value.map(toPlainText) : typeof value === 'string' ? splitTools(value) : []
@@ -55,7 +58,7 @@ function readItem(line: string): string[] {
   return item ? [toPlainLine(item)] : []
 }
 
-/** Splits at spaces and commas outside parentheses, for `Bash(git add:*, git commit:*) Read` is two tools. */
+/** Splits at spaces and commas outside of parentheses: `Bash(git add:*, git commit:*) Read` is two tools. */
 function splitTools(text: string): string[] {
   return text.slice(0, toolsMax * toolCharactersMax).match(/(?:[^\s,()]|\([^()]*\)|[()])+/g) ?? []
 }

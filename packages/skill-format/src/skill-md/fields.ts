@@ -3,12 +3,12 @@ import { toSlug } from './slug.ts'
 import { toPlainText } from './text.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
-/** What a registry reads from frontmatter. */
+/** The fields that a registry reads from frontmatter. */
 export interface SkillFields {
-  /** Only a name of the pattern; another gives `nameSlug` and `displayName`. */
+  /** Only a valid name; an invalid one sets `nameSlug` and `displayName`. */
   readonly name?: string
   readonly displayName?: string
-  /** The name that one outside the pattern stands for; absent when nothing is left of it. */
+  /** The valid name derived from an invalid one; absent if no valid characters remain. */
   readonly nameSlug?: string
   readonly description?: string
   readonly license?: string
@@ -23,7 +23,7 @@ interface Reader {
   readonly warnings: SkillWarning[]
 }
 
-/** Reads the fields of a registry from frontmatter; those in `metadata` go before those at the top. */
+/** Reads a registry's fields from frontmatter; those in `metadata` take precedence over those at the top level. */
 export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
   const reader: Reader = { parsed, warnings: [] }
   return {
@@ -37,7 +37,7 @@ export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
   }
 }
 
-/** The value of a key at the top or, as `metadata.<key>`, below `metadata`. */
+/** Reads the value of a top-level key or, as `metadata.<key>`, of a key in `metadata`. */
 export function readKeyValue(frontmatter: Record<string, unknown>, path: string): unknown {
   if (!path.startsWith('metadata.')) return Object.hasOwn(frontmatter, path) ? frontmatter[path] : undefined
   const { metadata } = frontmatter
@@ -53,14 +53,14 @@ function readName(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'n
   if (written === undefined) return {}
   if (isSkillName(written)) return { name: written }
   const nameSlug = toSlug(written)
-  const advice = nameSlug ? `it is read as '${nameSlug}'` : 'and nothing of it can be kept: give a name along with it'
+  const advice = nameSlug ? `it is read as '${nameSlug}'` : 'it contains no usable characters: pass a name explicitly'
   const pattern = '1 to 64 lower-case letters, digits and single hyphens'
   warn(reader, 'name_pattern', `The name '${written.slice(0, 80)}' is not ${pattern}; ${advice}.`, 'name')
   const displayName = written.slice(0, limits.displayNameCharactersMax).toWellFormed()
   return nameSlug ? { nameSlug, displayName } : { displayName }
 }
 
-/** The first of these keys that holds text, trimmed; what is not text becomes text with a warning. */
+/** The first of these keys that is set, as trimmed text; other types are converted with a warning. */
 function readText(reader: Reader, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = readKeyValue(reader.parsed.frontmatter, path)
@@ -114,7 +114,7 @@ function listKeywords(value: unknown): string[] {
   if (typeof value === 'number') return [String(value)]
   if (typeof value !== 'string') return []
   const text = value.slice(0, keywordCandidatesMax * limits.keywordCharactersMax)
-  // Only without commas is a space what separates: `code review, testing` is two keywords.
+  // Spaces separate keywords only if there are no commas: `code review, testing` is two keywords.
   return /[,;\n]/.test(text) ? text.split(/[,;\n]/) : text.split(/\s+/)
 }
 

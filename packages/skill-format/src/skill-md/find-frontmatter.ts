@@ -1,9 +1,9 @@
 import type { SkillWarning } from './types.ts'
 
-/** Real frontmatter stays under 4 kB; the bound keeps a hostile one from holding the event loop. */
+/** Real frontmatter stays below 4 kB; the limit prevents a hostile one from blocking the event loop. */
 const frontmatterCharactersMax = 16 * 1024
 
-/** Where the frontmatter of a text lies; offsets count UTF-16 code units of the whole text. */
+/** Position of the frontmatter in a text; offsets count UTF-16 code units of the whole text. */
 export interface FrontmatterPlace {
   readonly kind: 'closed' | 'unterminated' | 'missing'
   readonly start: number
@@ -18,12 +18,12 @@ export interface FrontmatterPlace {
 interface Line {
   readonly text: string
   readonly start: number
-  /** The offset after the end of line. */
+  /** Offset after the line end. */
   readonly next: number
   readonly number: number
 }
 
-/** Finds the frontmatter of a document without reading it, past a BOM, blank lines and an opening code fence. */
+/** Finds the frontmatter of a document without parsing it. Skips a BOM, blank lines and an opening code fence. */
 export function findFrontmatter(text: string): FrontmatterPlace {
   const lines = readLines(text)
   const opening = findOpening(lines)
@@ -43,19 +43,19 @@ export function findFrontmatter(text: string): FrontmatterPlace {
 }
 
 /**
- * Finds the readable part of a frontmatter whose closing dashes turn out to be a rule further down the body: its
- * leading `key: value` lines until the first blank or other line.
+ * Finds the readable part of a frontmatter whose closing dashes are really a rule further down in the body: its leading
+ * `key: value` lines until the first blank or other line.
  */
 export function cutAtLeadingKeys(text: string, place: FrontmatterPlace): FrontmatterPlace {
   return findLeadingKeys(text, [...readLines(text.slice(0, place.end), place.start, place.line)], place.warnings)
 }
 
-/** The key that a line at column 0 begins with, or undefined. Only keys of one word and quoted ones count. */
+/** The key at the beginning of an unindented line, or undefined. Only single-word and quoted keys count. */
 export function readKey(line: string): string | undefined {
   return keyPattern.exec(line)?.[1]?.replace(/^["']|["']$/g, '')
 }
 
-/** `name` out of `## name: pdf`, which some editors make of the first line of a frontmatter, or undefined. */
+/** The `name` of `## name: pdf`, which some editors make of the first line of a frontmatter, or undefined. */
 export function readHeadingKey(line: string): string | undefined {
   return /^#{2,6} (name|description):\s/.exec(line)?.[1]
 }
@@ -66,11 +66,11 @@ interface Opening extends Line {
   readonly fenced: boolean
 }
 
-/** The whole lines of the head of the text, as far as frontmatter may reach. */
+/** Yields whole lines from the beginning of the text, up to the maximum length of frontmatter. */
 function* readLines(text: string, from = text.startsWith('\uFEFF') ? 1 : 0, firstNumber = 1): Generator<Line> {
   const lineEnd = /\r\n|\n|\r/g
   const end = Math.min(text.length, from + frontmatterCharactersMax)
-  // Without the cut a search for the end of one line could run to the end of a long text.
+  // Cut first: otherwise the search for the end of a line could run to the end of a long text.
   const head = end < text.length ? text.slice(0, end) : text
   let number = firstNumber
   for (let start = from; start < end; number += 1) {
@@ -85,7 +85,7 @@ function* readLines(text: string, from = text.startsWith('\uFEFF') ? 1 : 0, firs
 
 function findOpening(lines: Generator<Line>): Opening | undefined {
   let fenced = false
-  // Not `for of`, which would close the generator that the caller reads on from.
+  // Not `for of`, which would close the generator that the caller continues to read.
   for (let item = lines.next(); !item.done; item = lines.next()) {
     const { text } = item.value
     if (isDashes(text)) return { ...item.value, fenced }
@@ -108,7 +108,7 @@ function isFence(line: string): boolean {
   return /^(?:```|~~~)/.test(line) && line.trimEnd().length === 3
 }
 
-/** The fence around a frontmatter often closes right below it; that line is no part of the body. */
+/** A code fence around frontmatter often closes right below it; that line does not belong to the body. */
 function findBodyAfterFence(lines: Generator<Line>, closing: Line): { bodyStart: number; bodyLine: number } {
   for (let item = lines.next(); !item.done && !isFence(closing.text); item = lines.next()) {
     if (isFence(item.value.text)) return { bodyStart: item.value.next, bodyLine: item.value.number + 1 }
@@ -120,10 +120,10 @@ function findBodyAfterFence(lines: Generator<Line>, closing: Line): { bodyStart:
 function listOpeningWarnings(text: string, opening: Opening): SkillWarning[] {
   const warnings = listBomWarnings(text)
   if (opening.fenced) {
-    const message = 'The frontmatter stands in a code fence; it must begin on the first line.'
+    const message = 'The frontmatter is in a code fence. It must begin on the first line.'
     warnings.push({ code: 'frontmatter_fenced', message, line: opening.number })
   } else if (opening.number > 1) {
-    const message = 'Blank lines stand before the frontmatter; it must begin on the first line.'
+    const message = 'There are blank lines before the frontmatter. It must begin on the first line.'
     warnings.push({ code: 'frontmatter_not_first', message, line: opening.number })
   }
   return warnings
@@ -146,12 +146,12 @@ function toMissing(text: string): FrontmatterPlace {
 function findLeadingKeys(text: string, lines: Line[], before: readonly SkillWarning[]): FrontmatterPlace {
   const first = lines.findIndex((line) => line.text.trim() !== '')
   const opening = lines[first]
-  // Dashes above anything but a key are a rule, not frontmatter.
+  // Dashes that are not followed by a key are a rule, not frontmatter.
   if (!opening || !(readKey(opening.text) ?? readHeadingKey(opening.text))) return toMissing(text)
   const length = lines.slice(first + 1).findIndex((line) => !isReadable(line.text))
   const last = (length === -1 ? lines.at(-1) : lines[first + length]) ?? opening
   const place = { start: opening.start, end: last.next, line: opening.number }
-  const message = 'The frontmatter is never closed by a line of `---`; only its leading lines were read.'
+  const message = 'The frontmatter has no closing line of `---`. Only its leading lines were read.'
   const warnings = [...before, { code: 'frontmatter_unterminated', message, line: opening.number }]
   return { kind: 'unterminated', ...place, bodyStart: last.next, bodyLine: last.number + 1, warnings }
 }

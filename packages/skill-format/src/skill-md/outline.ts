@@ -1,15 +1,15 @@
 import { beginsParagraph, inlineCharactersMax, readBlocks, type Block, type Blocks } from './blocks.ts'
 import { cutAtWord } from './text.ts'
 
-/** What a reader sees of a body at a glance. */
+/** Headings and summary of a body. */
 export interface Outline {
-  /** ATX and setext headings outside code fences, as plain text, in order. */
+  /** ATX and setext headings outside of code fences, as plain text, in order. */
   readonly headings: readonly string[]
-  /** The first paragraph as plain text, cut at a word. */
+  /** The first paragraph as plain text, truncated at a word. */
   readonly summary: string
 }
 
-/** A heading of a body with the lines below it, to the next heading of any level. */
+/** A heading of a body with the lines below it, up to the next heading of any level. */
 export interface Section {
   readonly heading: string
   readonly lines: readonly string[]
@@ -25,12 +25,12 @@ export function outlineSkillMd(body: string, blocks = readBlocks(body)): Outline
   return { headings, summary: firstParagraph(body, blocks) }
 }
 
-/** The first paragraph of a body that is prose, as plain text of at most 500 characters; `''` when there is none. */
+/** The first paragraph of a body, as plain text of at most 500 characters; `''` if there is none. */
 export function firstParagraph(body: string, blocks = readBlocks(body)): string {
   return cutAtWord(toPlainLine(findParagraph(blocks)), summaryCharactersMax)
 }
 
-/** The sections of a body whose heading passes; a bounded number of lines each. */
+/** Finds the sections whose heading matches, with a limited number of lines each. */
 export function findSections({ text, list }: Blocks, wants: (heading: string) => boolean): Section[] {
   const sections: { heading: string; lines: string[] }[] = []
   let current: { heading: string; lines: string[] } | undefined
@@ -49,7 +49,7 @@ export function findSections({ text, list }: Blocks, wants: (heading: string) =>
   return sections
 }
 
-/** Markdown within a line as plain text: the words of links, emphasis and code without their marks. */
+/** Converts inline Markdown to plain text: the words of links, emphasis and code without their markup. */
 export function toPlainLine(markdown: string): string {
   const line = markdown.slice(0, inlineCharactersMax)
   const text = markPattern.test(line) ? dropMarks(line) : line
@@ -57,10 +57,10 @@ export function toPlainLine(markdown: string): string {
 }
 
 const markPattern = /[[<*_~`\\]/
-/** Space that is no single space. */
+/** Whitespace other than a single space. */
 const spacePattern = /\s{2}|[^\S ]/
 
-/** What no mark of it is in the line is not looked for. */
+/** Only patterns whose mark occurs in the line are tried. */
 function dropMarks(line: string): string {
   let text = line
   if (text.includes('['))
@@ -78,15 +78,15 @@ const summaryCharactersMax = 500
 const headingsMax = 200
 const headingCharactersMax = 200
 const sectionsMax = 8
-/** How many headings are looked at for the wanted ones. */
+/** Number of headings that are examined. */
 const headingsSeenMax = 2000
 const sectionLinesMax = 200
 
-/** The lines of the first paragraph, joined; at most a bounded number of characters more than are shown. */
+/** The joined lines of the first paragraph, limited to slightly more characters than are shown. */
 function findParagraph({ text, list }: Blocks): string {
   let paragraph = ''
   for (const { kind, start, end, isUnderlined } of list) {
-    // The line above the underline was no paragraph.
+    // The text above the underline was a heading, not a paragraph.
     if (isUnderlined) paragraph = ''
     const lines = kind === 'text' ? text.slice(start, end).split('\n') : ['']
     for (const line of lines) {

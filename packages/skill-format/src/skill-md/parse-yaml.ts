@@ -1,6 +1,6 @@
 import { parseDocument, type Document } from 'yaml'
 
-/** Parses a piece of YAML; undefined when the parser gives up on it altogether. */
+/** Parses YAML; undefined if the parser fails altogether. */
 export function parseYaml(source: string): Document.Parsed | undefined {
   if (nestsTooDeep(source)) return undefined
   try {
@@ -8,21 +8,24 @@ export function parseYaml(source: string): Document.Parsed | undefined {
       schema: 'core',
       logLevel: 'silent',
       prettyErrors: false,
-      // Ours to notice: the parser compares every key with every other.
+      // Checked by our own code: the parser would compare every key with every other.
       uniqueKeys: false,
     })
   } catch {
-    // Its recursion overflows on what is nested too deeply.
+    // The parser's recursion overflows at deep nesting.
     return undefined
   }
 }
 
-/** Makes a lone carriage return the end of line that YAML says it is, which the library does not. */
+/** Converts lone carriage returns, which YAML treats as line ends but the library does not. */
 export function toYamlSource(source: string): string {
   return source.includes('\r') ? source.replace(/\r(?!\n)/g, '\n') : source
 }
 
-/** Brackets without end take a recursive parser longest; quoted ones count too, which no honest text notices. */
+/**
+ * Whether brackets nest too deep for a recursive parser. Brackets in quotes count too, which affects no legitimate
+ * text.
+ */
 function nestsTooDeep(source: string): boolean {
   let depth = 0
   for (let index = 0; index < source.length; index += 1) {

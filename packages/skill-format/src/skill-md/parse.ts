@@ -6,8 +6,7 @@ import { addMapping, addWarning, controlPattern, createConversion, dropControls,
 import type { FrontmatterStatus, ParsedSkillMd } from './types.ts'
 
 /**
- * Reads a SKILL.md as leniently as agent hosts do, and says what it had to forgive. Never throws, whatever the text;
- * takes linear time.
+ * Parses a SKILL.md as leniently as agent hosts do, and reports what it had to repair. Never throws; takes linear time.
  *
  * @example
  * parseSkillMd('---\nname: pdf\ndescription: Reads PDFs: pages, forms\n---\n# PDF').frontmatter
@@ -19,7 +18,7 @@ export function parseSkillMd(text: string): ParsedSkillMd {
   const state = createConversion(place.warnings)
   const source = readSource(text, place, state)
   if (isBlank(source)) return toParsed(text, place, state, 'empty')
-  // To YAML a heading is a comment, which would hide the name in it.
+  // In YAML a heading is a comment, which would hide the name in it.
   const doc = headingKeyPattern.test(source) ? undefined : parseYaml(source)
   if (doc && doc.errors.length === 0 && isMap(doc.contents)) {
     addMapping(state, doc, source, place.line)
@@ -28,7 +27,7 @@ export function parseSkillMd(text: string): ParsedSkillMd {
   return repair(text, place, source)
 }
 
-/** The body of a SKILL.md as {@link parseSkillMd} finds it, nearly always without reading the frontmatter. */
+/** Finds the body of a SKILL.md like {@link parseSkillMd}, almost always without parsing the frontmatter. */
 export function findBody(text: string): Pick<ParsedSkillMd, 'body' | 'bodyLine'> {
   const place = findFrontmatter(text)
   const source = dropControls(toYamlSource(text.slice(place.start, place.end)))
@@ -38,13 +37,13 @@ export function findBody(text: string): Pick<ParsedSkillMd, 'body' | 'bodyLine'>
 
 const headingKeyPattern = /^#{2,6} (?:name|description):[ \t]/m
 
-/** The frontmatter as the yaml library is to see it, of the same length unless it held control characters. */
+/** Prepares the frontmatter for the yaml library. Keeps its length, unless it contained control characters. */
 function readSource(text: string, place: FrontmatterPlace, state: Conversion): string {
   const source = toYamlSource(text.slice(place.start, place.end))
   if (!controlPattern.test(source)) return source
   const line = place.line + source.split('\n').findIndex((candidate) => controlPattern.test(candidate))
-  addWarning(state, 'control_characters', 'The frontmatter holds control characters, which were removed.', line)
-  // Beforehand, since the library uses some of them as marks of its own.
+  addWarning(state, 'control_characters', 'The frontmatter contained control characters, which were removed.', line)
+  // Before parsing, because the library uses some of them as markers.
   return dropControls(source)
 }
 
@@ -65,13 +64,16 @@ function repair(text: string, place: FrontmatterPlace, source: string): ParsedSk
   const isReadable = Object.keys(state.frontmatter).length > 0
   const status = cut.kind === 'unterminated' ? 'unterminated' : isReadable ? 'repaired' : 'invalid'
   if (status === 'invalid') {
-    const message = 'The frontmatter could not be read; it should hold lines such as `name: my-skill`.'
+    const message = 'The frontmatter could not be read. It should contain lines such as `name: my-skill`.'
     addWarning(state, 'frontmatter_invalid', message, cut.line)
   }
   return toParsed(text, cut, state, status)
 }
 
-/** Whether the dashes that seem to close the frontmatter are a rule in the body: a heading, quote or fence is above. */
+/**
+ * Whether the dashes that seem to close the frontmatter are a rule in the body, because a heading, quote or fence is
+ * above them.
+ */
 function holdsMarkdown(source: string): boolean {
   if (!/^(?:> |```|~~~|#)/m.test(source)) return false
   const lines = source.split('\n')

@@ -3,27 +3,29 @@ import { outlineCharactersMax } from './blocks.ts'
 import { readKeyValue } from './fields.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
-/** Whether every host reads a document alike, and what of it one may refuse or not like. */
+/** Whether every host reads a document in the same way, and what some hosts may reject or dislike. */
 export interface Portability {
-  /** Whether the strict rules of the open SKILL.md format hold; advice about the body's length leaves it true. */
+  /**
+   * Whether the strict rules of the open SKILL.md format are met; advice about the body's length does not affect it.
+   */
   readonly portable: boolean
   readonly warnings: readonly SkillWarning[]
 }
 
 export interface PortabilityOptions {
-  /** The folder that the skill lies in, which its name must equal. */
+  /** Name of the skill's folder, which its name must equal. */
   readonly folderName?: string
 }
 
 /**
- * Holds a document against the strict rules of the open SKILL.md format (https://agentskills.io/specification): six
- * keys, their types and lengths, and a strict subset of YAML that begins on the first line. Repeats the warnings of
- * parsing among its own; `mergeWarnings` removes doubles.
+ * Checks a document against the strict rules of the open SKILL.md format (https://agentskills.io/specification): six
+ * keys, their types and lengths, and a strict subset of YAML that begins on the first line. Includes the warnings of
+ * parsing; `mergeWarnings` removes duplicates.
  */
 export function checkPortability(text: string, parsed: ParsedSkillMd, options: PortabilityOptions = {}): Portability {
   const refusals = [...parsed.warnings, ...parsed.strictIssues]
   if (!text.isWellFormed()) {
-    refusals.push({ code: 'not_unicode', message: 'The document holds halves of surrogate pairs, which UTF-8 cannot.' })
+    refusals.push({ code: 'not_unicode', message: 'The document contains lone surrogates, which UTF-8 cannot encode.' })
   }
   if (parsed.frontmatterStatus !== 'missing') {
     refusals.push(...listKeyIssues(parsed), ...listNameIssues(parsed, options), ...listTextIssues(parsed))
@@ -32,7 +34,7 @@ export function checkPortability(text: string, parsed: ParsedSkillMd, options: P
   return { portable: refusals.length === 0, warnings: [...refusals, ...listAdvice(parsed)] }
 }
 
-/** Joins lists of warnings in the order of their lines, each code and line once. */
+/** Merges lists of warnings, sorted by line, without duplicates of code and line. */
 export function mergeWarnings(...lists: readonly (readonly SkillWarning[])[]): SkillWarning[] {
   const merged = new Map<string, SkillWarning>()
   for (const warning of lists.flat()) {
@@ -52,7 +54,7 @@ const listedKeysMax = 20
 function listKeyIssues(parsed: ParsedSkillMd): SkillWarning[] {
   const extra = Object.keys(parsed.frontmatter).filter((key) => !allowedKeys.has(key))
   return extra.slice(0, listedKeysMax).map((key) => {
-    const message = `The key '${key.slice(0, 64)}' is not in the open SKILL.md format; it belongs under 'metadata'.`
+    const message = `The key '${key.slice(0, 64)}' is not in the open SKILL.md format. Move it below 'metadata'.`
     return toIssue(parsed, 'key_not_standard', message, key)
   })
 }
@@ -62,13 +64,13 @@ function listNameIssues(parsed: ParsedSkillMd, { folderName }: PortabilityOption
   if (name === undefined || name === null || name === '') {
     return [toIssue(parsed, 'name_missing', 'The frontmatter has no name.', 'name')]
   }
-  if (!isText(parsed, 'name')) return [toIssue(parsed, 'not_text', 'The name is not text; put it in quotes.', 'name')]
+  if (!isText(parsed, 'name')) return [toIssue(parsed, 'not_text', 'The name is not text. Put it in quotes.', 'name')]
   if (!isSkillName(String(name))) {
-    const message = 'The name must be 1 to 64 lower-case letters, digits and single hyphens between them.'
+    const message = 'The name must be 1 to 64 lower-case letters, digits and single inner hyphens.'
     return [toIssue(parsed, 'name_pattern', message, 'name')]
   }
   if (folderName === undefined || folderName === name) return []
-  const message = `The name '${String(name)}' differs from the folder '${folderName}'; hosts want them to be equal.`
+  const message = `The name '${String(name)}' differs from the folder '${folderName}'. Hosts require them to be equal.`
   return [toIssue(parsed, 'name_folder_differs', message, 'name')]
 }
 
@@ -81,7 +83,7 @@ function listTextIssues(parsed: ParsedSkillMd): SkillWarning[] {
       if (key === 'description')
         issues.push(toIssue(parsed, 'description_missing', 'The frontmatter has no description.', key))
     } else if (!isText(parsed, key)) {
-      issues.push(toIssue(parsed, 'not_text', `The value of '${key}' is not text; put it in quotes.`, key))
+      issues.push(toIssue(parsed, 'not_text', `The value of '${key}' is not text. Put it in quotes.`, key))
     } else if (countCharacters(String(value), charactersMax) > charactersMax) {
       const message = `The value of '${key}' is longer than ${charactersMax} characters.`
       issues.push(toIssue(parsed, `${key}_long`, message, key))
@@ -106,7 +108,7 @@ function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
   }
   const others = Object.keys(metadata).filter((key) => !isText(parsed, `metadata.${key}`))
   return others.slice(0, listedKeysMax).map((key) => {
-    const message = `The value of 'metadata.${key.slice(0, 64)}' is not text; put it in quotes.`
+    const message = `The value of 'metadata.${key.slice(0, 64)}' is not text. Put it in quotes.`
     return toIssue(parsed, 'metadata_not_text', message, `metadata.${key}`)
   })
 }
@@ -114,7 +116,7 @@ function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
 function listToolIssues(parsed: ParsedSkillMd): SkillWarning[] {
   const tools = parsed.frontmatter['allowed-tools']
   if (tools === undefined) return []
-  // Commas are allowed only within what a tool may do: `Bash(git add:*, git commit:*)`.
+  // Commas are allowed only in the parentheses of a tool: `Bash(git add:*, git commit:*)`.
   const isSpaced = typeof tools === 'string' && !tools.replace(/\([^()]*\)/g, '').includes(',')
   if (isSpaced) return []
   const message = "The value of 'allowed-tools' must be one text with spaces between the tools."
@@ -125,7 +127,7 @@ function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
   const text = body.slice(0, outlineCharactersMax)
   const lines = countLines(text)
   const isLong = lines > bodyLinesMax
-  // No text has more tokens than characters, and most are shorter than the advice.
+  // A text never has more tokens than characters, and most bodies are shorter than the advice.
   const tokens = isLong || text.length <= bodyTokensMax ? 0 : estimateTokens(text)
   if (!isLong && tokens <= bodyTokensMax) return []
   const count = isLong ? `${lines} lines` : `about ${tokens} tokens`
@@ -140,19 +142,19 @@ function isText(parsed: ParsedSkillMd, path: string): boolean {
   return typeof readKeyValue(parsed.frontmatter, path) === 'string' && !isPlain
 }
 
-/** Code points, as the format counts; long texts are over any bound whatever they hold. */
+/** Counts code points, as the format does; a text of more than twice the maximum is too long in any case. */
 function countCharacters(text: string, charactersMax: number): number {
   return text.length > charactersMax * 2 || text.length <= charactersMax ? text.length : [...text].length
 }
 
-/** What is beyond the outline's bound is far over the advice already, and is not counted. */
+/** Lines beyond the outline's limit are not counted: the advice is already exceeded by far. */
 function countLines(text: string): number {
   let lines = text === '' || text.endsWith('\n') ? 0 : 1
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1
   return lines
 }
 
-/** About one a character of Chinese, Japanese or Korean, and one in four others. */
+/** About one token per character of Chinese, Japanese or Korean, and one per four other characters. */
 function estimateTokens(text: string): number {
   let wide = 0
   for (const [run] of text.matchAll(/[\u2e80-\uffff]+/g)) wide += run.length

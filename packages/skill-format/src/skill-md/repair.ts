@@ -3,10 +3,10 @@ import { readHeadingKey, readKey } from './find-frontmatter.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { addMapping, addWarning, type Conversion } from './to-plain.ts'
 
-/** A frontmatter that needs repair is cut into its top-level keys; more of them than this is no one's honest work. */
+/** Maximum number of top-level keys that are repaired; legitimate frontmatter has fewer. */
 const piecesMax = 200
 
-/** A top-level key with the lines that belong to it. */
+/** A top-level key with its lines. */
 interface Piece {
   readonly key: string
   readonly lines: string[]
@@ -14,8 +14,8 @@ interface Piece {
 }
 
 /**
- * Reads a frontmatter that YAML refuses, key by key: a key that YAML takes alone is read as it stands, the lines of
- * another are quoted where that helps, and at last the key's text is its value.
+ * Parses a frontmatter that is invalid YAML, key by key. A key that is valid by itself is parsed as it is; otherwise
+ * its lines are quoted if that helps; as the last resort its text is the value.
  */
 export function repairFrontmatter(source: string, firstLine: number, state: Conversion): void {
   const pieces = cutIntoPieces(source, firstLine, state)
@@ -46,9 +46,9 @@ function cutIntoPieces(source: string, firstLine: number, state: Conversion): Pi
   return pieces
 }
 
-/** `## name: x description: y` is what is left of a frontmatter whose first lines were joined to a heading. */
+/** `## name: x description: y` results from a frontmatter whose first lines were joined to a heading. */
 function cutHeading(line: string, number: number, state: Conversion): Piece[] {
-  addWarning(state, 'frontmatter_repaired', `Line ${number} is a heading; its keys were read all the same.`, number)
+  addWarning(state, 'frontmatter_repaired', `Line ${number} is a heading. Its keys were read anyway.`, number)
   const pieces = line
     .slice(0, headingCharactersMax)
     .split(/\s(?=(?:name|description|homepage|license|metadata|version):\s)/)
@@ -59,19 +59,19 @@ const headingCharactersMax = 4096
 
 function readPiece(piece: Piece, state: Conversion): void {
   if (tryLines(piece, piece.lines, state)) return
-  // Quoted text that goes on at column 0 is refused here and taken by other parsers.
+  // Quoted text that continues without indentation is invalid here, but accepted by other parsers.
   if (/^[^:]+:\s*["']/.test(piece.lines[0]!) && tryLines(piece, piece.lines.map(indentRest), state)) {
-    const message = `The quoted value of '${piece.key.slice(0, 64)}' goes on in lines that are not indented.`
+    const message = `The quoted value of '${piece.key.slice(0, 64)}' continues in lines that are not indented.`
     return addWarning(state, 'frontmatter_repaired', message, piece.line)
   }
   const fixed = piece.lines.map(fixLine)
   const at = fixed.findIndex((line, index) => line !== piece.lines[index])
   const line = piece.line + Math.max(at, 0)
   if (tryLines(piece, fixed, state)) {
-    const message = `Line ${line} is not valid YAML; its value was read as it stands. Put it in quotes.`
+    const message = `Line ${line} is not valid YAML. Its value was read as plain text. Put it in quotes.`
     return addWarning(state, 'frontmatter_repaired', message, line)
   }
-  const message = `The value of '${piece.key.slice(0, 64)}' is not valid YAML; its lines were read as text.`
+  const message = `The value of '${piece.key.slice(0, 64)}' is not valid YAML. Its lines were read as text.`
   addWarning(state, 'frontmatter_repaired', message, line)
   const text = toQuoted(readAsText(piece))
   tryLines(piece, [`${toQuoted(piece.key)}: ${text}`], state)
@@ -89,7 +89,7 @@ function tryLines(piece: Piece, lines: readonly string[], state: Conversion): bo
   return true
 }
 
-/** Quotes the value of a line that YAML would refuse or misread; other lines come back as they were. */
+/** Quotes the value of a line that YAML would reject or misread; returns other lines unchanged. */
 function fixLine(line: string): string {
   const indented = line.replace(/^(?:&nbsp;|[\t\u00A0])+[ \t]*/, '  ')
   const match = /^( {0,64}(?:- )?(?:"[^"]*"|'[^']*'|[^\s:#"'[\]{},&*!|>%@`-][^\s:]*)[ \t]{0,8}:[ \t])(.*)$/.exec(
@@ -113,7 +113,7 @@ function isQuoted(value: string): boolean {
   return /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')$/.test(value)
 }
 
-/** The text of a value whose own quotes are its trouble; a trailing comma is left over from JSON. */
+/** Extracts the text of a value with broken quotes; a trailing comma is left over from JSON. */
 function stripQuotes(value: string): string {
   const text = value.endsWith(',') ? value.slice(0, -1) : value
   const isWrapped = text.length > 1 && text.at(-1) === text[0]
@@ -127,7 +127,7 @@ function readAsText(piece: Piece): string {
   return lines.join('\n').trim()
 }
 
-/** Double quotes, the only ones of YAML that hold line ends; its escapes are a superset of those of JSON. */
+/** Double quotes, the only YAML quotes that can express line ends; YAML's escapes include those of JSON. */
 function toQuoted(text: string): string {
   return JSON.stringify(text)
 }

@@ -5,8 +5,8 @@ import { parseSkillMd } from './parse.ts'
 import type { ParsedSkillMd } from './types.ts'
 
 /**
- * Replaces or inserts the `name` of a document's frontmatter and leaves every other byte as it was, line endings and
- * BOM too; a document without frontmatter gets one. The result parses to the new name and the same body.
+ * Replaces or inserts the `name` in a document's frontmatter and leaves every other byte unchanged, including line ends
+ * and BOM; a document without frontmatter gets one. The result parses to the new name and the same body.
  */
 export function rewriteFrontmatterName(text: string, newName: string): string {
   const parsed = parseSkillMd(text)
@@ -18,10 +18,10 @@ export function rewriteFrontmatterName(text: string, newName: string): string {
   return replaceFrontmatter(text, parsed, quoteName(newName))
 }
 
-/** From the least to the most invasive; the first whose result parses as promised is taken. */
+/** From the least to the most invasive; the first with a correct result is used. */
 const edits = [replaceValues, appendToFlow, replaceLines, insertAtEnd, insertAtStart, addFrontmatter] as const
 
-/** A name that any YAML would read as a number, boolean or nothing needs quotes. */
+/** A name that YAML could read as a number, boolean or null needs quotes. */
 function quoteName(name: string): string {
   return /^[a-z][a-z0-9]*-[a-z0-9-]*$/.test(name) ||
     /^(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z][a-z0-9]*$/.test(name)
@@ -32,7 +32,7 @@ function quoteName(name: string): string {
 function placeOf(text: string, parsed: ParsedSkillMd): FrontmatterPlace {
   const place = findFrontmatter(text)
   const bodyStart = text.length - parsed.body.length
-  // Where closing dashes turned out to be a rule of the body, the frontmatter ends where that begins.
+  // If the closing dashes are a rule of the body, the frontmatter ends where the body begins.
   return place.bodyStart === bodyStart ? place : { ...place, kind: 'unterminated', end: bodyStart, bodyStart }
 }
 
@@ -41,7 +41,7 @@ function isRenamed(edited: string, before: ParsedSkillMd, newName: string): bool
   return after.frontmatter.name === newName && after.body === before.body
 }
 
-/** Puts the name in the place of every value of `name` that YAML knows of. */
+/** Replaces every value of `name` that the YAML parser finds. */
 function replaceValues(text: string, place: FrontmatterPlace, name: string): string | undefined {
   if (place.kind === 'missing') return undefined
   const doc = parseYaml(toYamlSource(text.slice(place.start, place.end)))
@@ -55,7 +55,7 @@ function replaceValues(text: string, place: FrontmatterPlace, name: string): str
   return edited
 }
 
-/** From after each key `name` to the end of its value, with an anchor or tag that stands before that. */
+/** Spans from after each key `name` to the end of its value, including an anchor or tag before it. */
 function listNameSpans(map: YAMLMap): [number, number][] {
   const spans: [number, number][] = []
   for (const pair of map.items) {
@@ -69,7 +69,7 @@ function listNameSpans(map: YAMLMap): [number, number][] {
   return spans
 }
 
-/** The range of a block scalar includes its last end of line. */
+/** The range of a block scalar includes its last line end. */
 function isBlock(type: unknown): boolean {
   return type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED'
 }
@@ -81,7 +81,7 @@ function appendToFlow(text: string, place: FrontmatterPlace, name: string): stri
   return `${text.slice(0, at)} name: ${name}, ${text.slice(at)}`
 }
 
-/** Replaces the lines of each key `name` of a frontmatter that YAML as a whole refuses. */
+/** Replaces the lines of each key `name` in a frontmatter that is invalid YAML as a whole. */
 function replaceLines(text: string, place: FrontmatterPlace, name: string): string | undefined {
   if (place.kind === 'missing') return undefined
   const lines = text.slice(place.start, place.end).match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? []
@@ -118,7 +118,7 @@ function addFrontmatter(text: string, place: FrontmatterPlace, name: string): st
   return `${text.slice(0, place.start)}---${eol}name: ${name}${eol}---${eol}${text.slice(place.start)}`
 }
 
-/** The last resort, for a frontmatter that no edit makes readable: it is given up, the body is kept. */
+/** The last resort, for a frontmatter that no edit makes readable: replaces it, and keeps the body. */
 function replaceFrontmatter(text: string, parsed: ParsedSkillMd, name: string): string {
   const eol = findEol(text)
   const bom = text.startsWith('\uFEFF') ? '\uFEFF' : ''

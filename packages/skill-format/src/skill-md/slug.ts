@@ -1,14 +1,14 @@
 import { limits } from '@skillstead/protocol'
 
 /**
- * The name that a text becomes: lower case, without diacritics, every other run of characters a hyphen, at most 64
- * characters. `''` when nothing is left, as of a text in Chinese.
+ * Derives a name from a text: lower case, without diacritics, every other run of characters a hyphen, at most 64
+ * characters. `''` if no usable characters remain, as for a text in Chinese.
  *
  * @example
  * toSlug('Crème Brûlée & Co.') // 'creme-brulee-co'
  */
 export function toSlug(text: string): string {
-  // Longer texts are no names; without the cut normalising them would take a while.
+  // Longer texts are not names, and normalising them would take long.
   const letters = text
     .slice(0, slugSourceCharactersMax)
     .normalize('NFKD')

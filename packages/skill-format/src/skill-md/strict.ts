@@ -1,13 +1,13 @@
 import { isMap, isScalar, visit, type Document } from 'yaml'
 import { parseYaml } from './parse-yaml.ts'
 
-/** No honest frontmatter is longer, and a hostile one must not hold the event loop. */
+/** Longer than any legitimate frontmatter; the limit prevents a hostile one from blocking the event loop. */
 const headCharactersMax = 64 * 1024
 
 /**
- * Whether programs that forgive nothing find a name and a description in a SKILL.md: a frontmatter from the first line on
- * that is YAML, with no key twice, and both of them text. Never throws. The rest of what `checkPortability` asks for is
- * of no matter here.
+ * Whether strict parsers find a name and a description in a SKILL.md: the frontmatter begins on the first line, is
+ * valid YAML without duplicate keys, and both values are text. Never throws. Does not check the other rules of
+ * `checkPortability`.
  *
  * @example
  * isStrictlyReadable('---\nname: pdf\ndescription: Reads PDFs: pages\n---\n') // false: YAML allows no second colon
@@ -21,7 +21,7 @@ export function isStrictlyReadable(text: string): boolean {
     const { name, description } = doc.toJS({ maxAliasCount: 100 }) as Record<string, unknown>
     return typeof name === 'string' && typeof description === 'string'
   } catch {
-    // Aliases without end, or nested too deeply.
+    // Recursive aliases, or nesting that is too deep.
     return false
   }
 }

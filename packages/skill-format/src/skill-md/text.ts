@@ -1,4 +1,4 @@
-/** The text that stands for a plain JSON value: list items joined by commas, mappings as `key: value`. */
+/** Converts a plain JSON value to text: list items joined by commas, mappings as `key: value`. */
 export function toPlainText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
@@ -9,7 +9,7 @@ export function toPlainText(value: unknown): string {
     .join(', ')
 }
 
-/** Cuts a text to a number of characters, at a word where there are words, never inside a surrogate pair. */
+/** Truncates a text, at a word if it has words, never inside a surrogate pair. */
 export function cutAtWord(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text
   const cut = text.slice(0, charactersMax + 1)

@@ -1,13 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type Pair, type YAMLMap } from 'yaml'
 import type { KeyMark, SkillWarning } from './types.ts'
 
-/** What one document's frontmatter may cost; aliases count every time, so nested ones (billion laughs) run out. */
+/** Size limits of one document's frontmatter; each use of an alias counts, which stops nested ones (billion laughs). */
 const nodesMax = 10_000
 const charactersMax = 256 * 1024
 const depthMax = 64
 const issuesMax = 50
 
-/** The state of turning one document's YAML into plain values, over as many pieces as it was cut into. */
+/** State of converting one document's YAML to plain values, over all pieces that it was split into. */
 export interface Conversion {
   readonly frontmatter: Record<string, unknown>
   readonly warnings: SkillWarning[]
@@ -16,15 +16,15 @@ export interface Conversion {
   readonly anchors: Map<string, Node>
   nodesLeft: number
   charactersLeft: number
-  /** The piece being read, and the line of the document on which it begins. */
+  /** The current piece, and its first line in the document. */
   source: string
   firstLine: number
-  /** How far lines were counted: offsets mostly grow, so that counting stays linear. */
+  /** Position up to which lines were counted: offsets mostly grow, so that counting stays linear. */
   countedOffset: number
   countedLine: number
 }
 
-/** Begins the conversion of one document. */
+/** Starts the conversion of a document. */
 export function createConversion(warnings: readonly SkillWarning[]): Conversion {
   return {
     frontmatter: {},
@@ -52,22 +52,25 @@ export function addMapping(state: Conversion, doc: Document.Parsed, source: stri
   fillMapping(state, doc.contents, state.frontmatter, '', 0)
 }
 
-/** Adds a warning; past a bounded number they are dropped. */
+/** Adds a warning, up to a maximum number. */
 export function addWarning(state: Conversion, code: string, message: string, line: number): void {
   if (state.warnings.length < issuesMax) state.warnings.push({ code, message, line })
 }
 
-/** Strips control characters, which no value needs, and replaces halves of surrogate pairs. */
+/** Removes control characters, which no value needs, and replaces lone surrogates. */
 function cleanText(text: string): string {
   const clean = dropControls(text)
   return clean.isWellFormed() ? clean : clean.toWellFormed()
 }
 
-/** All controls but tab, line feed and carriage return, and byte order marks, which YAML may take for its own. */
+/**
+ * All control characters except tab, line feed and carriage return; and byte order marks, which YAML parsers may
+ * interpret.
+ */
 export const controlPattern = /(?![\t\n\r])[\p{Cc}\uFEFF]/u
 const controlsPattern = new RegExp(controlPattern, 'gu')
 
-/** A text without what {@link controlPattern} finds. */
+/** Removes everything that {@link controlPattern} matches. */
 export function dropControls(text: string): string {
   return controlPattern.test(text) ? text.replace(controlsPattern, '') : text
 }
@@ -83,11 +86,11 @@ function fillMapping(
     const key = toKey(state, pair, depth)
     const offset = (pair.key as Node | null)?.range?.[0] ?? map.range?.[0] ?? 0
     if (key === '__proto__') {
-      addWarningAt(state, 'key_dropped', 'The key `__proto__` is not kept.', offset)
+      addWarningAt(state, 'key_dropped', 'The key `__proto__` was dropped.', offset)
       continue
     }
     if (Object.hasOwn(target, key)) {
-      const message = `The key '${shorten(key)}' occurs twice; the last one counts.`
+      const message = `The key '${shorten(key)}' occurs twice. The last value is used.`
       addWarningAt(state, 'duplicate_key', message, offset)
     }
     const value = pair.value as Node | null
@@ -144,7 +147,7 @@ function toScalar(state: Conversion, node: Node & { value: unknown; source?: str
   const { value } = node
   if (typeof value === 'string') return toCleanText(state, value, node)
   if (value === null || typeof value === 'boolean') return value
-  // Infinities and integers beyond 2^53 would not survive JSON.
+  // JSON cannot represent infinities, nor integers beyond 2^53 exactly.
   const isKept = typeof value === 'number' && Number.isFinite(value) && Number.isSafeInteger(Math.trunc(value))
   return isKept ? value + 0 : toCleanText(state, readScalarText(node), node)
 }
@@ -153,7 +156,7 @@ function toCleanText(state: Conversion, text: string, node: Node): string {
   state.charactersLeft -= text.length
   const clean = cleanText(text)
   if (clean !== text) {
-    const message = 'Control characters or halves of surrogate pairs were removed from a value.'
+    const message = 'Control characters or lone surrogates were removed from a value.'
     addWarningAt(state, 'control_characters', message, node.range?.[0] ?? 0)
   }
   return clean
@@ -163,14 +166,14 @@ function readScalarText(node: { value: unknown; source?: string }): string {
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
 }
 
-/** How a plain scalar is written that one YAML or another reads as something other than text. */
+/** The source text of a plain scalar that some YAML version reads as something other than text. */
 function readWritten(node: Node | null): string | undefined {
   if (!isScalar(node) || node.value === null) return undefined
   if (typeof node.value !== 'string') return cleanText(readScalarText(node))
   return node.type === 'PLAIN' && ambiguousPattern.test(node.value) ? node.value : undefined
 }
 
-/** Booleans and dates of YAML 1.1, which many hosts' parsers still follow. */
+/** Booleans and dates of YAML 1.1, which the parsers of many hosts still follow. */
 const ambiguousPattern = /^(?:y|n|yes|no|on|off|\d{4}-\d{2}-\d{2})$/i
 
 function noteStyle(state: Conversion, node: Node): void {
@@ -185,14 +188,14 @@ function noteStyle(state: Conversion, node: Node): void {
 }
 
 function addIssue(state: Conversion, code: string, message: string, node: Node): void {
-  // One of each is enough to say; nested flow style would otherwise fill the list.
+  // One issue per code is enough; nested flow style would otherwise fill the list.
   if (state.strictIssues.some((issue) => issue.code === code)) return
   state.strictIssues.push({ code, message, line: lineAt(state, node.range?.[0] ?? 0) })
 }
 
 function noteExhausted(state: Conversion, offset: number): void {
   if (state.warnings.some(({ code }) => code === 'frontmatter_too_large')) return
-  const message = 'The frontmatter holds too many or too deeply nested values; what is beyond the bound was dropped.'
+  const message = 'The frontmatter has too many or too deeply nested values. Those beyond the limit were dropped.'
   state.warnings.push({ code: 'frontmatter_too_large', message, line: lineAt(state, offset) })
 }
 
@@ -204,7 +207,7 @@ function lineAt(state: Conversion, offset: number): number {
   const isAhead = offset >= state.countedOffset
   const passed = state.source.slice(isAhead ? state.countedOffset : 0, offset)
   const line = (isAhead ? state.countedLine : state.firstLine) + (passed.match(lineEndsPattern)?.length ?? 0)
-  // A carriage return that ends the counted part may belong to a line feed after it.
+  // A carriage return at the end of the counted part may belong to a line feed after it.
   if (!passed.endsWith('\r')) {
     state.countedOffset = offset
     state.countedLine = line

@@ -1,36 +1,36 @@
-/** Something about a document that its author should know; codes are stable, messages are whole sentences. */
+/** A problem of a document that its author should know about; codes are stable, messages are whole sentences. */
 export interface SkillWarning {
   readonly code: string
   readonly message: string
-  /** The 1-based line of the whole document. */
+  /** The 1-based line in the whole document. */
   readonly line?: number
 }
 
 /**
- * How the frontmatter was found: `ok` as YAML takes it, `repaired` line by line, `missing`, `empty` between its
- * dashes, `unterminated` (only its leading lines were read) or `invalid` (nothing could be read).
+ * How the frontmatter was read: `ok` as valid YAML, `repaired` key by key, `missing`, `empty` between its dashes,
+ * `unterminated` (only its leading lines were read) or `invalid` (nothing could be read).
  */
 export type FrontmatterStatus = 'ok' | 'repaired' | 'missing' | 'empty' | 'unterminated' | 'invalid'
 
-/** Where a key stands, and how its value is written where parsers may not read that as text (`8004`, `1.10`, `yes`). */
+/** Position of a key, and the source text of a value that some parsers do not read as text (`8004`, `1.10`, `yes`). */
 export interface KeyMark {
   readonly line: number
   readonly written?: string
 }
 
-/** A SKILL.md as read by `parseSkillMd`. */
+/** A SKILL.md as parsed by `parseSkillMd`. */
 export interface ParsedSkillMd {
-  /** Plain JSON values only; never holds the key `__proto__`. */
+  /** Plain JSON values only; never contains the key `__proto__`. */
   readonly frontmatter: Record<string, unknown>
   readonly frontmatterStatus: FrontmatterStatus
   /** Everything after the frontmatter, byte for byte. */
   readonly body: string
   /** The 1-based line on which the body begins. */
   readonly bodyLine: number
-  /** What had to be guessed, dropped or repaired. */
+  /** What was guessed, dropped or repaired. */
   readonly warnings: readonly SkillWarning[]
-  /** What strict readers refuse though this one does not: flow style, anchors, tags; see `checkPortability`. */
+  /** Constructs that strict parsers reject: flow style, anchors, tags; see `checkPortability`. */
   readonly strictIssues: readonly SkillWarning[]
-  /** The keys at the top and, as `metadata.<key>`, below `metadata`. */
+  /** The top-level keys and, as `metadata.<key>`, those in `metadata`. */
   readonly keys: ReadonlyMap<string, KeyMark>
 }
