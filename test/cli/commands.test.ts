@@ -151,7 +151,7 @@ describe('the command line', () => {
     expect(broken.stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('mends reputations that are wrong when it is told to, and notes that it did', async () => {
+  it('repairs wrong reputations with --repair and logs it in the audit', async () => {
     const { data } = await makeRegistry()
     const registry = await openRegistry({ path: join(data, 'skillstead.db') })
     await registry.database.writer.write(async (trx) => {
@@ -161,13 +161,13 @@ describe('the command line', () => {
     await registry.close()
     const found = await skillstead(['doctor', '--data', data])
     expect(found.code).toBe(1)
-    expect(found.stderr).toContain('doctor --mend')
+    expect(found.stderr).toContain('doctor --repair')
     expect((await skillstead(['doctor', '--data', data])).code, 'without the word it only looks').toBe(1)
-    expect(await skillstead(['doctor', '--mend', '--data', data])).toMatchObject({ code: 0 })
+    expect(await skillstead(['doctor', '--repair', '--data', data])).toMatchObject({ code: 0 })
     expect(await skillstead(['doctor', '--data', data])).toMatchObject({ code: 0 })
-    const mended = await openRegistry({ path: join(data, 'skillstead.db') })
-    const actions = await mended.database.read.selectFrom('audit').select('action').execute()
-    await mended.close()
+    const repaired = await openRegistry({ path: join(data, 'skillstead.db') })
+    const actions = await repaired.database.read.selectFrom('audit').select('action').execute()
+    await repaired.close()
     expect(actions.filter(({ action }) => action === 'reputation.recompute')).toHaveLength(1)
   })
 })

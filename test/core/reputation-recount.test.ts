@@ -159,7 +159,7 @@ describeDatabases('reputations as they are stored', (open, dialect) => {
 
   const reputationFinding = async () => (await checkRegistry(test.registry)).find(({ name }) => name === 'reputation')
 
-  it('are mended where they are wrong, and badges keep their dates', async () => {
+  it('are repaired where they are wrong, and badges keep their dates', async () => {
     const dana = await test.makeUser('dana')
     await dana.api.publishSkill({ skillMd: skillMd('right') })
     const right = await test.api().getReputation({ username: 'dana' })

@@ -2,7 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { localApi, type Registry, type WriteTransaction } from '@skillstead/core'
-import { checkRegistry, mendRegistry, type Finding } from '@skillstead/maintenance'
+import { checkRegistry, repairRegistry, type Finding } from '@skillstead/maintenance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
@@ -103,7 +103,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
       const found = await withDamage(test, damage, look)
       expect(found.map(({ detail }) => detail).join('\n')).toMatch(told)
       for (const { detail } of found)
-        expect(detail).toMatch(/\. (Restore a backup|Run doctor|Find out|Remove)[^.]*\.$|Run doctor --mend\.$/)
+        expect(detail).toMatch(/\. (Restore a backup|Run doctor|Find out|Remove)[^.]*\.$|Run doctor --repair\.$/)
     })
 
     it('a row that refers to nothing', async () => {
@@ -141,18 +141,18 @@ describeDatabases('doctor --deep', (open, dialect) => {
     })
     const found = await checkRegistry(test.registry, { deep: true })
     const wrong = found.filter(({ ok }) => !ok)
-    expect(wrong.map(({ name, mendable }) => [name, mendable])).toEqual([
+    expect(wrong.map(({ name, repairable }) => [name, repairable])).toEqual([
       ['documents', true],
       ['text', true],
       ['sketches', true],
       ['counters', true],
     ])
-    await mendRegistry(test.registry, found)
+    await repairRegistry(test.registry, found)
     expect((await checkRegistry(test.registry, { deep: true })).filter(({ ok }) => !ok)).toEqual([])
     const notes = await test.registry.database.read
       .selectFrom('audit')
       .select('subject')
-      .where('action', '=', 'doctor.mend')
+      .where('action', '=', 'doctor.repair')
       .execute()
     expect(notes.map(({ subject }) => subject)).toEqual(['documents', 'text', 'sketches', 'counters'])
   })
@@ -168,7 +168,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
       return writer.write(work, options)
     }
     const beside = { ...test.registry, database: { ...test.registry.database, writer: { ...writer, write } } }
-    await mendRegistry(beside, [{ name: 'text', ok: false, detail: '', mendable: true }])
+    await repairRegistry(beside, [{ name: 'text', ok: false, detail: '', repairable: true }])
     expect(changes).toBeGreaterThan(1)
     expect(await look()).toEqual([])
   })

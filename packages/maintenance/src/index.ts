@@ -1,4 +1,4 @@
-export { checkRegistry, mendRegistry } from './doctor/check-registry.ts'
+export { checkRegistry, repairRegistry } from './doctor/check-registry.ts'
 export type { Finding } from './doctor/finding.ts'
 export { exportRegistry, type ExportOptions, type ExportSummary } from './transfer/export-registry.ts'
 export { importRegistry, type ImportOptions, type ImportSummary } from './transfer/import-registry.ts'

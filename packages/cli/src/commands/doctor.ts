@@ -1,18 +1,18 @@
 import type { Registry } from '@skillstead/core'
-import { checkRegistry, mendRegistry, type Finding } from '@skillstead/maintenance'
+import { checkRegistry, repairRegistry, type Finding } from '@skillstead/maintenance'
 import { flag, type Arguments, type Command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { storeOptions, withRegistry } from '../place.ts'
 import { styled, type Line } from '../style.ts'
 import { findStorageSentence } from '../storage-sentence.ts'
 
-/** `skillstead doctor`: fails where something is wrong, so that a script can ask. */
+/** `skillstead doctor`. Its exit code is not 0 if anything is wrong, so that scripts can use it. */
 export const doctor: Command<{ ok: true; findings: Finding[] }> = {
-  summary: 'Checks a registry and the machine under it; fails with a sentence where something is wrong.',
+  summary: 'Check the registry and the machine it runs on. Exits with an error if anything is wrong.',
   words: [],
   options: {
-    deep: { help: 'reads everything that is stored and computes anew what can be; minutes for a large registry' },
-    mend: { help: 'computes anew what is wrong, where nothing is that only a backup has' },
+    deep: { help: 'Read and verify all stored data. Takes minutes for a large registry.' },
+    repair: { help: 'Rebuild derived data that is wrong. Changes nothing if only a backup could repair a finding.' },
     ...storeOptions,
   },
   async run(given, output) {
@@ -26,11 +26,11 @@ export const doctor: Command<{ ok: true; findings: Finding[] }> = {
   show: ({ findings }) => findings.map(toLine),
 }
 
-/** A registry that cannot even be opened is a finding as well. */
+/** Reports a registry that cannot be opened as a finding. */
 async function examine(given: Arguments, output: Output): Promise<Finding[]> {
   const options = { deep: flag(given, 'deep'), tell: output.say }
   try {
-    return await withRegistry(given, (registry) => checkAndMend(registry, options, flag(given, 'mend')))
+    return await withRegistry(given, (registry) => checkAndRepair(registry, options, flag(given, 'repair')))
   } catch (error) {
     const detail = findStorageSentence(error)
     if (detail === undefined) throw error
@@ -38,16 +38,16 @@ async function examine(given: Arguments, output: Output): Promise<Finding[]> {
   }
 }
 
-/** Mends only where nothing else is wrong: what is computed from what is damaged would be wrong as well. */
-async function checkAndMend(
+/** Repairs only if every finding is repairable: data derived from damaged data would be wrong too. */
+async function checkAndRepair(
   registry: Registry,
   options: Parameters<typeof checkRegistry>[1],
-  mends: boolean,
+  repairs: boolean,
 ): Promise<Finding[]> {
   const findings = await checkRegistry(registry, options)
   const wrong = findings.filter(({ ok }) => !ok)
-  if (!mends || wrong.length === 0 || wrong.some(({ mendable }) => !mendable)) return findings
-  await mendRegistry(registry, findings)
+  if (!repairs || wrong.length === 0 || wrong.some(({ repairable }) => !repairable)) return findings
+  await repairRegistry(registry, findings)
   return checkRegistry(registry, options)
 }
 

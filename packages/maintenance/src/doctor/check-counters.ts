@@ -6,7 +6,7 @@ import {
   trustTable,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { mendAdvice, type Check, type Faults } from './finding.ts'
+import { repairAdvice, type Check, type Faults } from './finding.ts'
 
 /** Counters that are kept beside what they count, as what they are to be. */
 const counters: readonly {
@@ -77,9 +77,9 @@ export const countersCheck: Check = {
       }
     }
     await checkTrust(database, faults)
-    return faults.toOutcome('Stars, installs, votes and reviews are counted right.', mendAdvice, { mendable: true })
+    return faults.toOutcome('Stars, installs, votes and reviews are counted right.', repairAdvice, { repairable: true })
   },
-  async mend({ database }) {
+  async repair({ database }) {
     await database.writer.write(async (trx) => {
       for (const { table, column, value } of counters) {
         const right = sql`(${sql.raw(value)})`
@@ -89,13 +89,13 @@ export const countersCheck: Check = {
     })
     for await (const agents of readAgents(database)) {
       const wrong = agents.filter((agent) => agent.trust_score !== toTrustScore(agent)).map(({ id }) => id)
-      if (wrong.length > 0) await database.writer.write((trx) => mendTrust(trx, wrong))
+      if (wrong.length > 0) await database.writer.write((trx) => repairTrust(trx, wrong))
     }
   },
 }
 
 /** Read where it is written: an agent may do something between the two. */
-async function mendTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
+async function repairTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
   for (const agent of await selectAgents(trx).where('id', 'in', ids).execute()) {
     const trust_score = toTrustScore(agent)
     await trx.updateTable('agents').set({ trust_score }).where('id', '=', agent.id).execute()

@@ -15,7 +15,7 @@ import {
   toDocument,
   type VersionMetadata,
 } from '@skillstead/core/internal'
-import { mendAdvice, type Check } from './finding.ts'
+import { repairAdvice, type Check } from './finding.ts'
 
 const pageRows = 100
 
@@ -32,9 +32,9 @@ export const documentsCheck: Check = {
       }
       progress(skills.length)
     }
-    return faults.toOutcome(`The public forms of all ${total} skills are right.`, mendAdvice, { mendable: true })
+    return faults.toOutcome(`The public forms of all ${total} skills are right.`, repairAdvice, { repairable: true })
   },
-  async mend({ database }) {
+  async repair({ database }) {
     for await (const skills of readSkills(database)) {
       await database.writer.write(
         async (trx) => {

@@ -87,23 +87,23 @@ async function look(check: Check, registry: Registry, tell: Tell, faults: Faults
     return { name: check.name, ...(await check.run(registry, tell, faults)) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const mendable = check.mend ? { mendable: true as const } : {}
-    return { name: check.name, ok: false, detail: `It cannot be read: ${reason}. ${restoreAdvice}`, ...mendable }
+    const repairable = check.repair ? { repairable: true as const } : {}
+    return { name: check.name, ok: false, detail: `It cannot be read: ${reason}. ${restoreAdvice}`, ...repairable }
   }
 }
 
-/** Puts right those findings of {@link checkRegistry} that are `mendable`: what they are about is computed anew. */
-export async function mendRegistry(registry: Registry, findings: readonly Finding[]): Promise<void> {
-  const wanted = new Set(findings.filter(({ ok, mendable }) => !ok && mendable).map(({ name }) => name))
-  const checks = [...deepChecks, ...quickChecks].filter(({ name, mend }) => mend && wanted.has(name))
+/** Puts right those findings of {@link checkRegistry} that are `repairable`: what they are about is computed anew. */
+export async function repairRegistry(registry: Registry, findings: readonly Finding[]): Promise<void> {
+  const wanted = new Set(findings.filter(({ ok, repairable }) => !ok && repairable).map(({ name }) => name))
+  const checks = [...deepChecks, ...quickChecks].filter(({ name, repair }) => repair && wanted.has(name))
   for (const [name, check] of new Map(checks.map((one) => [one.name, one]))) {
-    await check.mend!(registry)
+    await check.repair!(registry)
     if (name !== 'reputation') await note(registry, name)
   }
 }
 
 function note({ database, clock }: Registry, subject: string): Promise<void> {
   return database.writer.write((trx) =>
-    recordAudit(trx, { caller: systemCaller, action: 'doctor.mend', subject, at: clock.now() }),
+    recordAudit(trx, { caller: systemCaller, action: 'doctor.repair', subject, at: clock.now() }),
   )
 }

@@ -11,7 +11,7 @@ import {
   type Sketch,
   toSketch,
 } from '@skillstead/core/internal'
-import { mendAdvice, type Check } from './finding.ts'
+import { repairAdvice, type Check } from './finding.ts'
 
 const pageRows = 100
 
@@ -44,11 +44,11 @@ export const sketchesCheck: Check = {
       }
       progress(rows.length)
     }
-    return faults.toOutcome(`The texts of all ${total} versions are known to the copy check.`, mendAdvice, {
-      mendable: true,
+    return faults.toOutcome(`The texts of all ${total} versions are known to the copy check.`, repairAdvice, {
+      repairable: true,
     })
   },
-  mend: forgetSketches,
+  repair: forgetSketches,
 }
 
 type Row = Awaited<ReturnType<typeof readVersions>>[number]

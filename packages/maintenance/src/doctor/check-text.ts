@@ -9,7 +9,7 @@ import {
   type Registry,
   toIndexText,
 } from '@skillstead/core/internal'
-import { mendAdvice, type Check } from './finding.ts'
+import { repairAdvice, type Check } from './finding.ts'
 
 const pageRows = 500
 
@@ -22,13 +22,15 @@ export const textCheck: Check = {
     for (const name of missing) faults.add(`${name} is not in the full-text index.`)
     for (const name of wrong) faults.add(`The full-text index has other words of ${name} than its row.`)
     for (const num of strange) faults.add(`The full-text index has a skill ${num} that there is not.`)
-    return faults.toOutcome(`The full-text index has the words of all ${total} skills.`, mendAdvice, { mendable: true })
+    return faults.toOutcome(`The full-text index has the words of all ${total} skills.`, repairAdvice, {
+      repairable: true,
+    })
   },
-  mend: mendText,
+  repair: repairText,
 }
 
 /** Makes the full-text index anew. */
-export async function mendText({ database }: Registry): Promise<void> {
+export async function repairText({ database }: Registry): Promise<void> {
   const { writer, dialect } = database
   await writer.write((trx) => clearTexts(trx, dialect))
   for (let after: number | undefined = 0; after !== undefined;) {

@@ -6,8 +6,8 @@ export interface Finding {
   readonly ok: boolean
   /** A sentence for the operator. */
   readonly detail: string
-  /** Whether `doctor --mend` puts it right: what is wrong can be computed anew from what is not. */
-  readonly mendable?: true
+  /** Whether `doctor --repair` puts it right: what is wrong can be computed anew from what is not. */
+  readonly repairable?: true
 }
 
 /** What came of a look, before it has its name. */
@@ -17,7 +17,7 @@ export type Outcome = Omit<Finding, 'name'>
 export interface Check {
   readonly name: string
   run(registry: Registry, tell: Tell, faults: Faults): Promise<Outcome>
-  mend?(registry: Registry): Promise<void>
+  repair?(registry: Registry): Promise<void>
 }
 
 /** How many faults of one kind are spelt out. */
@@ -46,16 +46,16 @@ export class Faults {
   }
 
   /** `sound` where there are none; otherwise the first of them and `advice`. */
-  toOutcome(sound: string, advice: string, { mendable = false } = {}): Outcome {
+  toOutcome(sound: string, advice: string, { repairable = false } = {}): Outcome {
     if (this.#sentences.size === 0) return { ok: true, detail: sound }
     const rest = this.#sentences.size - toldMax
     const more = rest > 0 ? ` And ${rest} more.` : ''
     const detail = `${[...this.#sentences].slice(0, toldMax).join(' ')}${more} ${advice}`
-    return mendable ? { ok: false, detail, mendable } : { ok: false, detail }
+    return repairable ? { ok: false, detail, repairable } : { ok: false, detail }
   }
 }
 
 /** What to do about content that only a copy still has. */
 export const restoreAdvice = 'Restore a backup.'
 /** What to do about what can be computed anew. */
-export const mendAdvice = 'Run doctor --deep --mend.'
+export const repairAdvice = 'Run doctor --deep --repair.'

@@ -10,7 +10,7 @@ import {
   systemCaller,
 } from '@skillstead/core/internal'
 import { restoreAdvice, type Check } from './finding.ts'
-import { mendText } from './check-text.ts'
+import { repairText } from './check-text.ts'
 
 /** SQLite's quick look at its file; PostgreSQL looks after its own. */
 export const quickDatabaseCheck: Check = {
@@ -64,10 +64,10 @@ export const searchCheck: Check = {
     const skills = await countRows(database.read.selectFrom('skills').where('state', '!=', 'withdrawn'))
     const texts = await countRows(database.read.selectFrom(sql<{ num: number }>`skill_text`.as('skill_text')))
     if (skills === texts) return { ok: true, detail: `All ${skills} skills are in the full-text index.` }
-    const detail = `The full-text index has ${texts} skills, and the catalogue ${skills}. Run doctor --mend.`
-    return { ok: false, detail, mendable: true }
+    const detail = `The full-text index has ${texts} skills, and the catalogue ${skills}. Run doctor --repair.`
+    return { ok: false, detail, repairable: true }
   },
-  mend: mendText,
+  repair: repairText,
 }
 
 /** The tree over the log, computed anew; it is fast enough for every look. */
@@ -95,10 +95,10 @@ export const reputationCheck: Check = {
     if (wrong === 0 && skills.size === 0) {
       return { ok: true, detail: `All ${authors} reputations are what they should be.` }
     }
-    const detail = `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be. Run doctor --mend.`
-    return { ok: false, detail, mendable: true }
+    const detail = `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be. Run doctor --repair.`
+    return { ok: false, detail, repairable: true }
   },
-  async mend({ database, clock }) {
+  async repair({ database, clock }) {
     await database.writer.write(async (trx) => {
       const at = clock.now()
       const { standings, skills } = await recomputeStandings(trx, at)
