@@ -216,7 +216,7 @@ describeDatabases('a node whose storage was altered', (open) => {
   it('refuses to make a record where the log lost the entry', async () => {
     const alteration = { ...entryOfTea, to: () => ({ subject: 'alice/coffee@7.0.0' }) }
     const problems = whileAltered(alteration, () => verifyAnew('tea'))
-    await expect(problems).rejects.toThrow('The log of this node has no entry of alice/tea@7.0.0, and should.')
+    await expect(problems).rejects.toThrow("The entry of alice/tea@7.0.0 is missing from this node's log.")
   })
 
   it('is found out, though it was rewritten as a whole and with its key, by who kept an old checkpoint', async () => {

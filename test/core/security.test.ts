@@ -306,7 +306,7 @@ describeDatabases('an author’s suppressions', (open) => {
     const { api } = await test.makeUser('alice')
     expect(await refusalOf(api.publishSkill({ skillMd: suppressed('quiet') }))).toMatchObject({
       code: 'invalid_skill',
-      message: expect.stringContaining('calls this version caution'),
+      message: expect.stringContaining('rates this version caution'),
       errors: [{ path: expect.stringMatching(/^SKILL\.md:\d+$/) }],
     })
   })

@@ -3,11 +3,11 @@ import type { Kysely } from 'kysely'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** What is read at a time; a single file may be larger. */
+/** Bytes read per batch. A single larger file is read on its own. */
 const readBytesMax = 1024 * 1024
 const readFilesMax = 64
 
-/** Groups that are read at a time, each of one item at least. */
+/** Splits items into batches of at most `readBytesMax` bytes, with at least one item per batch. */
 export function* inGroups<T>(
   items: Iterable<T>,
   measure: (item: T) => { bytes: number; files: number },
@@ -27,7 +27,9 @@ export function* inGroups<T>(
   if (group.length > 0) yield group
 }
 
-/** The bytes of many blobs, given with their sizes by digest, a group at a time. Throws where the storage lacks one. */
+/**
+ * The bytes of many blobs, whose sizes are given by digest, one batch at a time. Throws if the storage lacks a blob.
+ */
 export async function* readBlobs(
   read: Kysely<Tables>,
   sizes: ReadonlyMap<string, number>,
@@ -36,7 +38,7 @@ export async function* readBlobs(
     const digests = group.map(([digest]) => digest)
     const rows = await read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
     const lacking = digests.find((digest) => !rows.some((row) => row.digest === digest))
-    if (lacking) throw new Error(`The storage lacks the blob ${lacking}.`)
+    if (lacking) throw new Error(`Blob ${lacking} is missing from the storage. Run skillstead doctor.`)
     for (const row of rows) yield [row.digest, await unpackBlob(row)]
     await setImmediate()
   }

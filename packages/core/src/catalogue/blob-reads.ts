@@ -5,8 +5,8 @@ import { createQuarantineCheck } from './quarantined.ts'
 import { findPublicManifest } from './version-manifests.ts'
 
 /**
- * GET /blobs/<digest>: a file of a public version by its digest, or a version's list of files by the version's. Throws
- * `taken_down` where only skills under a takedown have it, `not_found` for everything else.
+ * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
+ * Throws `taken_down` if only skills under a takedown contain it, else `not_found`.
  */
 export async function readBlob(context: CatalogueContext, input: { digest: string }): Promise<Content> {
   const { digest } = input
@@ -21,12 +21,12 @@ export async function readBlob(context: CatalogueContext, input: { digest: strin
   }
 }
 
-/** How much content one request gets; a version has at most 16 MiB, so whole versions fit. */
+/** Content per request, in bytes. A version has at most 16 MiB, so whole versions fit. */
 const batchBytesMax = 64 * 1024 * 1024
 
 /**
- * POST /blobs/batch: one JSON line for each digest, in their order and each once, read as the receiver takes them. What
- * is over the bound of one request is `{ digest, size, skipped: true }`, to be asked for again.
+ * POST /blobs/batch: one JSON line for each distinct digest, in request order, produced as the client reads them. A
+ * file over the limit of one request is answered as `{ digest, size, skipped: true }`; the client requests it again.
  */
 export function readBlobs(context: CatalogueContext, input: { digests: string[] }): Content {
   return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
@@ -46,7 +46,7 @@ type Line =
   | { digest: string; size: number; content: string }
   | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
 
-/** What one request reads by. */
+/** State shared by the reads of one request. */
 interface Reader {
   readonly context: CatalogueContext
   readonly isQuarantined: (versionId: string) => Promise<boolean>
@@ -78,11 +78,11 @@ async function toRefusal(reader: Reader, digest: string): Promise<RegistryError>
   const isTakenDown =
     (await findPublicSize(reader, digest, 'taken_down')) !== undefined ||
     (await findPublicManifest(context, digest, 'taken_down')) !== undefined
-  if (!isTakenDown) return new RegistryError('not_found', 'No public version has this digest, or a file of it.')
-  return new RegistryError('taken_down', 'The content of this digest is under a takedown.')
+  if (!isTakenDown) return new RegistryError('not_found', 'No public version or file has this digest.')
+  return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
 }
 
-/** The size of a file that some version of a public skill in the given state has, quarantined versions left out. */
+/** The size of a file of a public skill's version in the given state; quarantined versions are ignored. */
 async function findPublicSize(
   { context, isQuarantined }: Reader,
   digest: string,
@@ -98,7 +98,7 @@ async function findPublicSize(
     .where('skills.state', '=', state)
   const file = await files.limit(1).executeTakeFirst()
   if (!file || !(await isQuarantined(file.id))) return file?.size
-  // Rare: another version may have the same file.
+  // Rare: if this version is quarantined, another version may contain the same file.
   for (const { id, size } of await files.execute()) if (!(await isQuarantined(id))) return size
   return undefined
 }

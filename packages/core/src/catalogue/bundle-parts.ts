@@ -6,7 +6,7 @@ import { createQuarantineCheck } from './quarantined.ts'
 import { readFrontier } from '../log/log-proofs.ts'
 import { readerOf } from '../log/tree-rows.ts'
 
-/** An entry of a log as the log commits to it. */
+/** A log entry in the exact text that the log commits to. */
 export interface LogText {
   readonly seq: number
   readonly type: string
@@ -55,12 +55,14 @@ export async function* readInBatches(
   }
 }
 
-/** What the tree over the first `size` entries of this node's log grows from; hashes of 32 bytes, largest subtree first. */
+/**
+ * The frontier of this node's log at `size` entries: the roots of its complete subtrees, 32 bytes each, largest first.
+ */
 export function readLogFrontier(context: CatalogueContext, size: number): Promise<Buffer[]> {
   return readFrontier(readerOf(context), size)
 }
 
-/** A version that everyone may read now, with what the log does not say of its skill. */
+/** A version that everyone may read, with the facts about its skill that are not in the log. */
 export interface PublicVersion {
   readonly id: string
   readonly skillId: string
@@ -71,7 +73,7 @@ export interface PublicVersion {
   readonly isVerified: boolean
 }
 
-/** The versions with one of these digests that are public now and not quarantined; others are in the log alone. */
+/** The public, not quarantined versions with one of these digests. */
 export async function findPublicVersions(
   { database }: Pick<CatalogueContext, 'database'>,
   digests: readonly string[],
@@ -100,7 +102,7 @@ export async function findPublicVersions(
   }))
 }
 
-/** The files of a version whose entry has no room for their list. */
+/** The files of a version whose log entry has no room for the file list. */
 export function readVersionFiles(
   { database }: Pick<CatalogueContext, 'database'>,
   versionId: string,
@@ -108,7 +110,7 @@ export function readVersionFiles(
   return readFiles(database.read, versionId)
 }
 
-/** The bytes under each of the digests, all of them at once: whoever asks bounds how much that is. */
+/** The bytes of all digests at once. The caller must limit their total size. */
 export async function readContents(
   { database }: Pick<CatalogueContext, 'database'>,
   digests: readonly string[],

@@ -10,15 +10,15 @@ import type { MirroredInstalls } from './use-counts.ts'
 import type { Visible } from './visibility.ts'
 
 /*
- * What higher rooms add to a change of the catalogue, in its transaction. The catalogue calls these interfaces and
- * `registry.ts` passes the implementations, so that the catalogue imports no room above it.
+ * What packages above the catalogue add to a change, in its transaction. The catalogue calls these interfaces and
+ * `registry.ts` passes the implementations, so that the catalogue imports nothing above it.
  */
 
 /** Contributions of other users to a skill, as differences. */
 export interface Credit {
   readonly downloads?: number
   readonly stars?: number
-  /** The number of reviews, and the sum of their half stars above or below three stars, in thousandths. */
+  /** The number of reviews, and the sum of their distances from three stars in half stars, in thousandths. */
   readonly reviews?: number
   readonly points?: number
 }
@@ -54,7 +54,7 @@ interface EmittedEvent<Name extends EventName = EventName> {
 
 /** Emits events; implemented by `webhooks/events.ts`. */
 export interface Events {
-  /** Writes a delivery for each subscriber in the transaction of the cause: it is sent only if that commits. */
+  /** Writes a delivery for each subscriber in the transaction of the change, so it is sent only if that commits. */
   emit<Name extends EventName>(trx: WriteTransaction, event: EmittedEvent<Name>): Promise<void>
 }
 

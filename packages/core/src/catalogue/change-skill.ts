@@ -8,9 +8,9 @@ import { refreshSkill } from './refresh-skill.ts'
 import type { SkillCause } from './skill-entries.ts'
 
 /**
- * Changes a skill and all that follows from it. `work` gets the row as it is now, and tells whether anything changed.
- * `skill` is the row that the caller's right was checked on: throws `not_found` where it was deleted since, `conflict`
- * where it has another owner since.
+ * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it
+ * changed anything. `skill` is the row on which the caller's permission was checked. Throws `not_found` if it was
+ * deleted since, `conflict` if its owner changed since.
  */
 export async function changeSkill(
   context: CatalogueContext,
@@ -29,9 +29,9 @@ export async function changeSkill(
   })
 }
 
-/** Between the check of a right and the write that rests on it, somebody else may have deleted or taken over the skill. */
+/** Between the permission check and the write, another user may have deleted or taken over the skill. */
 export function refuseChanged(checked: Pick<SkillRow, 'owner_id'>, now: SkillRow): void {
   if (now.state === 'withdrawn') throw new RegistryError('not_found', `There is no skill '${now.full_name}' any more.`)
   if (now.owner_id !== checked.owner_id)
-    throw new RegistryError('conflict', `${now.full_name} has a new owner since you asked. Look at it again.`)
+    throw new RegistryError('conflict', `${now.full_name} has a new owner. Read it again before you change it.`)
 }

@@ -4,14 +4,16 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { Publication } from './publish-version.ts'
 import { selectVersions, type ListedVersion } from './skill-document.ts'
 
-/** The number for new content beside the versions that are there, highest first, or the version that has this content already. */
+/**
+ * The number for new content among the existing versions (highest first), or the version that already has this content.
+ */
 export type VersionChoice =
   | { readonly number: string; readonly versions: readonly ListedVersion[]; readonly existing?: undefined }
   | { readonly existing: VersionRow; readonly number?: undefined }
 
 /**
- * Decides under which number content is published. A version never changes: a number that is taken by other content
- * is refused with `version_exists`, and the same content again is no new version.
+ * Decides under which number content is published. Versions are immutable: a number that other content has is refused
+ * with `version_exists`, and publishing the same content again creates no version.
  */
 export async function chooseVersion(
   trx: WriteTransaction,
@@ -35,11 +37,14 @@ export async function chooseVersion(
   if (taken.digest === digest) return { existing: await readVersion(trx, taken.id) }
   throw new RegistryError(
     'version_exists',
-    `${skill!.full_name}@${wanted} is published with other content, and a version never changes. Publish a new number, or none for the next patch.`,
+    `${skill!.full_name}@${wanted} is already published with other content, and published versions never change. Choose another version, or omit it for the next patch.`,
   )
 }
 
-/** Dates tell the parts of a history apart, so that content which came back is imported again, but nothing twice. */
+/**
+ * Dates distinguish versions of an imported history: content that was reverted to is imported again, a version never
+ * twice.
+ */
 async function chooseImported(
   trx: WriteTransaction,
   versions: readonly ListedVersion[],
@@ -60,7 +65,7 @@ async function chooseImported(
 function getNextPatch(version: string): string {
   const next = nextPatch(version)
   if (isVersion(next)) return next
-  throw new RegistryError('conflict', `There is no patch after ${version}. Give the version that you want.`)
+  throw new RegistryError('conflict', `There is no patch version after ${version}. Specify a version.`)
 }
 
 function readVersion(trx: WriteTransaction, id: string): Promise<VersionRow> {

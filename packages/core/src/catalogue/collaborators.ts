@@ -10,7 +10,7 @@ import { canWrite, requireOwner } from './visibility.ts'
 
 type Role = 'read' | 'write'
 
-/** GET /skills/<name>/collaborators: for the owner and those who may write. */
+/** GET /skills/<name>/collaborators: for the owner and users with write access. */
 export async function listCollaborators(context: CatalogueContext, input: { name: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
@@ -28,7 +28,7 @@ export async function listCollaborators(context: CatalogueContext, input: { name
 function readPeople({ database }: CatalogueContext, table: 'collaborators' | 'invitations', skillId: string) {
   return (
     database.read
-      // The columns that are read here are the same in both.
+      // Both tables have the columns read here.
       .selectFrom(`${table as 'collaborators'} as people`)
       .innerJoin('users', 'users.id', 'people.user_id')
       .select(['users.username', 'people.role'])
@@ -37,7 +37,7 @@ function readPeople({ database }: CatalogueContext, table: 'collaborators' | 'in
   )
 }
 
-/** PUT /skills/<name>/collaborators/<username>: invites a user, or gives a collaborator another role. */
+/** PUT /skills/<name>/collaborators/<username>: invites a user, or changes a collaborator's role. */
 export async function putCollaborator(
   context: CatalogueContext,
   input: { name: string; username: string; role: Role },
@@ -47,7 +47,7 @@ export async function putCollaborator(
   requireOwner(skill, caller)
   const user = await getUserByName(context, input.username)
   if (user.id === skill.owner_id)
-    throw new RegistryError('conflict', `${user.username} owns ${skill.full_name} and may do everything.`)
+    throw new RegistryError('conflict', `${user.username} already owns ${skill.full_name}.`)
   const what = { action: 'skill.collaborator.put', subject: skill.full_name, cause: { type: 'skill' } as const }
   let status: 'accepted' | 'invited' = 'invited'
   await changeSkill(context, caller, skill, what, async (trx) => {
@@ -70,7 +70,7 @@ export async function putCollaborator(
   return { username: user.username, role: input.role, status }
 }
 
-/** DELETE /skills/<name>/collaborators/<username>: by the owner, or by the user, who leaves or declines. */
+/** DELETE /skills/<name>/collaborators/<username>: the owner removes a collaborator, or the user leaves or declines. */
 export async function deleteCollaborator(
   context: CatalogueContext,
   input: { name: string; username: string },
@@ -91,7 +91,7 @@ export async function deleteCollaborator(
   })
 }
 
-/** Ends all collaborations and invitations of a skill: they were the former owner's choice. */
+/** Removes all collaborators and invitations of a skill, for example on a transfer: the former owner chose them. */
 export async function removeCollaborators(trx: WriteTransaction, skillId: string): Promise<void> {
   await trx.deleteFrom('collaborators').where('skill_id', '=', skillId).execute()
   await trx.deleteFrom('invitations').where('skill_id', '=', skillId).execute()

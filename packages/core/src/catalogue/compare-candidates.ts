@@ -7,15 +7,19 @@ import { readWords } from './sketch.ts'
 
 /** A version that was read and compared. */
 export interface Match extends Candidate, Comparison {
-  /** Of its SKILL.md, which is read anew where it is shown: many may be long. */
+  /**
+   * Digest of the version's SKILL.md. It is read again when shown, since many long documents would take much memory.
+   */
   readonly digest: string
 }
 
-/** So many are read however long they are, and more only while all together are no longer than this. */
+/**
+ * The minimum number of candidates to read. More are read only while their total length stays under the limit below.
+ */
 const candidatesMin = 64
 const readBytesMax = 2 * 1024 * 1024
 
-/** Reads candidates and compares them with a text, the most similar first; of each skill the version that is most. */
+/** Reads candidates and compares them with a text, most similar first. Of each skill, only the most similar version. */
 export async function compareCandidates(
   context: CatalogueContext,
   words: Int32Array,
@@ -38,7 +42,7 @@ export async function compareCandidates(
       const skillMd = await findSkillMd(context, digest)
       if (skillMd === undefined) continue
       read.set(digest, (compared = compare(readWords(skillMd))))
-      // Long ones take some ten milliseconds each.
+      // A long document takes about 10 ms.
       await setImmediate()
     }
     const match = { ...candidate, ...compared, digest }

@@ -16,29 +16,29 @@ const skillColumns = [
   'latest_version',
   'forked_from',
 ] as const
-/** What a comparison knows of a skill. */
+/** The columns of a skill that comparisons need. */
 export type ComparedSkill = Pick<SkillRow, (typeof skillColumns)[number]>
 
-/** A version that seems to have much in common with a text, before anybody read it. */
+/** A version that may share much text with a given one, judged by sketches before its document is read. */
 export interface Candidate {
   readonly skill: ComparedSkill
   readonly versionId: string
   readonly version: string
-  /** What the two sketches make of their similarity; may be far off where they share little. */
+  /** Similarity estimated from the two sketches. Imprecise if they share little. */
   readonly estimate: number
 }
 
 export interface CandidateQuery {
   readonly sketch: Sketch
   readonly caller: Caller
-  /** How many to answer, and the least estimate of them. */
+  /** The maximum number of candidates, and their minimum estimate. */
   readonly max: number
   readonly estimateMin: number
-  /** Of the skills that the caller may see, those that matter. */
+  /** Whether a skill that the caller may see should be compared. */
   keep(skill: ComparedSkill): boolean
 }
 
-/** Of what a skill shares so much must have been there for one of its versions to count as the one that has it. */
+/** The share of a skill's common shingles that a version must have to count as the version that introduced them. */
 const grownShare = 0.8
 
 interface Sharer {
@@ -48,9 +48,9 @@ interface Sharer {
 }
 
 /**
- * Versions that may resemble a text, the most similar by their sketches first: of each skill the latest, and the one by
- * which it had said what it shares. A few queries, however many skills there are. What the caller may not see is dropped
- * before anything of it is read.
+ * Versions that may resemble a text, most similar by sketch first: of each skill its latest version and the version
+ * that introduced the shared text. Takes a few queries for any number of skills. Skills that the caller may not see are
+ * dropped before any of their content is read.
  */
 export async function findCandidates(context: CatalogueContext, query: CandidateQuery): Promise<Candidate[]> {
   const sharers = gather(await context.copies.findShared(query.sketch.lookedUp), query)
@@ -127,7 +127,7 @@ async function readVersions(
   return [...latest, ...older.filter(({ versionId }) => !isLatest.has(versionId))]
 }
 
-/** Of the version by which nearly all of what the skill shares had come. */
+/** The version by which nearly all of the skill's shared shingles had been introduced. */
 function findGrown({ groups, shared }: Sharer): SharedGroup {
   let sum = 0
   const inOrder = groups.toSorted((a, b) => a.sketch_num - b.sketch_num)

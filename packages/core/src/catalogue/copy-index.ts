@@ -14,36 +14,36 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { Sketch } from './sketch.ts'
 import { WaitingSketches } from './waiting-sketches.ts'
 
-/** A version that was stored, and its sketch. */
+/** A stored version and its sketch. */
 export interface SketchedVersion {
   readonly skillId: string
   readonly versionId: string
   readonly sketch: Sketch
 }
 
-/** Finds who says what a text says, by the shingles that the versions' sketches keep. */
+/** Finds versions that contain the same text, by the shingles in their sketches. */
 export interface CopyIndex {
-  /** Takes in a version, once, in the transaction that stores it. */
+  /** Adds a version, once, in the transaction that stores it. */
   put(trx: WriteTransaction, version: SketchedVersion): Promise<void>
-  /** Who shares any of these shingles; where that are very many, those whose shared ones few others have. */
+  /** Skills that share any of these shingles. If there are very many, those that share the rarest shingles. */
   findShared(shingles: readonly number[]): Promise<SharedGroup[]>
-  /** Which of some skills have which of these shingles, and since which of their versions. */
+  /** Which of some skills have which of these shingles, and since which version. */
   findHolders(shingles: readonly number[], skillNums: readonly number[]): Promise<SharedShingle[]>
-  /** Enters what waits into the table of shingles, as happens by itself when it has become much. */
+  /** Inserts the pending sketches into the shingle table. Runs by itself when many are pending. */
   enter(): Promise<void>
-  /** Ends after what is being entered just now. */
+  /** Stops after the insert in progress. */
   stop(): Promise<void>
 }
 
 /**
- * So many versions wait before they are entered together. A version's shingles lie all over the table: entered one
- * version at a time, each would have its own page of the disk written anew.
+ * The number of pending versions that are inserted together. A version's shingles are spread over the whole table, so
+ * inserting one version at a time would rewrite a disk page for nearly every shingle.
  */
 const defaultWaitingMax = 2048
-/** How many shingles are entered with one write, so that nobody waits for long. */
+/** Shingles per write transaction, so that other writes are not blocked for long. */
 const shinglesPerWrite = 2048
 
-/** `onError` is told where entering fails; what waits is found all the same, and tried again. */
+/** `onError` receives the errors of inserts. Pending sketches are still found, and the insert is retried. */
 export function createCopyIndex(
   database: Database,
   onError: (error: unknown) => void,
@@ -55,9 +55,9 @@ export function createCopyIndex(
   let entering: Promise<void> | undefined
   let stopped = false
 
-  /** What waits of these shingles, by now. */
+  /** The pending entries of these shingles. */
   async function findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
-    // Those that another process entered are known here as waiting until they are so many.
+    // Versions that another process inserted count as pending here until this limit.
     if (waiting.count > 2 * waitingMax) waiting.forget(waiting.last)
     await waiting.follow(read)
     if (waiting.count >= waitingMax) enterSoon()
@@ -110,7 +110,7 @@ export function createCopyIndex(
   }
 }
 
-/** Of each skill and shingle the version that had it first: what waits may be there already, by an earlier one. */
+/** The first version per skill and shingle: the table may already have a pending shingle from an earlier version. */
 function keepFirst(entries: readonly SharedShingle[]): SharedShingle[] {
   const first = new Map<string, SharedShingle>()
   for (const entry of entries) {

@@ -6,17 +6,17 @@ import { comparedCharactersMax, foldText, splitWords } from './copy-words.ts'
 
 const passagesMax = 5
 const passageCharactersMax = 500
-/** Of places with the same five words so many are tried; more are a matter of tables and lists. */
+/** Places with the same five words that are tried. More occur in tables and lists only. */
 const placesMax = 8
 
-/** The words of a document's body, with where each stands. */
+/** The words of a document's body with their positions. */
 export interface PlacedWords {
   readonly body: string
   readonly hashes: readonly number[]
-  /** In UTF-16 units of the body. */
+  /** Offsets in UTF-16 units of the body. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
-  /** 1-based lines of the document. */
+  /** 1-based line numbers in the document. */
   readonly lines: readonly number[]
 }
 
@@ -29,7 +29,7 @@ export function placeWords(skillMd: string): PlacedWords {
   for (const [i, line] of body.split('\n').entries()) {
     const folded = foldText(line)
     const words = splitWords(folded)
-    // Folding rarely changes lengths; where it does, the words of the line are as good as the line.
+    // Folding rarely changes lengths. If it does, positions within the line are unknown, so the whole line is used.
     const isInPlace = folded.length === line.length
     for (const [k, hash] of words.hashes.entries()) {
       placed.hashes.push(hash)
@@ -42,7 +42,7 @@ export function placeWords(skillMd: string): PlacedWords {
   return { body, ...placed }
 }
 
-/** The longest runs of words that stand in both documents, longest first, with the text as the first has it. */
+/** The longest runs of words that both documents contain, longest first, in the wording of the first. */
 export function findPassages(one: PlacedWords, other: PlacedWords): Passage[] {
   const places = indexPlaces(other)
   const words = Int32Array.from(one.hashes)
@@ -67,7 +67,7 @@ interface Run {
   readonly length: number
 }
 
-/** Where each five words stand, apart from common boilerplate. */
+/** The positions of each five-word sequence, without common boilerplate. */
 function indexPlaces({ hashes }: PlacedWords): Map<number, number[]> {
   const words = Int32Array.from(hashes)
   const places = new Map<number, number[]>()

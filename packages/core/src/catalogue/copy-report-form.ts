@@ -1,7 +1,7 @@
 import { type CopyReport, toTimestamp } from '@skillstead/protocol'
 import type { CopyReportRow } from '../storage/rows-trust.ts'
 
-/** A report of a copy as its author and administrators see it. */
+/** The public form of a copy report, for its author and administrators. */
 export function toCopyReport(row: CopyReportRow): CopyReport {
   return {
     id: row.id,

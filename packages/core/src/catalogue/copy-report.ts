@@ -11,7 +11,10 @@ import { toCopyReport } from './copy-report-form.ts'
 import { readLatest } from './read-body.ts'
 import { comparerWith } from './similarity.ts'
 
-/** POST /skills/<name>/report-copy: with the similarity of the latest versions, for administrators to decide. */
+/**
+ * POST /skills/<name>/report-copy: stores a report with the similarity of the latest versions for administrators to
+ * decide.
+ */
 export async function reportCopy(
   context: CatalogueContext,
   input: { name: string; originalSkillId: string; evidence: string },
@@ -42,7 +45,7 @@ export async function reportCopy(
   return toCopyReport(row)
 }
 
-/** By its id, or by a name, which may look like one. */
+/** Finds the original by its id, else by its name: a name may look like an id. */
 async function getOriginal(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await context.database.read.selectFrom('skills').selectAll().where('id', '=', ref).executeTakeFirst()
   return skill && (await canSee(context, skill, caller)) ? skill : getMovedSkill(context, ref, caller)
@@ -66,5 +69,5 @@ async function refuseRepeated(
     .where('original_skill_id', '=', pair.original_skill_id)
     .where('status', '=', 'open')
     .executeTakeFirst()
-  if (open) throw new RegistryError('conflict', 'You reported this already. Await the decision.')
+  if (open) throw new RegistryError('conflict', 'You have already reported this copy. Wait for the decision.')
 }

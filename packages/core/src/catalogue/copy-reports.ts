@@ -9,7 +9,7 @@ import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toCopyReport } from './copy-report-form.ts'
 
-/** GET /copy-reports, for administrators: the oldest first. */
+/** GET /copy-reports, for administrators: oldest first. */
 export async function listCopyReports(
   context: CatalogueContext,
   input: { status?: CopyReportRow['status']; page: number; limit: number },
@@ -30,7 +30,7 @@ export async function listCopyReports(
   return { copyReports: rows.map(toNamedCopyReport), ...toPage(count, page, limit) }
 }
 
-/** PATCH /copy-reports/<id>, for administrators: once. What becomes of the skill they decide apart from it. */
+/** PATCH /copy-reports/<id>, for administrators, once per report. The decision does not change the skill. */
 export async function decideCopyReport(
   context: CatalogueContext,
   input: { id: string; status: 'confirmed' | 'dismissed'; note: string },
@@ -40,7 +40,7 @@ export async function decideCopyReport(
   return context.database.writer.write(async (trx) => {
     const { full_name, original, ...report } = await getNamedReport(trx, id)
     if (report.status !== 'open')
-      throw new RegistryError('invalid_transition', `This report is ${report.status} already; that is final.`)
+      throw new RegistryError('invalid_transition', `This report is already ${report.status}, which is final.`)
     await trx.updateTable('copy_reports').set({ status, note }).where('id', '=', id).execute()
     const data = { id, original, note }
     await recordAudit(trx, { caller, action: `copy.${status}`, subject: full_name, at: context.clock.now(), data })
@@ -50,7 +50,7 @@ export async function decideCopyReport(
 
 async function getNamedReport(trx: WriteTransaction, id: string) {
   const report = await selectNamed(trx).where('copy_reports.id', '=', id).executeTakeFirst()
-  if (!report) throw new RegistryError('not_found', 'There is no report of a copy with this id.')
+  if (!report) throw new RegistryError('not_found', 'There is no copy report with this id.')
   return report
 }
 

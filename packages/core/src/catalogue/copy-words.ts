@@ -1,24 +1,24 @@
-/** Longer bodies are compared as far as this, in UTF-16 units, so that enormous ones cannot hold the event loop. */
+/** Length in UTF-16 units up to which bodies are compared, so that enormous ones cannot block the event loop. */
 export const comparedCharactersMax = 256 * 1024
 
-/** Words of a text as numbers, in order, and where each stands in it. */
+/** The words of a text as hashes, in order, with their positions. */
 export interface Words {
-  /** Words that are the same once folded have the same number; others almost never do. */
+  /** Words that are equal after folding have the same hash; other words almost never do. */
   readonly hashes: Int32Array
   readonly starts: Int32Array
   readonly ends: Int32Array
 }
 
-/** Case and forms of the same character make no difference. */
+/** Normalises case and Unicode forms. */
 export function foldText(text: string): string {
   const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
-  // One character may become 18.
+  // Normalisation may turn one character into 18.
   return folded.slice(0, comparedCharactersMax)
 }
 
 /**
- * The words of a folded text: runs of letters, digits and marks, and single characters of scripts that put no spaces
- * between words. The hash of a word is FNV-1a over its UTF-16 units: it is stored in sketches, and never changes.
+ * Splits a folded text into words: runs of letters, digits and marks, and single characters of scripts without spaces
+ * between words. A word's hash is FNV-1a over its UTF-16 units. It is stored in sketches, so it must never change.
  */
 export function splitWords(folded: string): Words {
   const count = fillBuffers(folded)
@@ -26,23 +26,20 @@ export function splitWords(folded: string): Words {
   return { hashes: hashes.slice(0, count), starts: starts.slice(0, count), ends: ends.slice(0, count) }
 }
 
-/** As {@link splitWords}, where nobody asks where they stand. */
+/** As {@link splitWords}, without the positions. */
 export function hashWords(folded: string): Int32Array {
   const count = fillBuffers(folded)
   return buffers.hashes.slice(0, count)
 }
 
-/** Kept, for making them anew for each text takes longer than filling them. */
+/** Reused: allocating the buffers for each text takes longer than filling them. */
 let buffers = createBuffers(16 * 1024)
 
 function createBuffers(length: number): Words {
   return { hashes: new Int32Array(length), starts: new Int32Array(length), ends: new Int32Array(length) }
 }
 
-/**
- * Returns how many words there are. No closure and no name of the module is met in its loop: either would cost as much
- * as the rest.
- */
+/** Returns the number of words. The loop uses no closure and no module-level name: either would double its time. */
 function fillBuffers(folded: string): number {
   if (folded.length > buffers.hashes.length) buffers = createBuffers(folded.length)
   const { hashes, starts, ends } = buffers
@@ -81,7 +78,7 @@ function fillBuffers(folded: string): number {
   return count
 }
 
-/** Whether a character of this kind belongs to the word before it. */
+/** Whether a character of this kind continues the word before it. */
 function goesOn(kind: Kind, isSingle: boolean): boolean {
   return kind === kinds.mark || kind === (isSingle ? kinds.singleMark : kinds.word)
 }
@@ -89,7 +86,7 @@ function goesOn(kind: Kind, isSingle: boolean): boolean {
 const fnvBasis = 0x811c9dc5 | 0
 const fnvPrime = 0x01000193
 
-/** The single ones come last. */
+/** The single kinds must come last. */
 const kinds = { unknown: 0, none: 1, word: 2, mark: 3, single: 4, singleMark: 5 } as const
 type Kind = (typeof kinds)[keyof typeof kinds]
 
@@ -98,14 +95,14 @@ const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibet
   .map((script) => `\\p{Script=${script}}`)
   .join('')
 const singlePattern = new RegExp(`^[${unspaced}]$`, 'u')
-/** What each character is, found out when it is first met: asking a pattern each time would take most of the time. */
+/** The kind of each character, cached at first use: matching the pattern each time would take most of the time. */
 const known = new Uint8Array(0x110000)
 
 function toKind(code: number): Kind {
   const kind = known[code] as Kind
   if (kind !== kinds.unknown) return kind
   const found = findKind(String.fromCodePoint(code))
-  // Of the half of a pair it stays unknown, so that the other half is looked for each time.
+  // A lone half of a surrogate pair is not cached, since its kind depends on the other half.
   return isHalf(code) ? found : (known[code] = found)
 }
 

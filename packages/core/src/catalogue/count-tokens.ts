@@ -1,11 +1,10 @@
-/** Counts the tokens of a text, or bounds them from above; never fewer than there are. */
+/** Counts the tokens of a text, or an upper bound of them. */
 export type CountTokens = (text: string) => number
 
 let counting: Promise<CountTokens> | undefined
 
 /**
- * The counter of the encoding `o200k_base`. Its table takes 0.4 s to read and 100 MB of memory, so that it is read when
- * somebody first asks for a budget.
+ * The counter of the encoding `o200k_base`. Its table takes 0.4 s and 100 MB of memory, so it is loaded at first use.
  */
 export function getTokenCounter(): Promise<CountTokens> {
   counting ??= createCounter()
@@ -14,14 +13,14 @@ export function getTokenCounter(): Promise<CountTokens> {
 
 async function createCounter(): Promise<CountTokens> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
-  // A text that spells a mark of the encoding, such as the end of a text, is a text like any other.
+  // Treat text that spells a special token of the encoding, such as the end-of-text token, as ordinary text.
   const options = { disallowedSpecial: new Set<string>() }
   return (text) => boundTokens(text, (part) => countTokens(part, options))
 }
 
 /**
- * Merging takes time with the square of the length of what the encoding takes as one piece: a run of letters, or of
- * anything but letters and digits. What is longer than any word counts as many tokens as bytes, which no text exceeds.
+ * Merging takes quadratic time in the length of one piece of the encoding: a run of letters, or of anything but letters
+ * and digits. A run longer than any word is counted as one token per byte, which is an upper bound.
  */
 function boundTokens(text: string, countTokens: CountTokens): number {
   if (!mayHoldLongRun(text)) return countTokens(text)
@@ -29,7 +28,7 @@ function boundTokens(text: string, countTokens: CountTokens): number {
   let from = 0
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{M}]+|[^\p{L}\p{N}]+/gu)) {
     if (run.length <= runCharactersMax) continue
-    // The character before may belong to the run's piece, and so be a token less of what is counted here.
+    // The character before the run may be part of its piece, which makes the count one token higher than the true one.
     tokens += countTokens(text.slice(from, index)) + Buffer.byteLength(run) + 2
     from = index + run.length
   }
@@ -38,7 +37,7 @@ function boundTokens(text: string, countTokens: CountTokens): number {
 
 const runCharactersMax = 256
 
-/** Looks at the kinds of ASCII characters alone, where others may be of either kind: quick, and never wrongly no. */
+/** Checks only ASCII characters and assumes that all others may belong to a run: fast, and without false negatives. */
 function mayHoldLongRun(text: string): boolean {
   let letters = 0
   let others = 0

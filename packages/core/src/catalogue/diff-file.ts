@@ -1,21 +1,21 @@
 import type { FileDiff } from '@skillstead/protocol'
 import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
 
-/** One file in two versions; undefined where it is not in one of them. */
+/** One file in two versions; undefined on the side that lacks it. */
 export interface FilePair {
   readonly path: string
   readonly from: Uint8Array | undefined
   readonly to: Uint8Array | undefined
 }
 
-/** What is larger is not compared: nobody reads it, and it would hold everybody else up. */
+/** Larger files are not compared: the comparison would block the event loop. */
 export const comparedBytesMax = 512 * 1024
 const comparedLinesMax = 10_000
-/** Lines that differ, up to which the shortest way is looked for; its price grows with their square. */
+/** The maximum number of differing lines for which the shortest diff is computed; its time is quadratic in them. */
 const editsMax = 500
 const contextLines = 3
 
-/** The patch of one file, in the form of git. Whatever the files, it takes bounded time. */
+/** The patch of one file in git's format. Takes bounded time for any files. */
 export function diffFile({ path, from, to }: FilePair): FileDiff {
   const status = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed'
   const file = { path, status } as const
@@ -26,12 +26,12 @@ export function diffFile({ path, from, to }: FilePair): FileDiff {
   return { ...file, binary: false, diff: endNames(path, formatPatch(toPatch(path, status, ...texts))) }
 }
 
-/** The status of a file that is too large to look at. */
+/** The diff of a file that is too large to compare. */
 export function omitFile(path: string, status: FileDiff['status']): FileDiff {
   return { path, status, binary: false, diff: null, omitted: 'too large' }
 }
 
-/** Null for what is no text: a NUL, or not UTF-8. A byte order mark stays, for it is part of the file. */
+/** Null for binary content: a NUL byte, or invalid UTF-8. A byte order mark is kept, since it is part of the file. */
 function toText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
@@ -54,7 +54,7 @@ function toPatch(path: string, status: FileDiff['status'], before: string, after
     old: status === 'added' ? '/dev/null' : `a/${path}`,
     new: status === 'removed' ? '/dev/null' : `b/${path}`,
   }
-  // Where one side is empty there is one way only, which is found at once.
+  // With one side empty there is only one diff, which is found at once.
   const isOneSided = before === '' || after === ''
   const options = { context: contextLines, ...(!isOneSided && { maxEditLength: editsMax }) }
   const found = structuredPatch(names.old, names.new, before, after, undefined, undefined, options)
@@ -71,7 +71,7 @@ function toPatch(path: string, status: FileDiff['status'], before: string, after
   }
 }
 
-/** A tab ends a name that has a space in it, as git writes it: `patch` takes no more than the first word otherwise. */
+/** Ends names that contain a space with a tab, as git does: `patch` would read only the first word otherwise. */
 function endNames(path: string, patch: string): string {
   if (!path.includes(' ')) return patch
   return patch.replace(`\n--- a/${path}\n`, endName).replace(`\n+++ b/${path}\n`, endName)
@@ -81,7 +81,7 @@ function endName(line: string): string {
   return `${line.slice(0, -1)}\t\n`
 }
 
-/** Texts that have little in common: all lines of one go, and all of the other come. */
+/** For texts with little in common: removes all old lines and adds all new ones. */
 function toWholeHunk(before: string, after: string): StructuredPatch['hunks'][number] {
   const [gone, come] = [structuredPatch('', '', before, '').hunks[0]!, structuredPatch('', '', '', after).hunks[0]!]
   return {

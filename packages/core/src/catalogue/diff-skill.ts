@@ -12,12 +12,14 @@ import { refuseQuarantined } from './quarantined.ts'
 import { getVersion } from './read-skill.ts'
 import { comparedBytesMax, diffFile, omitFile } from './diff-file.ts'
 
-/** All patches of an answer together; the files after that are listed without theirs. */
+/** Characters of all patches in a response. Further files are listed without a patch. */
 const patchCharactersMax = 2 * 1024 * 1024
-/** What is read and compared for one answer. */
+/** Bytes read and compared for one response. */
 const readBytesMax = 8 * 1024 * 1024
 
-/** GET /skills/<name>/diff: the files that differ between two versions, yanked or not, and what the later one uses. */
+/**
+ * GET /skills/<name>/diff: the files that differ between two versions, yanked or not, and what the newer one accesses.
+ */
 export async function diffSkill(
   context: CatalogueContext,
   input: { name: string; from: string; to: string },
@@ -52,7 +54,7 @@ interface Change {
   readonly rows: readonly [from: FileRow | undefined, to: FileRow | undefined]
 }
 
-/** One file at a time, with a pause after each: others wait no longer than for one. */
+/** Pauses after each file, so that other requests wait for one file at most. */
 async function diffFiles(
   context: CatalogueContext,
   from: readonly FileRow[],

@@ -11,31 +11,34 @@ import { countDownload, getContent } from './read-skill.ts'
 import type { Tables } from '../storage/tables.ts'
 import { answerFor, openShare, type DiscoveryScope } from './discovery-scopes.ts'
 
-/** Where an artifact lies: `pdf-1.4.0.zip` beside an index, in a pack below the owner's name. */
+/** The location of an artifact: `pdf-1.4.0.zip` next to an index; in a pack, below the owner's name. */
 export interface ArtifactPlace {
   readonly scope: DiscoveryScope
   readonly owner?: string
   readonly file: string
 }
 
-/** An artifact before anybody knows whether it is to be sent. */
+/** A located artifact, whose bytes are not read yet. */
 export interface FoundArtifact {
-  /** Strong, quotes included. */
+  /** A strong entity tag, quotes included. */
   readonly etag: string
-  /** What its files have together. */
+  /** Total size of its files. */
   readonly bytes: number
-  /** Reads the bytes; a use of the skill unless `counts` is false. */
+  /** Reads the bytes. Counts as a use of the skill unless `counts` is false. */
   read(options: Pick<CallOptions, 'counts' | 'client' | 'address'>): Promise<Content>
 }
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
 
-/** Finds what an index names. Throws as reading the skill does, `not_found` where the file is none of its artifacts. */
+/**
+ * Finds an artifact named by an index. Throws as reading the skill does, and `not_found` if the file is not an
+ * artifact.
+ */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   return answerFor(context, () => find(context, place, caller))
 }
 
-/** What the name of a file beside an index says: `pdf-1.4.0.zip`. */
+/** Parses the file name of an artifact, such as `pdf-1.4.0.zip`. */
 export function parseArtifactFile(file: string): { name: string; version: string } | undefined {
   const [, name, version] = /^([a-z0-9-]+)-(\d+\.\d+\.\d+)\.(?:zip|md)$/.exec(file) ?? []
   return name === undefined || version === undefined ? undefined : { name, version }
@@ -70,7 +73,7 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
 interface Found {
   readonly fullName: string
   readonly reader: Caller
-  /** The pack that has to hold it. */
+  /** The pack that must contain the skill. */
   readonly packId?: string
 }
 
@@ -98,7 +101,7 @@ async function findSkill(
   }
 }
 
-/** Of any version: a new one may have come since the index was read. */
+/** Accepts any version: a newer one may have been published since the client read the index. */
 async function holds(read: Kysely<Tables>, packId: string, skillId: string): Promise<boolean> {
   const row = await read
     .selectFrom('pack_skills')
@@ -110,5 +113,5 @@ async function holds(read: Kysely<Tables>, packId: string, skillId: string): Pro
 }
 
 function noArtifact(): RegistryError {
-  return new RegistryError('not_found', 'There is no such file beside this index.')
+  return new RegistryError('not_found', 'This index does not list the file.')
 }

@@ -10,14 +10,14 @@ import type { Database } from '../storage/database.ts'
 import type { Tables, VersionRow } from '../storage/tables.ts'
 import { inGroups, readBlobs } from './blob-groups.ts'
 
-/** What an installer downloads of a version: SKILL.md as it is where there is nothing else, or a zip. */
+/** The file that an installer downloads for a version: SKILL.md alone if there are no other files, else a zip. */
 export interface Artifact {
   readonly type: 'skill-md' | 'archive'
-  /** Of the bytes that are downloaded. */
+  /** Digest of the downloaded bytes. */
   readonly digest: string
 }
 
-/** The artifacts of versions, by the digests of their content, worked out once while the process lives. */
+/** The artifacts of versions by content digest, computed once per process. */
 export interface Artifacts {
   /** Null for a version whose SKILL.md installers cannot read. */
   describe(versions: readonly Content[]): Promise<ReadonlyMap<string, Artifact | null>>
@@ -100,7 +100,7 @@ async function* describeBatch(
   for (const { digest, files } of versions) {
     const contents = files.map(({ path, digest: of }) => ({ path, bytes: blobs.get(of)! }))
     yield [digest, await describe(contents, files)]
-    if (performance.now() - startedMs < sliceMs) continue
+    if (performance.now() - startedMs < blockMs) continue
     await setImmediate()
     startedMs = performance.now()
   }
@@ -113,7 +113,7 @@ async function describe(
   const skillMd = contents.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !isStrictlyReadable(new TextDecoder().decode(skillMd.bytes))) return null
   if (files.length === 1) return { type: 'skill-md', digest: files[0]!.digest }
-  // In a thread, for a zip of 16 MiB takes a while.
+  // Hashes in a thread: a zip of 16 MiB takes a while.
   const hash = await webcrypto.subtle.digest('SHA-256', writeZip(contents))
   return { type: 'archive', digest: `sha256:${Buffer.from(hash).toString('hex')}` }
 }

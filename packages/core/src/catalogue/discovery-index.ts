@@ -6,7 +6,7 @@ import type { Artifact } from './discovery-artifacts.ts'
 import { readOffers, type Offer } from './discovery-offers.ts'
 import { answerFor, type DiscoveryScope } from './discovery-scopes.ts'
 
-/** An index of skills that installers read, version 0.2.0. */
+/** An index of skills for installers, version 0.2.0 of the discovery specification. */
 export interface DiscoveryIndex {
   readonly $schema: string
   readonly skills: readonly DiscoveryEntry[]
@@ -18,7 +18,7 @@ interface DiscoveryEntry {
   readonly description: string
   /** Relative to the index. */
   readonly url: string
-  /** Of what is at the `url`. */
+  /** Digest of the file at `url`. */
   readonly digest: string
 }
 
@@ -26,9 +26,9 @@ const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
 const descriptionCharactersMax = 1024
 
 /**
- * The index of a scope. What installers would drop without a word is left out: skills without a name and a description
- * that strict YAML gives, and of two skills with one name the second. Throws `not_found` where nothing is left, for they
- * take an empty index for none.
+ * The index of a scope. Leaves out what installers would drop silently: skills without a name and description that
+ * strict YAML can parse, and the second of two skills with one name. Throws `not_found` if nothing is left, since
+ * installers treat an empty index as missing.
  */
 export function readDiscoveryIndex(
   context: CatalogueContext,
@@ -54,17 +54,19 @@ async function makeIndex(context: CatalogueContext, scope: DiscoveryScope, calle
   return { $schema: schema, skills: [...entries.values()] }
 }
 
-/** An address for ever: a version's content never changes. Packs hold skills of several owners. */
+/**
+ * A permanent URL: a version's content never changes. In packs it includes the owner, since skills have several owners.
+ */
 function toUrl(scope: DiscoveryScope, { owner, name, version }: Offer, type: Artifact['type']): string {
   const file = `${name}-${version}.${type === 'archive' ? 'zip' : 'md'}`
   return scope.of === 'pack' ? `${owner}/${file}` : file
 }
 
 function nothingToInstall([offer]: readonly Offer[]): RegistryError {
-  if (!offer) return new RegistryError('not_found', 'There are no skills to install here.')
+  if (!offer) return new RegistryError('not_found', 'No skills can be installed from here.')
   const { owner, name, version } = offer
   return new RegistryError(
     'not_found',
-    `The SKILL.md of ${owner}/${name}@${version} has no name and description that installers can read.`,
+    `The SKILL.md of ${owner}/${name}@${version} has no name and description that installers can parse.`,
   )
 }

@@ -5,15 +5,15 @@ import { readBlobs } from './blob-groups.ts'
 import { readOffersOfPage, type Offer } from './discovery-offers.ts'
 import { answerFor } from './discovery-scopes.ts'
 
-/** A skill of a page with the files of its latest version, SKILL.md first. */
+/** A listed skill with the files of its latest version, SKILL.md first. */
 export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'description'> {
   readonly fullName: string
   readonly files: readonly FileRow[]
 }
 
 /**
- * A page of all skills that the caller may see, the most downloaded first, each with its files: as many queries for
- * many as for one. What nobody should get together with everything else is left out, so a page may be short.
+ * A page of all skills that the caller may see, most downloaded first, with their files. The number of queries does not
+ * grow with the page. Skills that should not be installed in bulk are left out, so a page may be short.
  */
 export function listOffers(
   context: CatalogueContext,
@@ -34,8 +34,8 @@ export function listOffers(
 }
 
 /**
- * The bytes of files that {@link listOffers} named, by their digests, a few at a time: they are never all in memory.
- * Asks nobody whether the caller may see them.
+ * The bytes of files that {@link listOffers} returned, by digest, in batches, so that they are never all in memory.
+ * Does not check permissions.
  */
 export function readOfferedFiles(
   context: CatalogueContext,

@@ -18,10 +18,10 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
   readonly description: string
 }
 
-/** Installers download everything that an index lists, so an owner's holds the most downloaded ones alone. */
+/** Installers download everything in an index, so an owner's index has only the most downloaded skills. */
 const ownerSkillsMax = 200
 
-/** What is offered in a scope, as far as the caller may see it. Throws as reading the skill or the pack does. */
+/** The skills of a scope that the caller may see. Throws as reading the skill or the pack does. */
 export async function readOffers(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<Offer[]> {
   switch (scope.of) {
     case 'owner':
@@ -37,7 +37,7 @@ export async function readOffers(context: CatalogueContext, scope: DiscoveryScop
   }
 }
 
-/** A page of all skills, the most downloaded first, as far as the caller may see them. */
+/** A page of all skills that the caller may see, most downloaded first. */
 export async function readOffersOfPage(
   context: CatalogueContext,
   { page, limit }: { page: number; limit: number },
@@ -75,7 +75,7 @@ async function readOfOwner(context: CatalogueContext, username: string, caller: 
   const isHis = callerId(caller) === id
   const open: SkillRow['visibility'][] = caller.kind === 'user' ? ['public', 'internal'] : ['public']
   const rows = await selectLatest(context)
-    // First, so that of an owner of thousands only these are joined.
+    // Selected first, so that only these of an owner's thousands of skills are joined.
     .where('skills.id', 'in', (eb) =>
       eb
         .selectFrom('skills')
@@ -89,7 +89,7 @@ async function readOfOwner(context: CatalogueContext, username: string, caller: 
         .limit(ownerSkillsMax),
     )
     .execute()
-  // An order that does not change with the counters, and is the same on both databases.
+  // An order that does not depend on counters and is the same on both databases.
   return (await toOffers(context, rows, caller)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
@@ -130,7 +130,7 @@ const columns = [
   ...(['versions.id', 'versions.digest', 'versions.version', 'scans.verdict'] as const),
 ] as const
 
-/** What the owner set stands for the version that speaks for the skill; of another one its own words are read. */
+/** The owner's metadata applies to the version that describes the skill; any other version uses its own. */
 const saidByVersion = sql<string | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('said')
 
@@ -149,7 +149,7 @@ interface OfferRow extends Pick<
   said: string | null
 }
 
-/** Those that the caller may see, without what nobody should install together with everything else. */
+/** The skills that the caller may see, without those that should not be installed in bulk. */
 async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
   const skills = rows.map(({ skill_id, owner_id, visibility, state, full_name }) => {
     return { id: skill_id, owner_id, visibility, state, full_name }
@@ -163,7 +163,9 @@ async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], ca
     })
 }
 
-/** By the content of the version, or of the latest one by what the owner says of it since. */
+/**
+ * Judges the latest version by the skill's score, which covers later metadata, and other versions by their own verdict.
+ */
 function isDangerous({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }

@@ -4,15 +4,15 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { withShare } from './share-links.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 
-/** What an index is about. */
+/** The skills that an index covers. */
 export type DiscoveryScope =
   | { readonly of: 'owner'; readonly owner: string }
   | { readonly of: 'skill'; readonly owner: string; readonly name: string; readonly version?: string }
   | { readonly of: 'pack'; readonly slug: string }
-  /** A private skill, for whoever holds its link. */
+  /** A private skill, for the holder of its share link. */
   | { readonly of: 'share'; readonly token: string }
 
-/** The skill that a link shares, and who reads it there. Throws `not_found`, the same for every link that shares nothing. */
+/** The skill that a link shares, and the caller who reads it. Throws the same `not_found` for every invalid link. */
 export async function openShare(
   context: CatalogueContext,
   token: string,
@@ -24,11 +24,11 @@ export async function openShare(
     .where('id', '=', holder.sharedSkillId!)
     .where('state', '!=', 'withdrawn')
     .executeTakeFirst()
-  if (!skill) throw new RegistryError('not_found', 'This link has ended, or never was one.')
+  if (!skill) throw new RegistryError('not_found', 'This link does not exist or has expired.')
   return { fullName: skill.full_name, holder }
 }
 
-/** Does what a caller waits for: counted as a call, and a storage that is away is told as such. */
+/** Runs work that a client waits for: counts it as a call and reports unavailable storage as such. */
 export async function answerFor<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
   context.traffic.calls += 1
   try {

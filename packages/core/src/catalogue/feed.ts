@@ -5,17 +5,17 @@ import { EncodedJson } from '../kernel/encoded-json.ts'
 import { signCheckpoint } from '../log/checkpoint.ts'
 import { readTreeHead } from '../log/log-tree.ts'
 
-/** A long poll looks at the change sequence; anything of this process or others that commits ends it. */
+/** Polling interval of the change sequence. A long poll ends when this or another process commits a change. */
 const lookMs = 50
 
-/** A page ends before the entry that would pass this; entries of large versions have a hundred kB each. */
+/** A page ends before the entry that would exceed this size; entries of large versions take hundreds of kB each. */
 const pageBytesMax = 4 * 1024 * 1024
-/** Read at a time, so that a page which ends early has not read its whole limit. */
+/** Rows per read, so that a page which ends early has not read its whole limit. */
 const rowsMax = 50
 
 /**
- * GET /feed: the public log after `since`, in order, as the very texts that the log commits to. With `wait` it answers
- * when there is something, or time is up. A page may end before `limit`; `next` carries on.
+ * GET /feed: the public log after `since`, in order, in the exact texts that the log commits to. With `wait`, the
+ * response waits for an entry or the timeout. A page may end before `limit`; the client continues at `next`.
  */
 export async function readFeed(
   context: CatalogueContext,
@@ -26,7 +26,7 @@ export async function readFeed(
   const head = tree.size
   const { entries, next } = await readPage(context, input, head)
   const { origin, epoch } = context
-  // Of the very tree that the page was read from, so that it speaks for every entry in it.
+  // The checkpoint must be of the tree that the page was read from, so that it covers every entry of the page.
   const { text: checkpoint, tag } = await signCheckpoint(context, tree)
   const end = JSON.stringify({ origin, epoch, next, head, checkpoint })
   const text = `{"entries":[${entries.join(',')}],${end.slice(1)}`
@@ -66,8 +66,9 @@ async function waitForEntries(context: CatalogueContext, since: number, waitSeco
     }
     await setTimeout(lookMs, undefined, { signal: context.waits }).catch(() => {})
   }
-  // The database closes next, and there may be no more reading from it.
-  if (context.closing.aborted) throw new RegistryError('shutting_down', 'The registry is closing; ask again later.')
+  // The database closes next: do not read from it.
+  if (context.closing.aborted)
+    throw new RegistryError('shutting_down', 'The registry is shutting down. Try again later.')
 }
 
 async function readHead(context: CatalogueContext): Promise<{ head: number }> {

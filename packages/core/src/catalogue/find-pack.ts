@@ -4,7 +4,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import type { PackRow } from '../storage/tables.ts'
 import { toStoredSlugs } from './pack-slugs.ts'
 
-/** The pack of a slug, as far as the caller may see it; throws `not_found`. */
+/** The pack with a slug if the caller may see it; throws `not_found`. */
 export async function getPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
   const rows = await context.database.read
     .selectFrom('packs')

@@ -6,7 +6,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { canSee } from './visibility.ts'
 
-/** A skill was asked for by the full name that it had before a transfer. */
+/** Thrown for a full name that the skill had before a transfer. */
 export class SkillMoved extends Error {
   readonly fullName: string
 
@@ -36,8 +36,9 @@ const selectByAlias = keepCompiled((db, { fullName }: { fullName: string }) =>
 )
 
 /**
- * The skill of a name, as far as the caller may see it: `owner/name`, or a short name, which means the
- * caller's own skill of it, else its holder. Throws `not_found`, `taken_down`, or {@link SkillMoved} for a full name from before a transfer.
+ * The skill with a name, if the caller may see it. `ref` is `owner/name`, or a short name, which means the caller's own
+ * skill with that name, else the holder of the short name. Throws `not_found`, `taken_down`, or {@link SkillMoved} for
+ * a full name from before a transfer.
  */
 export async function getSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findSkill(context, ref, caller)
@@ -46,8 +47,8 @@ export async function getSkill(context: CatalogueContext, ref: string, caller: C
 }
 
 /**
- * A skill that was found as it is within the transaction. Since it was found it may have been deleted, hidden, taken down
- * or closed to the caller, or have got a new version or owner. Throws `not_found` and `taken_down`.
+ * Reads a previously found skill again, within the transaction: since then it may have been deleted, hidden, taken down
+ * or closed to the caller, or have a new version or owner. Throws `not_found` and `taken_down`.
  */
 export async function getSkillNow(
   context: CatalogueContext,
@@ -61,12 +62,12 @@ export async function getSkillNow(
   throw new RegistryError('not_found', `There is no skill '${skill.full_name}' any more that you may see.`)
 }
 
-/** As {@link getSkill}, with undefined for what does not exist or may not be seen. */
+/** As {@link getSkill}, but returns undefined if the skill does not exist or the caller may not see it. */
 async function findSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   return ref.includes('/') ? findByFullName(context, ref, caller) : findByShortName(context, ref, caller)
 }
 
-/** As {@link findSkill}, on to where a transfer took the skill: for names in bodies, which no redirect can change. */
+/** As {@link findSkill}, but follows transfers: for names in request bodies, which no redirect can change. */
 export async function findMovedSkill(
   context: CatalogueContext,
   ref: string,
@@ -80,7 +81,7 @@ export async function findMovedSkill(
   }
 }
 
-/** As {@link findMovedSkill}, where a takedown is no more than a reason not to have the skill. */
+/** As {@link findMovedSkill}, but returns undefined for a skill under a takedown. */
 export async function findReadableSkill(
   context: CatalogueContext,
   name: string,
@@ -94,7 +95,7 @@ export async function findReadableSkill(
   }
 }
 
-/** As {@link findMovedSkill}; throws `not_found` for what the caller may not see. */
+/** As {@link findMovedSkill}, but throws `not_found` if the caller may not see the skill. */
 export async function getMovedSkill(context: CatalogueContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findMovedSkill(context, ref, caller)
   if (!skill) throw new RegistryError('not_found', `There is no skill '${ref}' that you may see.`)
@@ -113,7 +114,7 @@ async function findByFullName(
   return undefined
 }
 
-/** A short name means the caller's own skill, even if another skill holds the name, also one that is private. */
+/** A short name means the caller's own skill, private ones included, even if another skill holds the name. */
 async function findByShortName(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow | undefined> {
   const ownName = caller.kind === 'user' ? `${caller.username}/${name}` : undefined
   const [own] = ownName === undefined ? [] : await selectByFullName(context.database.read, { fullName: ownName })

@@ -2,15 +2,15 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import type { ComparedSkill } from './copy-candidates.ts'
 import type { Sketch } from './sketch.ts'
 
-/** When a skill had come to say something. */
+/** When a skill first contained a shared text. */
 interface Since {
   readonly publishedAt: number
   readonly num: number
 }
 
 /**
- * Which of some skills said what they share with a text before any of its own did: half of it had come with a version
- * that was published earlier.
+ * Which of some skills published a shared text earlier than the given skill: half of it had appeared in an earlier
+ * version.
  */
 export async function findEarlier(
   context: CatalogueContext,
@@ -37,7 +37,7 @@ export async function findEarlier(
   return new Set(since.filter(({ theirs, mine }) => isEarlier(times, theirs, mine)).map(({ num }) => num))
 }
 
-/** Infinity where there is none: never. */
+/** Infinity for an empty list. */
 function middleOf(nums: readonly number[]): number {
   return nums.toSorted((a, b) => a - b)[nums.length >> 1] ?? Infinity
 }

@@ -5,7 +5,7 @@ import { findSource } from './show-details.ts'
 import { keepSeen } from './visibility.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
-/** Forks of forks of forks; beyond this nobody reads on. */
+/** The maximum length of a chain of forks that is shown. */
 const chainMax = 32
 
 interface Ancestor {
@@ -14,7 +14,7 @@ interface Ancestor {
   readonly version: string
 }
 
-/** What a skill was forked from, and that from, the nearest first, as far as the caller may see each of them. */
+/** The chain of skills that a skill was forked from, nearest first, limited to those that the caller may see. */
 export async function readForkChain(
   context: CatalogueContext,
   skill: SkillRow,
@@ -31,7 +31,7 @@ export async function readForkChain(
   })
 }
 
-/** One query a step, for each step leads to the next. Names move between skills, so the way could be a round. */
+/** One query per step, since each step names the next. Names can move between skills, so the chain could be a cycle. */
 async function readAncestors(context: CatalogueContext, skill: SkillRow): Promise<Ancestor[]> {
   const ancestors: Ancestor[] = []
   const met = new Set([skill.id])

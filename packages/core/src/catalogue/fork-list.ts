@@ -7,7 +7,7 @@ import { isListedFor } from './listed-query.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns } from './skill-document.ts'
 
-/** GET /skills/<name>/forks: those that the caller may see, newest first. */
+/** GET /skills/<name>/forks: the forks that the caller may see, newest first. */
 export async function listForks(
   context: CatalogueContext,
   { name, page, limit }: { name: string; page: number; limit: number },
@@ -15,7 +15,7 @@ export async function listForks(
 ): Promise<{ skills: Skill[] } & ReturnType<typeof toPage>> {
   const { id, full_name } = await getSkill(context, name, caller)
   const db = context.database.read
-  // A fork names its source as it was called then.
+  // A fork stores the name that its source had then.
   const earlier = await db.selectFrom('aliases').select('full_name').where('skill_id', '=', id).execute()
   const names = [full_name, ...earlier.map((alias) => alias.full_name)]
   const forks = db.selectFrom('skills').where('forked_from', 'in', names).where(isListedFor(caller))

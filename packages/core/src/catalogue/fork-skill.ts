@@ -14,7 +14,10 @@ import { getContent } from './read-skill.ts'
 import { showDetails } from './show-details.ts'
 import { packContent, type SkillPackage } from './skill-package.ts'
 
-/** POST /skills/<name>/fork: the latest version's content and number under the caller's name. Throws `name_taken`. */
+/**
+ * POST /skills/<name>/fork: copies the latest version's content and number to the caller's namespace. Throws
+ * `name_taken`.
+ */
 export async function forkSkill(
   context: CatalogueContext,
   input: { name: string; newName?: string },
@@ -41,7 +44,7 @@ export async function forkSkill(
     content: packed,
     inspection: await inspectPackage(packed, context.clock.now()),
     settings: { visibility: source.visibility, category: source.category, repository: source.repository },
-    // A changelog never changes, and the fork may become public where its source does not.
+    // A changelog never changes, and the fork may become public while its source stays private.
     changelog: source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : '',
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
@@ -65,24 +68,24 @@ async function readStored(context: CatalogueContext, version: VersionRow): Promi
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
-/** A source that is hidden, or was closed since it was read, must not live on under another name. */
+/** A source that was hidden or made private since it was read must not survive under another name. */
 function refuseClosed(read: SkillRow, now: SkillRow): void {
   if (now.state === 'hidden')
-    throw new RegistryError('conflict', `${now.full_name} is hidden, and is forked again once it is shown.`)
+    throw new RegistryError('conflict', `${now.full_name} is hidden and cannot be forked until it is visible again.`)
   if (now.visibility !== read.visibility)
-    throw new RegistryError('conflict', `${now.full_name} has changed since you asked. Look at it again.`)
+    throw new RegistryError('conflict', `${now.full_name} changed its visibility. Read it again before you fork it.`)
 }
 
-/** What would have to wait is published by its new owner, who then hears that it does. */
+/** A fork is never quarantined: the caller may publish the content, which is then quarantined with a notice. */
 function refuseQuarantined(error: unknown): never {
   if (!(error instanceof Quarantined)) throw error
   const { full_name } = error.published.skill
-  const advice = 'Download it and publish it under your name, and an administrator will look at it.'
-  throw new RegistryError('conflict', `The scan of ${full_name} has it wait for an administrator. ${advice}`)
+  const advice = 'Download it and publish it under your name; an administrator then reviews it.'
+  throw new RegistryError('conflict', `A fork of ${full_name} would be quarantined because of its scan. ${advice}`)
 }
 
 async function refuseTaken(trx: WriteTransaction, fullName: string): Promise<void> {
   const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
   if (taken)
-    throw new RegistryError('name_taken', `You have a skill ${fullName} already; give the fork another newName.`)
+    throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName for the fork.`)
 }

@@ -11,46 +11,46 @@ import { readPackageFields, type PackageFields } from './package-fields.ts'
 import { Quarantined, publishVersion, type Publication, type Published } from './publish-version.ts'
 import { checkPackage, packContent, type PackageFile, type PackedContent } from './skill-package.ts'
 
-/** A version from elsewhere, with what its source says of it. */
+/** A version from another registry or source, with the source's metadata. */
 export interface ImportedVersion {
-  /** A username; one that is not there becomes a namespace nobody can sign in as. */
+  /** A username. An unknown one becomes an unclaimed namespace, in which no one can sign in. */
   readonly owner: string
   readonly name: string
   readonly displayName?: string
   readonly skillMd: string
   readonly files?: readonly PackageFile[]
-  /** Used where it is higher than what is there; the next patch otherwise. */
+  /** Used if it is higher than the existing versions. Default: the next patch. */
   readonly version?: string
   readonly license?: string
   readonly category?: string
   readonly repository?: string
   readonly changelog?: string
-  /** Milliseconds since 1970; also what tells one part of a history from another. */
+  /** Milliseconds since 1970. Also distinguishes the versions of an imported history. */
   readonly publishedAt?: number
 }
 
-/** A version that is there now, or that waits. */
+/** A version that was stored, or quarantined. */
 export interface Imported {
   readonly fullName: string
   readonly version: string
-  /** False where the very same was there already. */
+  /** False if the same version was already stored. */
   readonly created: boolean
   readonly warnings: readonly Warning[]
-  /** Where the policy on scans has it wait for an administrator: under this id. */
+  /** The id in quarantine, if the scan policy quarantined the version. */
   readonly quarantineId?: string
   readonly error?: undefined
 }
 
-/** What became of one version of an import; `error` says why it was refused. */
+/** The outcome of one imported version; `error` is the reason for a refusal. */
 export type ImportOutcome = Imported | { readonly error: RegistryError }
 
-/** So many versions are looked up with one query. */
+/** Versions looked up per query. */
 const lookedUpMax = 100
 const bulk = { bulk: true }
 
 /**
- * Publishes versions that were made elsewhere, in their order, under their authors' names. What the source says wins
- * over the frontmatter. Importing the same again changes nothing. One outcome for each, in the same order.
+ * Publishes versions from other sources, in order, under their authors' names. The source's metadata takes precedence
+ * over the frontmatter. Importing the same versions again changes nothing. Returns one outcome per version, in order.
  */
 export async function importVersions(
   context: CatalogueContext,
@@ -58,13 +58,13 @@ export async function importVersions(
   caller: Caller,
 ): Promise<ImportOutcome[]> {
   const prepared = await prepareAll(context, items)
-  // All at once, so that they share commits; the writer keeps their order.
+  // All at once, so that they share commits; the writer preserves their order.
   return Promise.all(
     prepared.map((item) => (item instanceof RegistryError ? { error: item } : store(context, item, caller))),
   )
 }
 
-/** As {@link importVersions} for one; throws what it was refused for. */
+/** As {@link importVersions} for one version; throws the error of a refusal. */
 export async function importVersion(
   context: CatalogueContext,
   item: ImportedVersion,
@@ -75,7 +75,7 @@ export async function importVersion(
   return outcome!
 }
 
-/** A version that could be read, before anything is looked up. */
+/** A version that was parsed, before any look-up. */
 interface Packed {
   readonly item: ImportedVersion
   readonly fields: PackageFields
@@ -83,7 +83,7 @@ interface Packed {
 }
 
 interface Prepared extends Packed {
-  /** Undefined where the version is there already. */
+  /** Undefined if the version is already stored. */
   readonly inspection: Inspection | undefined
 }
 
@@ -102,7 +102,7 @@ async function prepareAll(
 async function pack(item: ImportedVersion): Promise<Packed> {
   const { skillMd, files = [], name, displayName, version, license, category } = item
   checkPackage({ skillMd, files })
-  // A number that is none of ours says nothing; the next patch is taken.
+  // A number that is not a semantic version is ignored; the next patch is used.
   const given = {
     name,
     displayName,
@@ -114,7 +114,7 @@ async function pack(item: ImportedVersion): Promise<Packed> {
   return { item, fields, content: await packContent({ skillMd, files }) }
 }
 
-/** The parts of a history that were imported before; versions never change and never go. */
+/** The versions that were imported before. Versions are immutable and never deleted. */
 async function findThere({ database }: CatalogueContext, packed: readonly Packed[]): Promise<Set<Packed>> {
   const there = new Set<Packed>()
   for (let i = 0; i < packed.length; i += lookedUpMax) {
@@ -190,7 +190,7 @@ async function toPublication(
   }
 }
 
-/** A version that is refused is told of; anything else, such as a full disk, ends the import. */
+/** A refusal is reported as an outcome; any other error, such as a full disk, ends the import. */
 function toRefusal(error: unknown): RegistryError {
   if (error instanceof RegistryError && error.status < 500) return error
   throw error

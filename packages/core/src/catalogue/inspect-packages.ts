@@ -5,37 +5,40 @@ import { toSketch } from './sketch.ts'
 import type { Inspection } from './inspection.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
 
-/** What is asked of a thread: to look at some packages, one after the other. */
+/** A message to a worker thread: packages to inspect in order. */
 export interface InspectionOrder {
   readonly packages: readonly (readonly PackageFile[])[]
   readonly now: number
 }
 
 const workerUrl = toThreadFile(import.meta.url, 'inspect-worker')
-/** Looking takes longer than storing, so that not even two processors are left idle for want of threads. */
+/** Inspecting takes longer than storing, so even with two processors two threads are used. */
 const workersMax = Math.min(3, availableParallelism())
-/** Handing over less than this costs more than looking at it. */
+/** A package smaller than this costs more to send to a thread than to inspect here. */
 const inlineBytesMax = 1024
-/** So much is handed over at a time. A thread has the next order in hand while it is at one. */
+/** Packages per message. A thread gets its next message while it works on one. */
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
 const pool = new WorkerPool<Inspection[], InspectionOrder>({ url: workerUrl, workersMax })
 
-/** Looks at a package before any transaction begins; at all but a small one in another thread. `now` in milliseconds since 1970. */
+/**
+ * Inspects a package before any transaction begins, in another thread unless it is small. `now` in milliseconds since
+ * 1970.
+ */
 export async function inspectPackage(content: PackedContent, now: number): Promise<Inspection> {
   if (content.size <= inlineBytesMax) return inspectHere(content, now)
   const [inspection] = await inspectOrder([content], now)
   return inspection!
 }
 
-/** As {@link inspectPackage} of many, in the same order: for what comes in bulk. */
+/** As {@link inspectPackage} for many packages, in the same order: for imports. */
 export async function inspectMany(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
   const inspections = await Promise.all(toOrders(contents).map((order) => inspectOrder(order, now)))
   return inspections.flat()
 }
 
-/** As {@link inspectMany} of what the packages belong to: what was found, by each of them. */
+/** As {@link inspectMany} for items that contain packages; returns the inspections by item. */
 export async function inspectEach<Item extends { readonly content: PackedContent }>(
   items: readonly Item[],
   now: number,
@@ -66,14 +69,14 @@ function toOrders(contents: readonly PackedContent[]): PackedContent[][] {
   return orders
 }
 
-/** Where a thread breaks down or takes too long, each is looked at by itself, which tells which one it was. */
+/** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
 async function inspectOrder(contents: readonly PackedContent[], now: number): Promise<Inspection[]> {
   const bytes = contents.reduce((sum, { size }) => sum + size, 0)
   const found = await pool.ask(() => ({ packages: contents.map(({ sources }) => sources.map(detach)), now }), bytes)
   return typeof found === 'object' ? found : Promise.all(contents.map((content) => inspectHere(content, now)))
 }
 
-/** With bytes of its own: a small Buffer is a window of a large one, and all of that would be handed over. */
+/** Copies the bytes: a small Buffer may be a view of a large one, all of which would be sent to the thread. */
 function detach({ path, bytes }: PackageFile): PackageFile {
   return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }
 }

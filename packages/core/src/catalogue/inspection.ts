@@ -5,7 +5,7 @@ import type { Sketch } from './sketch.ts'
 import { putScan, toStoredScan, type StoredScan } from './stored-scans.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** What can be said of a version by its content alone. */
+/** What a version's content alone determines. */
 export interface Inspection {
   readonly scan: Security
   readonly access: Access
@@ -21,12 +21,12 @@ export interface InspectedVersion {
   readonly at: number
 }
 
-/** What the public form of a skill shows of it. */
+/** The part that the public form of a skill shows. */
 export interface RecordedInspection {
   readonly scan: StoredScan
 }
 
-/** Stores what was found, in the transaction that stores the version. */
+/** Stores an inspection in the transaction that stores the version. */
 export async function recordInspection(
   trx: WriteTransaction,
   copies: CopyIndex,

@@ -13,7 +13,7 @@ export async function acceptCollaboration(context: CatalogueContext, input: { na
   const what = { action: 'skill.collaborator.accept', subject, cause: { type: 'skill' } as const }
   let role: 'read' | 'write' | undefined
   await changeSkill(context, caller, skill, what, async (trx, before) => {
-    // Read before this transaction: it may have been withdrawn since. What is hidden stays as it is.
+    // Read in this transaction: the invitation may have been withdrawn since. A hidden skill stays as it is.
     const invitation = await trx
       .deleteFrom('invitations')
       .where('skill_id', '=', before.id)
@@ -50,8 +50,8 @@ export async function listInvitations(context: CatalogueContext, caller: Caller)
 }
 
 /**
- * The skill that a user is invited to, by its full or short name; undefined where there is none. The invited user need not
- * be able to see it.
+ * The skill that a user is invited to, by its full or short name, or undefined. The invited user may not be able to see
+ * it otherwise.
  */
 export async function findInvitedSkill(
   context: CatalogueContext,
@@ -67,7 +67,7 @@ export async function findInvitedSkill(
     .where('skills.state', '=', 'live')
     .execute()
   if (skills.length > 1)
-    throw new RegistryError('conflict', `You are invited to more than one skill named '${name}'; give the full name.`)
+    throw new RegistryError('conflict', `You are invited to more than one skill named '${name}'. Use the full name.`)
   return skills[0]
 }
 

@@ -2,14 +2,14 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../storage/tables.ts'
 import type { ComparedSkill } from './copy-candidates.ts'
 
-/** A chain of forks is followed so far. */
+/** The maximum length of a chain of forks that is followed. */
 const generationsMax = 32
 
 type Kin = Pick<ComparedSkill, 'id' | 'forked_from'>
-/** Skills by their ids, each with the ids of itself and of those it was forked from, directly or by others. */
+/** Skill ids, each with the ids of the skill itself and of its direct and indirect fork sources. */
 export type Lineage = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Where skills come from, with a few queries a generation. */
+/** Reads where skills were forked from, with a few queries per generation. */
 export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): Promise<Lineage> {
   const sources = new Map<string, Kin>()
   let names = listUnknown(skills, sources)
@@ -21,7 +21,7 @@ export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): P
   return new Map(skills.map((skill) => [skill.id, climb(skill, sources)]))
 }
 
-/** Whether one comes from the other, or both from the same. */
+/** Whether one skill descends from the other, or both from the same. */
 export function isKin(lineage: Lineage, a: string, b: string): boolean {
   const one = lineage.get(a)
   const other = lineage.get(b)
@@ -33,7 +33,7 @@ function listUnknown(skills: readonly Kin[], sources: ReadonlyMap<string, Kin>):
   return [...names].filter((name): name is string => name !== null && !sources.has(name))
 }
 
-/** By the names that they have, or had before a transfer. */
+/** Finds skills by their current names or the names they had before a transfer. */
 async function findSources(db: Kysely<Tables>, names: readonly string[]): Promise<Map<string, Kin>> {
   const moved = await db
     .selectFrom('aliases')

@@ -20,8 +20,8 @@ interface LoadInput {
 }
 
 /**
- * GET /skills/<name>/load: as much of a skill as an agent asks for. All below `full` stands in the version's row; only
- * `full` reads the document, and counts as a download.
+ * GET /skills/<name>/load: the skill at the level that an agent requests. Levels below `full` are read from the
+ * version's row; only `full` reads the document and counts as a download.
  */
 export async function loadSkill(
   context: CatalogueContext,
@@ -42,7 +42,7 @@ async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: LoadInput)
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 
-/** What the owner set stands for the version that speaks for the skill; another one asked for says what it said. */
+/** The owner's metadata applies to the version that describes the skill; any other version uses its own. */
 async function readParts(
   context: CatalogueContext,
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },

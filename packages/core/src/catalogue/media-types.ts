@@ -1,4 +1,4 @@
-/** What a browser may be told of a published file. Anything that it could run as a page stays plain bytes. */
+/** Media types of published files. Anything that a browser could run as a page is served as plain bytes. */
 const mediaTypes: Record<string, string> = {
   md: 'text/markdown; charset=utf-8',
   txt: 'text/plain; charset=utf-8',
@@ -20,7 +20,7 @@ const mediaTypes: Record<string, string> = {
   zip: 'application/zip',
 }
 
-/** The media type of a file by the end of its name. */
+/** The media type of a file by its extension. */
 export function toContentType(path: string): string {
   const dot = path.lastIndexOf('.')
   return mediaTypes[path.slice(dot + 1).toLowerCase()] ?? 'application/octet-stream'

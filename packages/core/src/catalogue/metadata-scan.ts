@@ -8,21 +8,21 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { toStoredScan, type StoredScan } from './stored-scans.ts'
 import { findInTexts, judgeFindings, toField } from './text-scan.ts'
 
-/** The columns of a skill that hold text for readers. */
+/** The text columns of a skill that readers see. */
 type Described = Pick<
   SkillRow,
   'name' | 'display_name' | 'description' | 'category' | 'license' | 'keywords' | 'deprecation_message'
 >
 
-/** As `skills.metadata_scan` stores it: what was found, and the digest of the texts and of the rules. */
+/** The stored form in `skills.metadata_scan`: the findings, and the digest of the texts and the rules. */
 interface MetadataScan {
   readonly of: string
   readonly findings: readonly ScanFinding[]
 }
 
 /**
- * Scans the effective metadata of a skill, with the changelog of its latest version. Returns the stored form: the one
- * given, where neither the texts nor the rules changed since.
+ * Scans the effective metadata of a skill and the changelog of its latest version. Returns the stored form, which is
+ * the given one if neither the texts nor the rules changed.
  */
 export async function scanMetadata(
   stored: string,
@@ -35,7 +35,7 @@ export async function scanMetadata(
   return JSON.stringify({ of, findings: await findInTexts(texts, at) } satisfies MetadataScan)
 }
 
-/** The scan of a version's content together with that of the metadata: what the skill as a whole is judged by. */
+/** Combines the scan of a version's content with that of the metadata: the whole skill is judged by both. */
 export function joinScans(content: Security, metadataScan: string): Security {
   const found = metadataScan === '' ? [] : parse(metadataScan).findings
   const added = found.filter((finding) => !content.findings.some((other) => isSame(other, finding)))
@@ -50,7 +50,7 @@ export function joinScans(content: Security, metadataScan: string): Security {
   }
 }
 
-/** As {@link joinScans} of a scan in its stored form. */
+/** As {@link joinScans} for a scan in its stored form. */
 export function joinStored(content: StoredScan, metadataScan: string): StoredScan {
   if (metadataScan === '' || parse(metadataScan).findings.length === 0) return content
   const security = JSON.parse(content.report) as Security
@@ -59,7 +59,7 @@ export function joinStored(content: StoredScan, metadataScan: string): StoredSca
 }
 
 /**
- * The warnings about texts of a skill that an update changed. Throws `invalid_skill` with the findings where the policy
+ * The warnings about texts of a skill that an update changed. Throws `invalid_skill` with the findings if the policy
  * would quarantine or refuse a version with them.
  */
 export async function requireMetadata(
@@ -94,7 +94,7 @@ function toTexts(skill: Described, changelog: string): Record<string, string> {
   }
 }
 
-/** Whether SKILL.md holds what was found in the metadata that was read from it: the same at the same words. */
+/** Whether a finding in the metadata is the same as one in the SKILL.md that the metadata was read from. */
 function isSame(inContent: ScanFinding, inMetadata: ScanFinding): boolean {
   if (inContent.path !== 'SKILL.md' || inContent.suppressed) return false
   if (inContent.ruleId !== inMetadata.ruleId || inContent.signal !== inMetadata.signal) return false

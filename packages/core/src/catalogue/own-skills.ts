@@ -7,7 +7,7 @@ import { itemColumns, toSkill } from './skill-document.ts'
 
 const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'updated_at'] as const
 
-/** GET /users/me/skills: all that the caller owns and did not delete, the last changed first. */
+/** GET /users/me/skills: all skills of the caller that are not deleted, last changed first. */
 export async function listOwnSkills(
   context: CatalogueContext,
   { page, limit }: { page: number; limit: number },

@@ -8,7 +8,7 @@ import { canSee } from './visibility.ts'
 import type { PackRow } from '../storage/tables.ts'
 import { toShownSlug } from './pack-slugs.ts'
 
-/** GET /packs/<slug>: a pack with those of its skills that the caller may see. */
+/** GET /packs/<slug>: a pack with its skills that the caller may see. */
 export async function showPack(context: CatalogueContext, pack: PackRow, caller: Caller): Promise<Pack> {
   const rows = await context.database.read
     .selectFrom('pack_skills')
@@ -20,9 +20,9 @@ export async function showPack(context: CatalogueContext, pack: PackRow, caller:
     .execute()
   const shown: typeof rows = []
   for (const row of rows) {
-    // A skill that was taken down is left out of a pack rather than making the pack unreadable.
+    // A skill under a takedown is left out, so that the pack stays readable.
     if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
-    // As in every list: one whose versions are all yanked is not offered, unless the pack names the version.
+    // As in every list, a skill with only yanked versions is left out, unless the pack pins the version.
     if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
     shown.push(row)
   }

@@ -4,7 +4,9 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { showPack } from './pack-form.ts'
 import { toShownSlug } from './pack-slugs.ts'
 
-/** GET /packs: those the caller may see whose name, slug or description holds every word of `q`, newest first. */
+/**
+ * GET /packs: packs that the caller may see whose name, slug or description contains every word of `q`, newest first.
+ */
 export async function listPacks(
   context: CatalogueContext,
   input: { q: string; curator?: string; page: number; limit: number },
@@ -23,7 +25,7 @@ export async function listPacks(
     })
     .orderBy('created_at', 'desc')
     .orderBy('slug')
-  // The databases fold the case of scripts differently, one of them that of ASCII alone; so words are compared here.
+  // The databases fold case differently, SQLite only for ASCII, so words are compared here.
   const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
   const matching = briefs.filter(({ name, slug, description }) => {
     const text = fold(`${name} ${toShownSlug(slug)} ${description}`)
@@ -37,7 +39,7 @@ export async function listPacks(
   return { packs, ...toPage(matching.length, input.page, input.limit) }
 }
 
-/** One form for texts that differ in case alone, or in how accents are written. */
+/** Normalises case and accents. */
 function fold(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }

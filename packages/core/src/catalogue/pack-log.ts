@@ -3,10 +3,13 @@ import type { PackRow } from '../storage/tables.ts'
 import { jsonBytes } from '../log/entry-text.ts'
 import type { Member } from './pack-members.ts'
 
-/** What of a pack's list goes into one entry, which leaves room for the rest of it; a long list takes several. */
+/**
+ * Bytes of a pack's skill list per log entry, which leaves room for its other fields. A long list takes several
+ * entries.
+ */
 const partBytesMax = 32_768
 
-/** What the public log tells of a change to a pack: the pack as everyone sees it now, or that it is gone. */
+/** The public log entries for a change of a pack: its current public state, or its withdrawal. */
 export function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
   const was = before !== undefined && isPublicPack(before)
   if (!isPublicPack(pack)) return was ? [toEntry(pack, { withdrawn: true })] : []
@@ -15,7 +18,7 @@ export function toPackEntries(before: PackRow | undefined, pack: PackRow, member
     .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
   const parts = toParts(skills)
   const { name, description } = pack
-  // The first part begins the list anew, each further one goes on with it.
+  // The first part starts a new list; the others append to it.
   return parts.map((some, i) =>
     toEntry(pack, {
       withdrawn: false,

@@ -4,10 +4,10 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { findReadableSkill } from './find-skill.ts'
 import { getVersion } from './read-skill.ts'
 
-/** A member as a request names it. */
+/** A member as named in a request. */
 export type MemberInput = string | { name: string; version?: string; note?: string }
 
-/** A skill in a pack, found. */
+/** A member with its skill. */
 export interface Member {
   readonly skillId: string
   readonly fullName: string
@@ -16,7 +16,9 @@ export interface Member {
   readonly note: string
 }
 
-/** Finds every member; throws `invalid_request` that names each one that is not there for the caller, or named twice. */
+/**
+ * Finds all members. Throws `invalid_request` that names each one that the caller cannot see or that is listed twice.
+ */
 export async function resolveMembers(
   context: CatalogueContext,
   inputs: readonly MemberInput[],

@@ -3,9 +3,9 @@ import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /**
- * The slug of a private pack is taken for its curator alone, or the answer to others who want it would reveal that the
- * pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can be, until it is shown to others;
- * from then on its slug is taken for everyone, also when it is private again.
+ * The slug of a private pack is taken only for its curator: otherwise a refusal to other users would reveal that the
+ * pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can equal, until it becomes visible
+ * to others. From then on its slug is taken for everyone, even if the pack becomes private again.
  */
 export function toStoredSlug(
   slug: string,
@@ -14,23 +14,24 @@ export function toStoredSlug(
   return visibility === 'private' ? `${curator_id}/${slug}` : slug
 }
 
-/** The slug as it is shown. */
+/** The slug as shown to users. */
 export function toShownSlug(stored: string): string {
   return stored.slice(stored.indexOf('/') + 1)
 }
 
-/** What a pack of this slug may be stored under, as a caller means it: the caller's own private one comes first. */
+/** The stored slugs that a caller's slug may mean; the caller's own private pack comes first. */
 export function toStoredSlugs(slug: string, callerId: string | null): string[] {
   return callerId === null ? [slug] : [`${callerId}/${slug}`, slug]
 }
 
-/** Throws `name_taken` where a new pack, or one that is shown to others from now on, may not have the slug. */
+/** Throws `name_taken` if a new pack, or one that becomes visible to others, cannot have the slug. */
 export async function requireFreeSlug(
   trx: WriteTransaction,
   slug: string,
   pack: Pick<PackRow, 'id' | 'curator_id' | 'visibility'>,
 ): Promise<void> {
-  // The curator could not tell two packs of one slug apart; another's public one may come later, and means less then.
+  // The curator could not address two packs with one slug. If another user's public pack takes the slug later, the
+  // curator's own pack has precedence.
   const taken = await trx
     .selectFrom('packs')
     .select('id')

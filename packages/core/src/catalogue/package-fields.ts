@@ -20,10 +20,10 @@ import {
 } from '@skillstead/skill-format'
 import type { VersionMetadata } from './skill-document.ts'
 
-/** What a request and the SKILL.md in it say together about a version. */
+/** The fields of a version, from the request and its SKILL.md. */
 export interface PackageFields {
   readonly name: string
-  /** Undefined: the next patch. */
+  /** Undefined for the next patch. */
   readonly version: string | undefined
   readonly portable: boolean
   readonly metadata: VersionMetadata
@@ -35,17 +35,17 @@ type Given = Pick<
   'name' | 'version' | 'description' | 'displayName' | 'category' | 'license' | 'keywords'
 >
 
-/** How to take what does not agree, or is not there. */
+/** How to resolve fields that conflict or are missing. */
 export interface ReadingRules {
-  /** An import's record decides over the frontmatter, with a warning; a publisher is asked to decide. */
+  /** The request wins over the frontmatter, with a warning (imports). Default: a conflict is an error. */
   readonly requestWins?: boolean
-  /** Without a description the first paragraph serves, with a warning. */
+  /** A missing description is taken from the first paragraph, with a warning. */
   readonly describeFromBody?: boolean
 }
 
 /**
- * Reads SKILL.md and reconciles it with what the request says: what is not given is read from the frontmatter, what
- * stands in both must agree. Throws `invalid_skill` with each field that does not agree or is missing.
+ * Reads SKILL.md and merges it with the request: fields that the request omits come from the frontmatter, and fields in
+ * both must agree. Throws `invalid_skill` with each field that conflicts or is missing.
  */
 export function readPackageFields(skillMd: string, given: Given, rules: ReadingRules = {}): PackageFields {
   const parsed = parseSkillMd(skillMd)
@@ -60,7 +60,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     if (request === undefined || frontmatter === undefined || request === frontmatter) return request ?? frontmatter
     const message = `is '${request}' in the request and '${frontmatter}' in the frontmatter`
     if (rules.requestWins)
-      warnings.push({ code: 'field_overridden', message: `${field} ${message}; the request's is used.` })
+      warnings.push({ code: 'field_overridden', message: `${field} ${message}; the value in the request is used.` })
     else problems.push({ path: field, message: `${message}; they must agree.` })
     return request
   }
@@ -74,14 +74,14 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   const version = agree('version', given.version, found.version)
   const category = agree('category', given.category, read('category'))
 
-  /** A field of the frontmatter as it is shown. */
+  /** A field of the frontmatter in display form. */
   function read(field: 'description' | 'license' | 'category' | 'displayName'): string | undefined {
     const value = found[field]
     const visible = value && toVisibleText(value)
     if (value !== visible)
       warnings.push({
         code: 'invisible_characters',
-        message: `${field} holds invisible characters, which are not shown.`,
+        message: `${field} contains invisible characters, which are not displayed.`,
       })
     return visible
   }
@@ -91,7 +91,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     const serving = firstParagraph(parsed.body, blocks) || outline.headings[0] || (name ?? '')
     warnings.push({
       code: 'description_from_body',
-      message: 'There is no description; the beginning of the text serves as one.',
+      message: 'There is no description. The beginning of the text is used instead.',
     })
     return serving
   }
@@ -132,14 +132,14 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   }
 }
 
-/** Keywords as they are stored: trimmed, each once, in their order. */
+/** Keywords in stored form: trimmed and distinct, in order. */
 export function cleanKeywords(keywords: readonly string[]): string[] {
   const cleaned = keywords.map((keyword) => toVisibleText(keyword.replaceAll(',', ' ')).trim())
   const bounded = cleaned.map((keyword) => keyword.slice(0, limits.keywordCharactersMax).toWellFormed())
   return [...new Set(bounded.filter((keyword) => keyword !== ''))]
 }
 
-/** One text for a list of keywords, so that two lists agree whatever their order; undefined where there is none. */
+/** One text for a list of keywords, to compare lists in any order; undefined for no list. */
 function joinKeywords(keywords: readonly string[] | undefined): string | undefined {
   return (
     cleanKeywords(keywords ?? [])
@@ -148,18 +148,18 @@ function joinKeywords(keywords: readonly string[] | undefined): string | undefin
   )
 }
 
-/** PostgreSQL has no place for NUL in a text; a document that holds one is served as it is all the same. */
+/** PostgreSQL cannot store NUL in text. The document itself is served unchanged. */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '')
 }
 
-/** Real documents hold values of any length; what is shown is cut, with a word about it, and the content stays whole. */
+/** Real documents have values of any length: the displayed value is cut with a warning, and the content stays whole. */
 function cut(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
   const value = toVisibleText(text)
   if (value.length <= charactersMax) return value
   warnings.push({
     code: 'field_cut',
-    message: `${field} has ${value.length} characters; the first ${charactersMax} are shown.`,
+    message: `${field} has ${value.length} characters. Only the first ${charactersMax} are displayed.`,
   })
   return value.slice(0, charactersMax).toWellFormed()
 }

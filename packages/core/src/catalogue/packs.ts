@@ -14,7 +14,7 @@ import { showPack } from './pack-form.ts'
 import { toPackEntries } from './pack-log.ts'
 import { requireFreeSlug, toShownSlug, toStoredSlug } from './pack-slugs.ts'
 
-/** A pack that was written, with what the scan of its texts found. */
+/** A written pack with the scan findings of its texts. */
 type PackAnswer = Pack & { warnings?: Warning[] }
 
 interface PackInput {
@@ -25,7 +25,10 @@ interface PackInput {
   visibility: PackRow['visibility']
 }
 
-/** POST /packs. Throws `invalid_request` naming each skill that does not exist for the curator, `name_taken` for a slug. */
+/**
+ * POST /packs. Throws `invalid_request` that names each skill the curator cannot see, and `name_taken` for a taken
+ * slug.
+ */
 export async function createPack(context: CatalogueContext, input: PackInput, caller: Caller): Promise<PackAnswer> {
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
@@ -55,7 +58,10 @@ export async function createPack(context: CatalogueContext, input: PackInput, ca
   return { ...(await showPack(context, pack, caller)), ...found }
 }
 
-/** PATCH /packs/<slug>, by the curator. Throws `name_taken` for a private one that is to be shown under a slug of another. */
+/**
+ * PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack becomes visible under a slug that is
+ * taken.
+ */
 export async function updatePack(
   context: CatalogueContext,
   input: { slug: string } & Partial<Omit<PackInput, 'slug'>>,
@@ -101,11 +107,11 @@ export async function deletePack(
   })
 }
 
-/** The pack as it is within the transaction: it was read before, and may be changed or deleted since. */
+/** Reads the pack again within the transaction: it may have been changed or deleted since the first read. */
 async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   if (pack.state === 'live') return pack
-  throw new RegistryError('not_found', `There is no pack '${toShownSlug(pack.slug)}' that you may see.`)
+  throw new RegistryError('not_found', `There is no pack '${toShownSlug(pack.slug)}', or you may not see it.`)
 }
 
 async function getOwnPack(context: CatalogueContext, slug: string, caller: Caller): Promise<PackRow> {
@@ -120,7 +126,7 @@ async function replaceMembers(trx: WriteTransaction, packId: string, members: re
   await addMembers(trx, packId, members, 0)
 }
 
-/** Adds members to a pack, from a position on. */
+/** Adds members to a pack, starting at a position. */
 export async function addMembers(
   trx: WriteTransaction,
   packId: string,
@@ -160,7 +166,7 @@ async function finish(
   what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow },
 ): Promise<void> {
   const { caller, action, before, pack } = what
-  // Read again, so that the log names no skill that turned private since the members were found.
+  // Read again, so that the log names no skill that became private since the members were found.
   const members = await readMembers(trx, pack.id)
   const at = pack.updated_at
   await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })

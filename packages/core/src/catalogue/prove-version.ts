@@ -6,8 +6,8 @@ import { readSignedCheckpoint } from '../log/checkpoint.ts'
 import { proveInclusion } from '../log/log-proofs.ts'
 
 /**
- * The proof that the log holds a version; null for what is not public, of which the log has nothing. Of a mirrored skill
- * it is that of the node which it comes from, made of what is here of its log.
+ * The inclusion proof of a version; null for a version that is not public, since the log has no entry for it. For a
+ * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
  */
 export async function proveVersion(
   context: CatalogueContext,
@@ -21,15 +21,15 @@ export async function proveVersion(
     if (upstream) return upstream
   }
   const found = await findEntry(context, subject)
-  if (!found) throw new RegistryError('internal', `The log of this node has no entry of ${subject}, and should.`)
+  if (!found) throw new RegistryError('internal', `The entry of ${subject} is missing from this node's log.`)
   const { entry, index } = found
-  // Read after the entry, the checkpoint is of a tree that has it.
+  // Read after the entry, so that the checkpoint is of a tree that includes it.
   const { origin, treeSize, rootHash, timeless: checkpoint } = await readSignedCheckpoint(context)
   const { leafHash, inclusionProof } = await proveInclusion(context, index, treeSize)
   return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
 }
 
-/** The newest of its entries: there is one more whenever the skill came into public sight again. */
+/** The newest of its entries: each time the skill becomes public again, the log gets another one. */
 async function findEntry(
   context: CatalogueContext,
   subject: string,

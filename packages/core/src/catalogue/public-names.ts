@@ -1,9 +1,9 @@
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { UsedSkill } from './use-counts.ts'
 
-/** Which public skills names lead to, kept until a skill changes: for what is asked often and needs no more of a skill. */
+/** A cache from names to public skills, valid until a skill changes: for frequent look-ups. */
 export interface PublicNames {
-  /** The skill that a guest gets by a name; `find` looks it up and throws where there is none. */
+  /** The skill that an anonymous caller gets by a name. `find` looks it up on a miss and throws if there is none. */
   get(name: string, find: () => Promise<UsedSkill>): Promise<UsedSkill>
 }
 
@@ -17,12 +17,12 @@ export function createPublicNames(changes: ChangeFollower): PublicNames {
   }, forget)
   return {
     async get(name, find) {
-      const kept = skills.get(name)
-      if (kept !== undefined) return kept
+      const cached = skills.get(name)
+      if (cached !== undefined) return cached
       const position = changes.position
       const skill = await find()
       if (skills.size >= namesMax) skills.clear()
-      // Not where a change came between: it may have been of this very name.
+      // Not cached if a change came in between: it may have been of this name.
       if (position === changes.position) skills.set(name, skill)
       return skill
     },

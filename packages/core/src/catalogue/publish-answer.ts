@@ -10,7 +10,7 @@ import type { Published } from './publish-version.ts'
 import { readDocument, showDetails } from './show-details.ts'
 import { toVersion } from './version-form.ts'
 
-/** What a publish is answered with. */
+/** The response to a publish. */
 export interface PublishAnswer {
   skill: SkillDetails
   version: SkillVersion
@@ -19,10 +19,10 @@ export interface PublishAnswer {
   quarantined?: QuarantinedVersion
 }
 
-/** What a transaction leaves behind, from which the answer is made after it. */
+/** What the transaction returns for the response. */
 export interface Stored {
   readonly skill: SkillRow
-  /** Read before the transaction may be undone. */
+  /** Read before the transaction may be rolled back. */
   readonly document: SkillDocumentRow
   readonly version: VersionRow
   readonly files: readonly FileRow[]
@@ -32,7 +32,7 @@ export interface Stored {
   readonly warnings: readonly Warning[]
 }
 
-/** Reads what the answer needs, within the transaction. */
+/** Reads what the response needs, within the transaction. */
 export async function readBack(trx: WriteTransaction, published: Published): Promise<Stored> {
   const { skill, version, created, warnings, scan, uses } = published
   return {
@@ -47,7 +47,7 @@ export async function readBack(trx: WriteTransaction, published: Published): Pro
   }
 }
 
-/** The answer, as this caller may see it. */
+/** The response as this caller may see it. */
 export async function toAnswer(context: CatalogueContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
   const { skill, document, version, files, security, uses, created, warnings } = stored
   const details = await showDetails(context, skill, caller, document)

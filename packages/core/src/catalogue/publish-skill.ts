@@ -21,8 +21,9 @@ import { requireWriter } from './writers.ts'
 import { canWrite, isOwner, requireOwner } from './visibility.ts'
 
 /**
- * PUT /skills: a new skill, a new version, or new metadata. A version is also an action of the agent whose token comes
- * along. 202 where the policy on scans has the version wait. Throws `invalid_skill`, `version_exists`, `name_taken`, `forbidden` for another user's name or a wrong token.
+ * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
+ * as an action of that agent. Answers 202 if the scan policy quarantines the version. Throws `invalid_skill`,
+ * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
   context: CatalogueContext,
@@ -39,14 +40,14 @@ export async function publishSkill(
   return { status: body.quarantined ? 202 : body.created ? 201 : 200, body }
 }
 
-/** Thrown out of a transaction to undo it, with what it would have answered. */
+/** Thrown out of a transaction to roll it back, with the result it would have had. */
 class Undone extends Error {
   readonly stored: Stored
-  /** The version that has to wait; undefined after a dry run of one that would not. */
+  /** The quarantined version; undefined for a dry run of a version that would not be quarantined. */
   readonly unpublished: Published | undefined
 
   constructor(stored: Stored, unpublished?: Published) {
-    super('Nothing of this is stored.')
+    super('The transaction was rolled back.')
     this.stored = stored
     this.unpublished = unpublished
   }
@@ -95,7 +96,7 @@ async function publishContent(
 
 const quarantineWarning: Warning = {
   code: 'quarantined',
-  message: 'This version would wait until an administrator releases it.',
+  message: 'This version would be quarantined until an administrator releases it.',
 }
 
 async function tryPublish(
@@ -149,7 +150,7 @@ async function updateMetadata(
         .orderBy('yanked')
         .orderBy('sort_key', 'desc')
         .executeTakeFirst()
-      if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet; send its skillMd.`)
+      if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
       const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
       const updated = await readBack(trx, { skill: after, version, created: false, warnings })
       if (input.dryRun) throw new Undone(updated)
@@ -168,7 +169,7 @@ async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 
   }
 }
 
-/** Whose name a publish goes under: the caller's own, or that of the owner who lets the caller write. */
+/** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */
 async function getNamespace(context: CatalogueContext, input: PublishSkillInput, name: string, user: UserCaller) {
   const given = input.name
   const own = { id: user.userId, username: user.username }

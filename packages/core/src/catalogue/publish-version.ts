@@ -20,24 +20,24 @@ import { applySettings, type SkillSettings } from './skill-settings.ts'
 import { toName, type ListedVersion } from './skill-document.ts'
 import type { PackedContent } from './skill-package.ts'
 
-/** Everything about a version that is about to be stored, checked already. */
+/** A checked version to store. */
 export interface Publication {
   readonly owner: Pick<UserRow, 'id' | 'username'>
   readonly publisher: Pick<UserRow, 'id' | 'username'>
   readonly fields: PackageFields
   readonly content: PackedContent
-  /** Left out only where the very content is known to be there already. */
+  /** Omitted only if the same content is known to be stored already. */
   readonly inspection?: Inspection | undefined
   readonly settings: SkillSettings
   readonly changelog: string
-  /** Milliseconds since 1970; now where it is not said. */
+  /** Milliseconds since 1970. Default: now. */
   readonly publishedAt?: number
   readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
-  /** Taken back already where it comes from. */
+  /** Already yanked at its source. */
   readonly yanked?: boolean | undefined
-  /** Part of a history that is imported: its number counts only where it is higher than what is there. */
+  /** Part of an imported history: its number is used only if it is higher than the existing versions. */
   readonly imported?: boolean
-  /** An administrator looked at it: the policy on scans has nothing more to say. */
+  /** An administrator released it from quarantine: the scan policy does not apply. */
   readonly released?: boolean
 }
 
@@ -46,30 +46,31 @@ export interface Published {
   readonly version: VersionRow
   readonly created: boolean
   readonly warnings: readonly Warning[]
-  /** Those of the version, where it was just made. */
+  /** The scan of the version, if it was just created. */
   readonly scan?: Security
-  /** The scan of the version and of the metadata together, by which the policy judged it. */
+  /** The combined scan of the version and the metadata, which the policy judged. */
   readonly judged?: Security
   readonly uses?: ShownAccess
 }
 
 /**
- * Thrown out of a transaction to undo it: the policy on scans has the version wait for an administrator. `published` is
- * what would have come of it.
+ * Thrown out of a transaction to roll it back: the scan policy quarantines the version. `published` is the result it
+ * would have had.
  */
 export class Quarantined extends Error {
   readonly published: Published
 
   constructor(published: Published) {
-    super('The policy on scans holds this version back.')
+    super('The scan policy quarantines this version.')
     this.published = published
   }
 }
 
 /**
- * Stores a version within a transaction: the skill where it is new, the version where its content is, and what the
- * request says of the skill in any case. Throws `version_exists`, `name_taken` and `taken_down`, `invalid_skill` where
- * the policy on scans refuses the version, or metadata that comes with an older one, {@link Quarantined} where it has to wait.
+ * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
+ * applies the request's settings in any case. Throws `version_exists`, `name_taken`, `taken_down`, `invalid_skill` if
+ * the scan policy refuses the version or metadata that comes with an older one, and {@link Quarantined} if it
+ * quarantines the version.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -83,8 +84,8 @@ export async function publishVersion(
   const now = context.clock.now()
   const before = await findTarget(trx, `${publication.owner.username}/${fields.name}`)
   const choice = await chooseVersion(trx, before, publication)
-  // Part of a history that is here already says nothing new: an old one would bring back its old category, and the
-  // next take it away again, a change of the log each time.
+  // An imported version that is already stored changes nothing: an old one would restore its old category, and the next
+  // would revert it, with a log entry each time.
   if (choice.existing && publication.imported) {
     return { skill: before!, version: choice.existing, created: false, warnings: known }
   }
@@ -96,14 +97,14 @@ export async function publishVersion(
     const skill = changed ? await refreshSkill(context, trx, { ...change, cause: { type: 'skill' } }) : before!
     const userId = publication.publisher.id
     if (changed) await context.upstreamQueue.queueSettings(trx, { before, skill, userId, settings })
-    const told = changed ? await requireMetadata(context, trx, { before, after: skill }) : []
-    return { skill, version: choice.existing, created: false, warnings: [...known, ...told] }
+    const fromMetadata = changed ? await requireMetadata(context, trx, { before, after: skill }) : []
+    return { skill, version: choice.existing, created: false, warnings: [...known, ...fromMetadata] }
   }
   const { imported, released, owner } = publication
   if (!imported && !released) {
     await requireStorage(context, trx, owner, { name: 'this version', bytes: publication.content.size })
   }
-  if (!inspection) throw new TypeError('Content that is not there yet is inspected before it is published.')
+  if (!inspection) throw new TypeError('Inspect new content before you publish it.')
   if (before?.stub)
     await trx
       .updateTable('skills')
@@ -122,8 +123,8 @@ export async function publishVersion(
   const judged = isLatest ? joinScans(scan, stored.skill.metadata_scan) : scan
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: stored.skill }) : []
-  const told = [...warnings, ...toScanWarnings(judged), ...inMetadata]
-  const published = { ...stored, created: true, warnings: told, scan, judged }
+  const allWarnings = [...warnings, ...toScanWarnings(judged), ...inMetadata]
+  const published = { ...stored, created: true, warnings: allWarnings, scan, judged }
   const action = released ? 'warn' : toAction(context.scanPolicy, judged)
   if (action === 'refuse') throw toScanRefusal(judged)
   if (action === 'quarantine') throw new Quarantined(published)
@@ -134,25 +135,25 @@ export async function publishVersion(
   return published
 }
 
-/** A publication that was looked at. */
+/** A publication with its inspection. */
 type Inspected = Publication & { readonly inspection: Inspection }
 
-/** A version that is to be stored, of a skill whose row is there. */
+/** A version to store for a skill whose row exists. */
 export interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayHold'> {
   readonly publication: Inspected
   readonly number: string
-  /** The versions that are there, highest first. */
+  /** The existing versions, highest first. */
   readonly others: readonly ListedVersion[]
 }
 
-/** What came of it. */
+/** The stored version. */
 export interface StoredVersion {
   readonly skill: SkillRow
   readonly version: VersionRow
   readonly uses: ShownAccess
 }
 
-/** Stores a version under a number that is free, with its content and what was found in it, and refreshes its skill. */
+/** Stores a version under a free number, with its content and inspection, and refreshes its skill. */
 export async function storeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -162,7 +163,7 @@ export async function storeVersion(
   const { inspection } = publication
   const version = await insertVersion(trx, skillId, number, publication, at)
   const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection, at })
-  // The first version widens nothing.
+  // The first version has nothing to be compared with.
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
   const uses = before
@@ -177,7 +178,7 @@ export async function storeVersion(
   return { skill, version, uses }
 }
 
-/** Writes a version that was stored into the audit, and tells those who wait for it. */
+/** Records a stored version in the audit log and emits its events. */
 export async function announceVersion(
   context: CatalogueContext,
   trx: WriteTransaction,

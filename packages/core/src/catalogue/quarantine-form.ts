@@ -1,7 +1,7 @@
 import { type QuarantinedVersion, type Security, toTimestamp } from '@skillstead/protocol'
 import type { HeldVersionRow } from '../storage/rows-scans.ts'
 
-/** The public form of a version that waits; `publisher` is the name of who published it. */
+/** The public form of a quarantined version; `publisher` is the publisher's username. */
 export function toQuarantinedVersion(row: HeldVersionRow & { publisher: string }): QuarantinedVersion {
   return {
     id: row.id,

@@ -10,20 +10,20 @@ import type { HeldVersionRow } from '../storage/rows-scans.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toQuarantinedVersion } from './quarantine-form.ts'
 
-/** A publication as a quarantined version keeps it: all but its content and what was found in that. */
+/** A publication as stored in quarantine: without its content and inspection, which are stored apart. */
 export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
 
-/** What is to wait. */
+/** The version to quarantine. */
 interface Holding {
   readonly publication: Publication & { readonly inspection: Inspection }
-  /** What would have come of it: its number, and the scan by which the policy judged it. */
+  /** The result it would have had: its number, and the scan that the policy judged. */
   readonly unpublished: Published
   readonly agentId?: string | undefined
 }
 
 /**
- * Keeps a version apart until an administrator releases it. The same content again is the same version that waits, as it
- * was asked for last. Throws `conflict` where too many of its owner's wait already.
+ * Quarantines a version until an administrator releases it. The same content again replaces the earlier request. Throws
+ * `conflict` if its owner has too many quarantined versions.
  */
 export async function quarantineVersion(
   context: CatalogueContext,
@@ -79,7 +79,7 @@ async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner'])
   if (count < limits.quarantinedPerUserMax) return
   throw new RegistryError(
     'conflict',
-    `${limits.quarantinedPerUserMax} versions of ${owner.username} wait for an administrator already. Withdraw one, or wait.`,
+    `${limits.quarantinedPerUserMax} versions of ${owner.username} are already quarantined. Withdraw one, or wait until one is decided.`,
   )
 }
 

@@ -5,8 +5,8 @@ import type { SkillRow, Tables, VersionRow } from '../storage/tables.ts'
 import { readFiles } from './version-files.ts'
 
 /**
- * Throws `not_found` for a version that was stored before paths of git were refused: git
- * would run what its config names. A rescan yanks it; its details and findings stay visible.
+ * Throws `not_found` for a version that was stored before git paths were refused: git would run what its config names.
+ * A rescan yanks the version; its details and findings stay visible.
  */
 export async function refuseQuarantined(
   db: Kysely<Tables>,
@@ -19,7 +19,10 @@ export async function refuseQuarantined(
   throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
 }
 
-/** Whether versions, by their ids, are quarantined like that; each is read once, since requests ask for all its files. */
+/**
+ * Returns a check whether versions, by id, are quarantined like that. Each version is read once, since clients request
+ * all its files.
+ */
 export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
   const known = new Map<string, boolean>()
   return async (versionId) => {

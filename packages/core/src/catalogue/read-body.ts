@@ -5,14 +5,14 @@ import { getVersion } from './read-skill.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { decodeSkillMd, readWords } from './sketch.ts'
 
-/** A SKILL.md as far as it is compared. */
+/** A SKILL.md up to the length that is compared. */
 export interface ComparedDocument {
   readonly skillMd: string
-  /** Of its body. */
+  /** The words of its body. */
   readonly words: Int32Array
 }
 
-/** The latest version's SKILL.md; throws `not_found` where there is no such version. */
+/** The latest version's SKILL.md. Throws `not_found` if there is no such version. */
 export async function readLatest(context: CatalogueContext, skill: SkillRow): Promise<ComparedDocument> {
   if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
   const { id } = await getVersion(context, skill, skill.latest_version)
@@ -26,7 +26,7 @@ interface Source {
   readonly size: number
 }
 
-/** Versions' SKILL.md, by the ids of the versions. */
+/** The SKILL.md of versions, by version id. */
 export async function readSources(
   context: CatalogueContext,
   versionIds: readonly string[],
@@ -48,8 +48,8 @@ async function readDocument(context: CatalogueContext, digest: string): Promise<
 }
 
 /**
- * A SKILL.md that is compared beside others; undefined where its bytes are lost or damaged, which is doctor's to tell and
- * nobody else's concern.
+ * A SKILL.md for a comparison. Undefined if its bytes are lost or damaged: doctor reports that, and the comparison goes
+ * on without it.
  */
 export async function findSkillMd(context: CatalogueContext, digest: string): Promise<string | undefined> {
   try {
@@ -61,7 +61,7 @@ export async function findSkillMd(context: CatalogueContext, digest: string): Pr
   }
 }
 
-/** Told by zlib, rather than by a database that is busy. */
+/** An error of zlib, as opposed to a busy database. */
 function isDamage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

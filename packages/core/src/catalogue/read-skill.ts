@@ -20,7 +20,7 @@ import { toAnswer, toName, type VersionMetadata } from './skill-document.ts'
 import { toVersion } from './version-form.ts'
 import { isOwner } from './visibility.ts'
 
-/** GET /skills/<name>: the details, as bytes that are kept until something of the skill changes. */
+/** GET /skills/<name>: the details, as bytes that are cached until the skill changes. */
 export async function showSkill(
   context: CatalogueContext,
   { name, version }: { name: string; version?: string },
@@ -28,8 +28,8 @@ export async function showSkill(
 ): Promise<EncodedJson | SkillDetails> {
   const isForAll = seesPublicOnly(caller)
   if (isForAll && version === undefined) {
-    const kept = context.answers.get(name)
-    if (kept) return kept
+    const cached = context.answers.get(name)
+    if (cached) return cached
   }
   const position = context.changes.position
   const skill = await getSkill(context, name, caller)
@@ -40,14 +40,14 @@ export async function showSkill(
     await readDocument(context.database.read, skill.id),
     await findForkedFrom(context, skill, caller),
   )
-  // Kept for guests alone, and not when a change came between reading and keeping. What a fork shows changes with its
-  // source, of which nobody tells here.
+  // Cached only for anonymous callers, and only if no change came in between. A fork is not cached: its source may
+  // change without a notification here.
   if (isForAll && skill.forked_from === null && position === context.changes.position)
     context.answers.put(name, skill.id, answer)
   return answer
 }
 
-/** GET /skills/<name>/versions: highest first, yanked ones among them. */
+/** GET /skills/<name>/versions: highest first, including yanked ones. */
 export async function listVersions(
   context: CatalogueContext,
   { name, page, limit }: { name: string; page: number; limit: number },
@@ -76,7 +76,7 @@ export async function showVersion(context: CatalogueContext, input: { name: stri
   return toVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
 }
 
-/** GET /skills/<name>/skill.md: the document as it was published. */
+/** GET /skills/<name>/skill.md: the document as published. */
 export async function readSkillMd(
   context: CatalogueContext,
   input: { name: string; version?: string },
@@ -91,7 +91,7 @@ export async function readSkillMd(
   return { contentType: 'text/markdown; charset=utf-8', body, etag: `"${digest}"` }
 }
 
-/** GET /skills/<name>/archive: a zip that is the same to the byte every time. */
+/** GET /skills/<name>/archive: a zip with the same bytes every time. */
 export async function readArchiveOf(
   context: CatalogueContext,
   input: { name: string; version?: string },
@@ -122,7 +122,7 @@ export async function readFile(
     .where('version_id', '=', version.id)
     .where('path', '=', input.path)
     .executeTakeFirst()
-  if (!file) throw new RegistryError('not_found', `${skill.full_name}@${version.version} has no file of this path.`)
+  if (!file) throw new RegistryError('not_found', `${skill.full_name}@${version.version} has no file with this path.`)
   const contentType = toContentType(input.path)
   return {
     contentType,
@@ -132,7 +132,7 @@ export async function readFile(
   }
 }
 
-/** The version of a skill by its number, yanked or not; throws `not_found`. */
+/** The version of a skill by number, yanked or not; throws `not_found`. */
 export async function getVersion(context: CatalogueContext, skill: SkillRow, number: string): Promise<VersionRow> {
   const version = await context.database.read
     .selectFrom('versions')
@@ -144,17 +144,20 @@ export async function getVersion(context: CatalogueContext, skill: SkillRow, num
   return version
 }
 
-/** A skill and the version whose content a caller reads: the one asked for, yanked or not, or the latest. */
+/** The skill and the version that a caller reads: the requested one, yanked or not, or the latest. */
 export async function getContent(context: CatalogueContext, input: { name: string; version?: string }, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
   if (skill.stub === 1) {
-    throw new RegistryError('not_found', `${skill.full_name} is known by name only: nobody has published it here.`)
+    throw new RegistryError(
+      'not_found',
+      `${skill.full_name} is known by name only: its owner has not published it here.`,
+    )
   }
   if (number === '') {
     throw new RegistryError(
       'not_found',
-      `${skill.full_name} has no version to serve by default; ask for one by its number.`,
+      `${skill.full_name} has no latest version because all are yanked. Request a version by its number.`,
     )
   }
   const version = await getVersion(context, skill, number)
@@ -171,7 +174,8 @@ async function showAtVersion(context: CatalogueContext, skill: SkillRow, number:
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
   const publishedAt = toTimestamp(version.published_at)
-  // What the owner set stands for the version that describes the skill, in its text and its scan; others have their own.
+  // The owner's metadata applies to the version that describes the skill, in text and scan; any other version uses its
+  // own.
   const isDescribing = skill.described_by === number
   const said = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
@@ -180,7 +184,7 @@ async function showAtVersion(context: CatalogueContext, skill: SkillRow, number:
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
 }
 
-/** Counts a download by anybody but the owner, unless the call is none. */
+/** Counts a download by anyone but the owner, unless the call does not count. */
 export function countDownload(context: CatalogueContext, skill: SkillRow, caller: Caller, options: CallOptions): void {
   if (options.counts !== false && !isOwner(skill, caller)) {
     context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)

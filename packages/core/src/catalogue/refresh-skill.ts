@@ -21,11 +21,11 @@ import { readContent, type VersionContents } from './version-contents.ts'
 interface KnownVersion {
   readonly id: string
   readonly content: VersionContent
-  /** All versions, with this one, highest first. */
+  /** All versions including this one, highest first. */
   readonly versions: readonly ListedVersion[]
 }
 
-/** A change of a skill whose own rows are written already. */
+/** A change of a skill whose own rows are already written. */
 export interface SkillChange {
   readonly skillId: string
   /** The row before the change; undefined for a new skill. */
@@ -33,15 +33,15 @@ export interface SkillChange {
   readonly cause: SkillCause
   /** Milliseconds since 1970. */
   readonly at: number
-  /** A version that was just stored, which need not be read again. */
+  /** A version that was just stored and need not be read again. */
   readonly known?: KnownVersion
-  /** The entry of an upstream's log to relay in place of an entry of our own. */
+  /** The entry of an upstream's log to relay instead of an entry of this node. */
   readonly relay?: LogDraft
   /** Whether the skill may claim its short name. Default: true, except for mirrored skills. */
   readonly mayHold?: boolean
 }
 
-/** A change on its way through the projections, each of which reads what those before it found. */
+/** The state of a change as it passes through the projections; each reads the results of those before it. */
 interface ProjectedChange extends SkillChange {
   readonly context: RefreshContext
   readonly versions: readonly ListedVersion[]
@@ -54,7 +54,7 @@ interface ProjectedChange extends SkillChange {
   scan?: LatestVersion['scan']
 }
 
-/** What a refresh works with. */
+/** Dependencies of a refresh. */
 export type RefreshContext = Pick<CatalogueContext, 'database' | 'reputation' | 'upstreamLogs'>
 
 /**
@@ -85,7 +85,7 @@ export async function refreshSkill(
 ): Promise<SkillRow> {
   const { skillId, known } = change
   const [skill] = await selectSkill(trx, { id: skillId })
-  if (!skill) throw new TypeError('A skill is refreshed after its row was stored.')
+  if (!skill) throw new TypeError('Insert the row of a skill before you refresh it.')
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectVersions(trx, { skillId }))
   const latestRow = versions.find((version) => version.yanked === 0)

@@ -5,10 +5,10 @@ import type { WriteTransaction } from '../storage/writer.ts'
 const topic = 'verification.skills'
 const minuteMs = 60_000
 const retryDelaysMs = [minuteMs, 10 * minuteMs, 60 * minuteMs]
-/** Skills of one transaction, which nothing else is written beside. */
-const sliceSkills = 25
+/** Skills per transaction; no other write runs during one. */
+const batchSkills = 25
 
-/** Takes the rest of authors' skills from the outbox. */
+/** Handles outbox jobs that refresh the remaining skills of an author. */
 export function handleVerifiedSkills(context: CatalogueContext): void {
   context.outbox.handle(topic, {
     retryDelaysMs,
@@ -18,8 +18,8 @@ export function handleVerifiedSkills(context: CatalogueContext): void {
 }
 
 /**
- * Brings the mark `verified` of an author's skills up to date after the author was verified, or no longer is: the first
- * ones at once, the rest from the outbox.
+ * Updates `verified` on an author's skills after the author was verified or lost the verification: the first batch at
+ * once, the rest through the outbox.
  */
 export async function refreshVerifiedSkills(
   context: CatalogueContext,
@@ -35,11 +35,11 @@ export async function refreshVerifiedSkills(
     .where('latest_version', '!=', '')
     .where('id', '>', after)
     .orderBy('id')
-    .limit(sliceSkills)
+    .limit(batchSkills)
     .execute()
   const at = context.clock.now()
   for (const before of skills)
     await refreshSkill(context, trx, { skillId: before.id, before, cause: { type: 'judgement' }, at })
-  if (skills.length < sliceSkills) return
+  if (skills.length < batchSkills) return
   await context.outbox.enqueue(trx, { topic, payload: { userId, after: skills.at(-1)!.id } })
 }

@@ -4,7 +4,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import { putSkillText, removeSkillText } from '../storage/text-search.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** Brings the full-text index up to date with a skill. */
+/** Updates the full-text index for a skill. */
 export async function indexSkillText(
   trx: WriteTransaction,
   dialect: Dialect,

@@ -11,7 +11,10 @@ import { requireOwner } from './visibility.ts'
 const dayMs = 24 * 60 * 60 * 1000
 const sharesMax = 100
 
-/** POST /skills/<name>/shares: a token that lets whoever holds it read the skill until it expires; shown this once. */
+/**
+ * POST /skills/<name>/shares: creates a token that gives its holder read access to the skill until it expires. The
+ * token is shown once.
+ */
 export async function createShare(
   context: CatalogueContext,
   input: { name: string; expiresInDays: number },
@@ -29,7 +32,7 @@ export async function createShare(
   }
   await context.database.writer.write(async (trx) => {
     requireOwner(await getSkillNow(context, trx, skill, caller), caller)
-    // What has expired is of no use to anybody, and need not be listed.
+    // Expired links are useless and not listed.
     await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
     const { count } = await trx
       .selectFrom('shares')
@@ -37,14 +40,14 @@ export async function createShare(
       .where('skill_id', '=', skill.id)
       .executeTakeFirstOrThrow()
     if (count >= sharesMax)
-      throw new RegistryError('conflict', `${skill.full_name} has ${sharesMax} links already. Delete one first.`)
+      throw new RegistryError('conflict', `${skill.full_name} already has ${sharesMax} share links. Delete one first.`)
     await trx.insertInto('shares').values(row).execute()
     await recordAudit(trx, { caller, action: 'skill.share', subject: skill.full_name, at: now })
   })
   return { ...toShare(row), token }
 }
 
-/** GET /skills/<name>/shares: those that have not expired, newest first. */
+/** GET /skills/<name>/shares: links that have not expired, newest first. */
 export async function listShares(context: CatalogueContext, input: { name: string }, caller: Caller) {
   const skill = await getOwned(context, input.name, caller)
   const rows = await context.database.read
@@ -57,7 +60,7 @@ export async function listShares(context: CatalogueContext, input: { name: strin
   return { shares: rows.map(toShare), total: rows.length }
 }
 
-/** DELETE /skills/<name>/shares/<id>: the link ends at once. */
+/** DELETE /skills/<name>/shares/<id>: revokes the link at once. */
 export async function deleteShare(
   context: CatalogueContext,
   input: { name: string; id: string },
@@ -72,7 +75,7 @@ export async function deleteShare(
       .where('id', '=', input.id)
       .executeTakeFirst()
     if (deleted.numDeletedRows === 0n)
-      throw new RegistryError('not_found', `${skill.full_name} has no link of this id.`)
+      throw new RegistryError('not_found', `${skill.full_name} has no share link with this id.`)
     await recordAudit(trx, {
       caller,
       action: 'skill.unshare',
@@ -82,7 +85,9 @@ export async function deleteShare(
   })
 }
 
-/** A caller with a link: may also read the skill that it shares. Throws `not_found` for a link that has ended. */
+/**
+ * The caller with read access to the skill of a share link. Throws `not_found` for a link that expired or was revoked.
+ */
 export async function withShare(context: CatalogueContext, caller: Caller, token: string): Promise<Caller> {
   const share = await context.database.read
     .selectFrom('shares')
@@ -90,15 +95,15 @@ export async function withShare(context: CatalogueContext, caller: Caller, token
     .innerJoin('users', 'users.id', 'skills.owner_id')
     .select(['shares.skill_id', 'shares.expires_at'])
     .where('token_hash', '=', hashToken(token))
-    // Nothing that a disabled user shared is served; the links work again when an administrator enables the user.
+    // Links of a disabled user stop working until an administrator enables the user again.
     .where('users.disabled', '=', 0)
     .executeTakeFirst()
   if (!share || share.expires_at <= context.clock.now())
-    throw new RegistryError('not_found', 'This link has ended, or never was one.')
+    throw new RegistryError('not_found', 'This link does not exist or has expired.')
   return { ...caller, sharedSkillId: share.skill_id }
 }
 
-/** Who else reads a skill is for its owner alone to say. */
+/** Only the owner may see who else can read a skill. */
 async function getOwned(context: CatalogueContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   requireOwner(skill, caller)

@@ -1,22 +1,19 @@
 import { foldText, hashWords } from './copy-words.ts'
 
-/** How many words, or characters of scripts without spaces, stand in one shingle. */
+/** Words per shingle; in scripts without spaces, characters. */
 export const shingleWords = 5
-/** Shingles are whole numbers below this: what both databases and a double hold exactly. */
+/** Shingles are integers below this, so that both databases and a double store them exactly. */
 export const shingleRange = 2 ** 47
 
-/** The words of a body, what stands after the frontmatter of a SKILL.md, as numbers. */
+/** The hashed words of a body, the part of a SKILL.md after its frontmatter. */
 export function toWords(body: string): Int32Array {
   return hashWords(foldText(body))
 }
 
-/**
- * The distinct shingles of so many words that are below a bound, without those of common boilerplate, in the order of
- * their numbers.
- */
+/** The distinct shingles of `length` words below a bound, in ascending order, without common boilerplate. */
 export function toShingles(words: Int32Array, length = shingleWords, bound = shingleRange): Float64Array {
   const found = new Float64Array(Math.max(0, words.length - length + 1))
-  // The upper part of most is over the bound already, and then the lower one does not matter.
+  // In most cases the upper part alone exceeds the bound, and the lower part is not computed.
   const highMax = bound / lowRange
   let count = 0
   for (let i = 0; i + length <= words.length; i++) {
@@ -36,8 +33,8 @@ export function toShingles(words: Int32Array, length = shingleWords, bound = shi
 }
 
 /**
- * The number of the words from a place on: 32 bits and 15 more of another mixture of them, both with the finish of
- * MurmurHash3, evenly spread over {@link shingleRange}. It is stored in sketches, and never changes.
+ * The shingle at a position: 32 bits, and 15 more from another mix of the same words, both finished as in MurmurHash3,
+ * evenly distributed over {@link shingleRange}. It is stored in sketches, so it must never change.
  */
 export function hashShingle(words: Int32Array, from: number, length: number): number {
   return hashHigh(words, from, length) * lowRange + hashLow(words, from, length)
@@ -67,8 +64,8 @@ function finish(hash: number): number {
 }
 
 /**
- * What very many skills say without one having it from the other: headings of templates, licences, the frame of a
- * command. A fixed list, so that two bodies are as similar tomorrow as they are today, whatever else is published.
+ * Text that many skills contain independently: headings of templates, licences, the frame of a command. A fixed list,
+ * so that the similarity of two bodies does not depend on what else is published.
  */
 const boilerplate = [
   'when to use this skill',
@@ -113,7 +110,7 @@ const boilerplate = [
 
 const boilerplateShingles = new Set(boilerplate.flatMap(listShingles))
 
-/** Whether a shingle is one of common boilerplate, which is no sign of copying. */
+/** Whether a shingle is common boilerplate, which is no sign of copying. */
 export function isBoilerplate(shingle: number): boolean {
   return boilerplateShingles.has(shingle)
 }

@@ -3,7 +3,7 @@ import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { isPublicMatter } from './skill-log.ts'
 
-/** The first public skill of a short name holds it for ever. Tells whether this skill is the holder. */
+/** The first public skill with a short name holds it permanently. Returns whether this skill holds it. */
 export async function claimShortName(
   trx: WriteTransaction,
   before: SkillRow | undefined,

@@ -8,7 +8,7 @@ import { showName } from './shown-names.ts'
 import { toDetails, type ForkedFrom } from './skill-document.ts'
 import { canSee } from './visibility.ts'
 
-/** The whole public form of a skill, as this caller may see it. `document` where the stored one is not that of the row. */
+/** The complete public form of a skill for this caller. Pass `document` if the stored one does not match the row. */
 export async function showDetails(
   context: CatalogueContext,
   skill: SkillRow,
@@ -27,11 +27,11 @@ const selectDocument = keepCompiled((db, { skillId }: { skillId: string }) =>
 /** The stored public form of a skill. */
 export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
   const [row] = await selectDocument(db, { skillId })
-  if (!row) throw new TypeError('Every skill has its document.')
+  if (!row) throw new TypeError('The document of the skill is missing.')
   return row
 }
 
-/** Where a fork comes from; null also where the caller may not see the source, as it is now. */
+/** The source of a fork; null if the caller may not see it now. */
 export async function findForkedFrom(context: CatalogueContext, skill: SkillRow, caller: Caller): Promise<ForkedFrom> {
   if (skill.forked_from === null) return null
   const source = await findSource(context.database.read, skill.forked_from)
@@ -39,7 +39,7 @@ export async function findForkedFrom(context: CatalogueContext, skill: SkillRow,
   return { fullName: skill.forked_from, version: skill.forked_from_version ?? '' }
 }
 
-/** The skill that a fork was made of, also where a transfer gave it another name. */
+/** The skill that a fork was made from, even if a transfer renamed it. */
 export async function findSource(db: Kysely<Tables>, fullName: string): Promise<SkillRow | undefined> {
   const named = await db.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
   if (named) return named
@@ -51,7 +51,7 @@ export async function findSource(db: Kysely<Tables>, fullName: string): Promise<
     .executeTakeFirst()
 }
 
-/** A source under a takedown is left out of its fork rather than making the fork unreadable. */
+/** A source under a takedown is left out, so that its fork stays readable. */
 async function isSeen(context: CatalogueContext, source: SkillRow, caller: Caller): Promise<boolean> {
   try {
     return await canSee(context, source, caller)

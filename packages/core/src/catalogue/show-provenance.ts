@@ -10,8 +10,8 @@ import { readForkChain } from './fork-chain.ts'
 import { proveVersion } from './prove-version.ts'
 
 /**
- * GET /skills/<name>/provenance: who published a version and when, where it comes from, and the proof that the log holds
- * it, signed, so that all of it can be checked with the node's public key alone.
+ * GET /skills/<name>/provenance: who published a version and when, its source, and its inclusion proof, signed, so that
+ * a client can verify all of it with the node's public key alone.
  */
 export async function showProvenance(
   context: CatalogueContext,
@@ -37,8 +37,8 @@ export async function showProvenance(
 }
 
 /**
- * What the log calls the skill: one that was built anew upstream may have another id there than it came here by. Undefined
- * for an entry of something else, which whoever verifies the record finds out.
+ * The skill's id in the log: if the skill was created again upstream, it may differ from the id it was imported with.
+ * Undefined for an entry of another kind, which verification of the record detects.
  */
 function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefined {
   const { data } = JSON.parse(entry) as { data?: { skill?: { id?: string } } }
@@ -54,7 +54,10 @@ async function readFirstPublished(context: CatalogueContext, skillId: string): P
   return at
 }
 
-/** The text and these lines, an empty line between, are a signed note. Checkpoints begin otherwise: no text is both. */
+/**
+ * The text, an empty line and these lines form a signed note. Its beginning differs from that of a checkpoint, so no
+ * signature is valid for both.
+ */
 async function signRecord(context: CatalogueContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
   return lines.map((line) => `${line}\n`).join('')

@@ -14,10 +14,12 @@ import { sketchWords } from './sketch.ts'
 
 const matchesMax = 20
 const comparedMax = 256
-/** Sketches err by so much where two small bodies share little. */
+/** Estimates from sketches are off by up to this factor where two small bodies share little. */
 const estimateMin = shownSimilarity / 3
 
-/** GET /skills/<name>/similarity: of the latest version with every version that the caller may see of other skills. */
+/**
+ * GET /skills/<name>/similarity: compares the latest version with all versions of other skills that the caller may see.
+ */
 export async function showSimilarity(
   context: CatalogueContext,
   input: { name: string },
@@ -44,7 +46,7 @@ export async function showSimilarity(
         : null
     const passages = findPassages(words, placeWords((await findSkillMd(context, match.digest)) ?? ''))
     shown.push({ ...toMatch(match), publishedFirst: earlier.has(match.skill.num), related, passages })
-    // Long documents take some ten milliseconds each.
+    // A long document takes about 10 ms.
     await setImmediate()
   }
   const compared = { id: skill.id, fullName: skill.full_name, version: skill.latest_version }

@@ -7,13 +7,13 @@ import { toName, toSkill, type ItemRow } from './skill-document.ts'
 
 type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
 
-/** Skills as items of a list, in the order of their rows, with names that lead this caller to them. */
+/** Skills as list items, in the order of their rows, with names that resolve for this caller. */
 export async function toSkills(context: CatalogueContext, rows: readonly ItemRow[], caller: Caller): Promise<Skill[]> {
   const own = await findOwnNames(context, rows, caller)
   return rows.map((row) => ({ ...toSkill(row), name: toNameBeside(row, own) }))
 }
 
-/** The name of a skill that leads this caller to it. */
+/** The name by which this caller can address a skill. */
 export async function showName(context: CatalogueContext, skill: Named, caller: Caller): Promise<string> {
   return toNameBeside(skill, await findOwnNames(context, [skill], caller))
 }
@@ -22,7 +22,7 @@ function toNameBeside(skill: Named, own: ReadonlySet<string>): string {
   return own.has(skill.full_name) ? skill.full_name : toName(skill)
 }
 
-/** The full names of those holders whose short name means another skill to this caller: one of their own. */
+/** The full names of skills whose short name means one of the caller's own skills to this caller. */
 async function findOwnNames(
   context: CatalogueContext,
   skills: readonly Named[],

@@ -1,26 +1,28 @@
 import { shingleWords, toShingles, toWords } from './shingles.ts'
 
-/** From here on people call it a copy. */
+/** The similarity from which a text counts as a copy. */
 export const copySimilarity = 0.4
-/** Less is not shown. */
+/** Lower similarities are not shown. */
 export const shownSimilarity = 0.3
-/** From this share of all shingles of both on they are the same thing with small changes, and not one in the other. */
+/**
+ * From this share of common shingles on, two bodies are the same text with small changes, not one part of the other.
+ */
 const nearResemblance = 0.8
 
-/** How alike two bodies are. */
+/** The similarity of two bodies. */
 export interface Comparison {
-  /** The share of the smaller body's shingles that the other has. */
+  /** The share of the smaller body's shingles that the other body contains. */
   readonly similarity: number
-  /** `exact`: word for word; `near`: nearly, and of nearly the same size; `partial`: one has a part of the other. */
+  /** `exact`: the same words; `near`: nearly the same words and size; `partial`: one contains a part of the other. */
   readonly kind: 'exact' | 'near' | 'partial'
-  /** The share of all shingles of both that both have: 1 for the same ones. */
+  /** The share of both bodies' shingles that both contain (Jaccard index); 1 for the same set. */
   readonly resemblance: number
 }
 
 /**
- * How much of the smaller of two bodies stands in the other, from 0 to 1: the share of its runs of five words. Case, white
- * space, punctuation and the order of passages make no difference, and common boilerplate does not count; a body that is
- * a part of the other gives 1.
+ * How much of the smaller of two bodies the other contains, from 0 to 1: the share of its runs of five words. Case,
+ * white space, punctuation and the order of passages make no difference, and common boilerplate does not count. A body
+ * that is part of the other gives 1.
  *
  * @example measureSimilarity('Read the file, then sum it up.', 'First read the file, then sum it up. Be brief.') // 1
  */
@@ -28,11 +30,11 @@ export function measureSimilarity(a: string, b: string): number {
   return comparerWith(toWords(a))(toWords(b)).similarity
 }
 
-/** As {@link measureSimilarity}, with what kind of likeness it is, of the words of one body with those of many. */
+/** As {@link measureSimilarity}, with the kind of similarity; compares the words of one body with those of many. */
 export function comparerWith(a: Int32Array): (b: Int32Array) => Comparison {
   const own = toShingles(a, shingleWords)
   return (b) => {
-    // A body of fewer words is one run of all it has.
+    // A body of fewer words than a shingle is one run of all its words.
     const length = Math.min(shingleWords, a.length, b.length)
     return compare(a, b, length < shingleWords ? toShingles(a, length) : own, toShingles(b, length))
   }

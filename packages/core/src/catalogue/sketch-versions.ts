@@ -5,15 +5,15 @@ import { findSkillMd, readSources } from './read-body.ts'
 import { readWords, sketchWords } from './sketch.ts'
 
 const topic = 'copies.sketch'
-/** There while versions from before the index wait to be sketched: the id of the last that was. */
+/** Present while versions from before the index still have to be sketched: the id of the last sketched version. */
 const metaKey = 'copies.sketched'
 const versionsPerRun = 100
 const versionsPerWrite = 10
 const minuteMs = 60_000
 
 /**
- * Sketches the versions of a database that is older than the index, oldest first, a stride a row of the outbox. Where a
- * process ends between two, the next goes on from there.
+ * Sketches the versions of a database that is older than the index, oldest first, one batch per outbox row. After a
+ * restart it continues where the last batch ended.
  */
 export async function scheduleSketches(context: CatalogueContext): Promise<void> {
   context.outbox.handle(topic, {
@@ -29,7 +29,7 @@ export async function scheduleSketches(context: CatalogueContext): Promise<void>
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
 }
 
-/** Forgets all sketches, so that the next process that works makes them anew, a stride at a time. */
+/** Deletes all sketches; the next process with a worker rebuilds them in batches. */
 export async function forgetSketches({ database }: Pick<CatalogueContext, 'database'>): Promise<void> {
   await database.writer.write(async (trx) => {
     for (const table of ['waiting_sketches', 'shared_shingles', 'version_sketches'] as const) {

@@ -2,29 +2,40 @@ import { findBody } from '@skillstead/skill-format'
 import { shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
 import { comparedCharactersMax } from './copy-words.ts'
 
-/** Shorter bodies are alike by chance, and are in no index. */
+/** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8
-/** Of long bodies one shingle in so many is kept and looked up, so that a small part of them is found. */
+/**
+ * The maximum sampling scale: of very long bodies, one shingle in this many is stored and looked up, which still finds
+ * small common parts.
+ */
 const keptScaleMax = 32
 const lookupScaleMax = 16
-/** Of a short one at least so many are kept, or all: fewer may be the very ones that a copy changed. */
+/**
+ * The minimum number of shingles stored for a short body (or all of them): fewer could be just those that a copy
+ * changed.
+ */
 const keptMin = 24
-/** And so many are looked up. */
+/** The minimum number that is looked up. */
 const lookedUpMin = 96
-/** However long a body is, no more are kept or looked up than twice as many. */
+/** At most twice as many shingles are stored or looked up for a body of any length. */
 const shinglesMax = 512
-/** How much of a SKILL.md can matter: the body as far as it is compared, after a frontmatter of any sane length. */
+/**
+ * The characters of a SKILL.md that a comparison can use: the compared part of the body, after a frontmatter of any
+ * reasonable length.
+ */
 const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
-/** Of UTF-8 a UTF-16 unit. */
+/** Bytes in UTF-8 per UTF-16 unit. */
 const bytesPerUnitMax = 3
 
-/** What the index keeps of a body, and what is looked up for it. */
+/** The shingles that the index stores for a body, and those that are looked up for it. */
 export interface Sketch {
-  /** Of the whole body, repeated ones too; 0 for one too short to be in the index. */
+  /** Shingles of the whole body, repeated ones included; 0 for a body too short to be indexed. */
   readonly shingleCount: number
-  /** Those kept: all below {@link shingleRange} / {@link toKeptScale}. */
+  /** The stored shingles: all below {@link shingleRange} / {@link toKeptScale}. */
   readonly kept: readonly number[]
-  /** Those to look up, all below {@link shingleRange} / {@link toLookupScale}: those kept, and more. */
+  /**
+   * The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}, which includes the stored ones.
+   */
   readonly lookedUp: readonly number[]
 }
 
@@ -33,25 +44,25 @@ export function toSketch(skillMd: Uint8Array): Sketch {
   return sketchWords(readWords(decodeSkillMd(skillMd)))
 }
 
-/** As much of a SKILL.md as can matter for a comparison. */
+/** The part of a SKILL.md that a comparison can use. */
 export function decodeSkillMd(bytes: Uint8Array): string {
   return cutSkillMd(new TextDecoder().decode(bytes.subarray(0, bytesPerUnitMax * comparedDocumentCharactersMax)))
 }
 
-/** The words of a SKILL.md's body as far as it is compared. */
+/** The words of the compared part of a SKILL.md's body. */
 export function readWords(skillMd: string): Int32Array {
   return toWords(findBody(cutSkillMd(skillMd)).body)
 }
 
-/** As {@link decodeSkillMd}, of one that is text already. */
+/** As {@link decodeSkillMd}, for a SKILL.md that is already text. */
 export function cutSkillMd(skillMd: string): string {
   return skillMd.slice(0, comparedDocumentCharactersMax)
 }
 
 /**
- * A scaled sketch (FracMinHash): of all shingles those with the smallest numbers, by a threshold and not by a count, so
- * that a small body's are among those of a large one that has it. Thresholds are powers of two, and one is the other's
- * part.
+ * A scaled sketch (FracMinHash): the shingles below a threshold, not a fixed number of them, so that a small body's
+ * sketch is contained in that of a large body that includes it. Thresholds are powers of two, so one sketch is a subset
+ * of the other.
  */
 export function sketchWords(words: Int32Array): Sketch {
   const shingleCount = words.length - shingleWords + 1
@@ -63,20 +74,22 @@ export function sketchWords(words: Int32Array): Sketch {
   return { shingleCount, kept: Array.from(kept), lookedUp: Array.from(lookedUp) }
 }
 
-/** One shingle in so many is kept: the more, the longer the body, and more in all. */
+/** The sampling scale for storing: one shingle in this many. It grows with the body, but so does the number stored. */
 export function toKeptScale(shingleCount: number): number {
   const few = toPowerOfTwo(shingleCount / keptMin)
   const scale = Math.min(keptScaleMax, few, toPowerOfTwo(Math.sqrt(shingleCount)))
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))
 }
 
-/** One shingle in so many is looked up; more than are kept, so that a body finds what is kept of a small part of it. */
+/**
+ * The sampling scale for look-ups. More shingles are looked up than stored, so that a body finds a small part of it.
+ */
 export function toLookupScale(shingleCount: number): number {
   const scale = Math.min(lookupScaleMax, toKeptScale(shingleCount), toPowerOfTwo(shingleCount / lookedUpMin))
   return Math.max(scale, toPowerOfTwo(shingleCount / shinglesMax))
 }
 
-/** The largest that is not above the number. */
+/** The largest power of two that is not above the number. */
 function toPowerOfTwo(number: number): number {
   return number < 2 ? 1 : 2 ** Math.floor(Math.log2(number))
 }

@@ -7,12 +7,12 @@ import { keepCompiled } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../storage/tables.ts'
 import type { FileRow } from './version-files.ts'
 
-/** What a version's SKILL.md says of itself, as its row keeps it. */
+/** The metadata in a version's SKILL.md, as stored in its row. */
 export interface VersionMetadata {
   readonly displayName: string
   readonly description: string
   readonly license: string
-  /** Absent where neither the request nor the frontmatter named one. */
+  /** Absent if neither the request nor the frontmatter has one. */
   readonly category?: string | undefined
   readonly keywords: string[]
   readonly headings: string[]
@@ -22,29 +22,29 @@ export interface VersionMetadata {
   readonly capabilities: string[]
 }
 
-/** A version as lists show it. */
+/** The columns of a version in a list. */
 const listedColumns = [
   ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
   ...(['published_at', 'publisher_id', 'publisher'] as const),
 ] as const
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
-/** The versions of a skill, highest first, without what they say of themselves: of a long history that is a lot. */
+/** The versions of a skill, highest first, without their metadata, which takes much space for a long history. */
 export const selectVersions = keepCompiled((db, { skillId }: { skillId: string }) =>
   db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
 )
 
-/** The rest of a version: what it says of itself, and its files. */
+/** The rest of a version: its metadata and files. */
 export interface VersionContent {
   readonly metadata: VersionMetadata
   readonly files: readonly FileRow[]
-  /** Absent where the version was not scanned yet. */
+  /** Absent if the version was not scanned yet. */
   readonly scan?: StoredScan | undefined
-  /** What it uses, where that is known already. */
+  /** What it accesses, if already known. */
   readonly uses?: ShownAccess
 }
 
-/** The columns that an item of a list is made from. */
+/** The columns of a skill in a list. */
 export const itemColumns = [
   ...([
     'num',
@@ -63,18 +63,18 @@ export const itemColumns = [
 ] as const
 export type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 
-/** What a stub has as its latest version, of which there is no content. */
+/** The latest version of a stub, which has no content. */
 const stubVersion = '0.0.0'
 
 /**
- * The name by which everyone reaches a skill: the short one of its holder, the full one of any other. To the owner of
- * another skill of that short name it means their own; see `showName`.
+ * The name that resolves for everyone: the short name if the skill holds it, else the full name. To the owner of
+ * another skill with that short name it means their own skill; see `showName`.
  */
 export function toName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'>): string {
   return skill.holds_name === 1 ? skill.name : skill.full_name
 }
 
-/** A skill as an item of a list (specification 2.1). */
+/** A skill as a list item (specification 2.1). */
 export function toSkill(skill: ItemRow): Skill {
   const isStub = skill.stub === 1
   return {
@@ -95,13 +95,13 @@ export function toSkill(skill: ItemRow): Skill {
   }
 }
 
-/** Where a fork comes from, as far as its reader may know. */
+/** The source of a fork that the reader may see. */
 export type ForkedFrom = SkillDetails['forkedFrom']
 
-/** What is put in when it is read: the counters change too often to be stored, `forkedFrom` is not for every reader. */
+/** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
 type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
 
-/** The public form of a skill without what is spliced in when it is read. */
+/** The public form of a skill without the fields that are added at read time. */
 export function toDocument(
   skill: SkillRow,
   latest: ({ row: ListedVersion; uses: ShownAccess } & VersionContent) | undefined,
@@ -130,11 +130,11 @@ export function toDocument(
     widens: latest?.uses.widens ?? null,
     origin: toOrigin(skill),
   }
-  // The report is stored as JSON already.
+  // The report is already stored as JSON.
   return `{"security":${latest?.scan?.report ?? null},${JSON.stringify(document).slice(1)}`
 }
 
-/** Where a skill comes from: from here, another node or another registry. */
+/** Where a skill was published: this node, another node or another registry. */
 export function toOrigin(
   skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>,
 ): SkillDetails['origin'] {
@@ -143,8 +143,8 @@ export function toOrigin(
 }
 
 /**
- * The whole public form as bytes, the rest spliced in. The tag changes with all of it; the id and the time keep it apart
- * from that of another skill which came to the name, and of a database that was set back.
+ * The complete public form as bytes. Its entity tag changes with any field; the id and time distinguish it from that of
+ * another skill that took over the name, and from that of a restored database.
  */
 export function toAnswer(
   skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
@@ -157,7 +157,7 @@ export function toAnswer(
   return new EncodedJson(Buffer.from(text), tag)
 }
 
-/** The whole public form as a value. */
+/** The complete public form as a value. */
 export function toDetails(
   skill: Pick<SkillRow, 'downloads' | 'stars' | 'forks'>,
   { document }: Pick<SkillDocumentRow, 'document'>,

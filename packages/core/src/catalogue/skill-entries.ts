@@ -14,14 +14,14 @@ import {
 } from './skill-log.ts'
 import { readContent, type VersionContents } from './version-contents.ts'
 
-/** What was done to a skill: the public log records it. */
+/** A change of a skill that the public log records. */
 export type SkillCause =
   | { readonly type: 'version' | 'yank'; readonly versionId: string }
   | { readonly type: 'skill' }
-  /** Only its security score or its mark `verified` changed. */
+  /** Only its security score or `verified` changed. */
   | { readonly type: 'judgement' }
 
-/** A change of a skill, as far as the public log needs it. */
+/** The facts about a change of a skill that its log entries need. */
 export interface LoggedChange {
   readonly before: SkillRow | undefined
   readonly skill: SkillRow
@@ -33,7 +33,7 @@ export interface LoggedChange {
   readonly holder: boolean
 }
 
-/** The entries of the public log for a change: those of an upstream's log where `relay` has one, else our own. */
+/** The public log entries for a change: those of the upstream's log if `relay` has one, else this node's own. */
 export async function toLogEntries(
   trx: WriteTransaction,
   upstreamLogs: UpstreamLogs,
@@ -44,8 +44,8 @@ export async function toLogEntries(
 }
 
 /**
- * An entry of an upstream's log as this log says it. Removals are said on in any case; what would bring something into
- * public sight that was hidden here is not.
+ * Relays an entry of an upstream's log. Removals are always relayed; an entry that would make a skill public that is
+ * hidden here is not.
  */
 function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
   if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
@@ -81,7 +81,7 @@ async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<L
   const version = versions.find(({ id }) => id === cause.versionId)!
   if (cause.type === 'yank') {
     const yank = toYankEntry(skill, version)
-    // Another version speaks for the skill now, and a mirror need not guess what it says.
+    // Another version describes the skill now, and mirrors need its metadata.
     return sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
       ? [yank]
       : [yank, toSkillEntry(skill, holder)]
@@ -89,12 +89,12 @@ async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<L
   return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
 }
 
-/** Who else may read or write is nobody's matter, and makes no entry. */
+/** Who else may read or write a skill is not public and makes no log entry. */
 function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
   return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
 }
 
-/** A skill that comes into public sight brings its whole history along, oldest first. */
+/** A skill that becomes public brings its whole history with it, oldest first. */
 async function toAllEntries(
   trx: WriteTransaction,
   { skill, versions, contents, cause, holder }: LoggedChange,
@@ -103,12 +103,12 @@ async function toAllEntries(
   for (const version of versions.toReversed()) {
     entries.push(toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder))
   }
-  // The entry of a first version says everything; what was set since needs an entry of its own.
+  // The entry of a first version is complete; metadata that was set later needs its own entry.
   const isFirst = cause.type === 'version' && versions.length === 1
   return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
 }
 
-/** The log stays for ever and everyone reads it: it tells of a fork's source only what is public. */
+/** The log is permanent and public, so it names a fork's source only if that is public. */
 async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.forked_from === null) return true
   const source = await findSource(trx, skill.forked_from)

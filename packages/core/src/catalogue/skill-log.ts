@@ -3,12 +3,12 @@ import type { LogDraft } from '../log/append-change.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { ListedVersion, VersionContent } from './skill-document.ts'
 
-/** Whether everyone may know of the skill, so that the public log tells of it. Stubs are no publications. */
+/** Whether the skill is public, so that the log records it. Stubs are not. */
 export function isPublicMatter(skill: Pick<SkillRow, 'visibility' | 'state' | 'stub'>): boolean {
   return skill.visibility === 'public' && skill.state === 'live' && skill.stub === 0
 }
 
-/** The entry of a version: everything that a mirror needs to show it, and the digests that prove its content. */
+/** The entry of a version: all that a mirror needs to show it, and the digests that prove its content. */
 export function toVersionEntry(
   skill: SkillRow,
   version: ListedVersion,
@@ -45,7 +45,7 @@ export function toVersionEntry(
   }
 }
 
-/** The entry of a change of metadata. */
+/** The entry of a metadata change. */
 export function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
   return {
     type: 'skill',
@@ -67,7 +67,7 @@ export function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
   }
 }
 
-/** The entry of a yank, or of one that is taken back. */
+/** The entry of a yank or of its removal. */
 export function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
   return {
     type: 'yank',
@@ -82,12 +82,12 @@ export function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
   }
 }
 
-/** The entry that takes a skill out of public sight: deleted, turned private, or moved to another name. */
+/** The entry of a skill that is no longer public: deleted, made private, or renamed. */
 export function toWithdrawnEntry(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>): LogDraft {
   return { type: 'withdrawn', subject: skill.full_name, digest: null, data: identify(skill) }
 }
 
-/** The entry that takes a skill out of public sight for a claim about it, of which it says nothing. */
+/** The entry of a takedown. It says nothing about the claim. */
 export function toTakedownEntry(skill: Parameters<typeof identify>[0]): LogDraft {
   return { type: 'takedown', subject: skill.full_name, digest: null, data: identify(skill) }
 }

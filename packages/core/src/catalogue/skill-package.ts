@@ -11,11 +11,11 @@ import { ArchiveError, checkPaths, gitFolderLeftOut, readArchive, toDigest } fro
 import { createBlob, type Blob } from '../storage/blobs.ts'
 import type { FileRow } from './version-files.ts'
 
-/** The content of a version as it came in: SKILL.md and the files beside it. */
+/** The uploaded content of a version: SKILL.md and the other files. */
 export interface SkillPackage {
   readonly skillMd: string
   readonly files: readonly PackageFile[]
-  /** About what was left out of it. */
+  /** Warnings about files that were left out. */
   readonly warnings?: readonly Warning[]
 }
 
@@ -24,19 +24,19 @@ export interface PackageFile {
   readonly bytes: Uint8Array
 }
 
-/** A package ready to be stored: its manifest, the digest of that, and the bytes under their digests. */
+/** A package ready to be stored: its manifest, the manifest's digest, and the contents by digest. */
 export interface PackedContent {
   readonly digest: string
   readonly size: number
   readonly files: FileRow[]
   readonly blobs: Blob[]
-  /** The bytes as they came, in the order of the files. */
+  /** The uploaded bytes, in the order of the files. */
   readonly sources: readonly PackageFile[]
 }
 
 /**
- * The package in a publish request, from its JSON fields or its archive; undefined where only metadata was sent.
- * Throws `invalid_skill` with every path or size at fault, `invalid_request` for what is no text or no base64.
+ * The package of a publish request, from its JSON fields or its archive; undefined if the request has only metadata.
+ * Throws `invalid_skill` with every path or size at fault, and `invalid_request` for invalid text or base64.
  */
 export async function readPackage(input: PublishSkillInput): Promise<SkillPackage | undefined> {
   if (input.archive) return readUpload(input.archive)
@@ -52,7 +52,7 @@ export async function readPackage(input: PublishSkillInput): Promise<SkillPackag
   return content
 }
 
-/** Throws `invalid_skill` for a package that breaks the limits or the rules of paths; names each offender. */
+/** Throws `invalid_skill` for a package that exceeds the limits or breaks the path rules; names each file at fault. */
 export function checkPackage({ skillMd, files }: SkillPackage): void {
   refuseTooMany(files.length)
   const problems: FieldError[] = checkPaths(files).map(({ path, message }) => ({ path, message }))
@@ -105,13 +105,13 @@ function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: n
     return Buffer.from(file.content)
   }
   const bytes = Buffer.from(file.content, 'base64')
-  // Buffer skips what is not base64; only what encodes back to the same is taken.
+  // Buffer ignores invalid base64, so the input is compared with the encoding of the result.
   if (bytes.toString('base64').replace(/=+$/, '') !== file.content.replace(/=+$/, ''))
     throw invalid(path, 'must be base64.')
   return bytes
 }
 
-/** Before the files are looked at one by one: a hostile list of them would make a long answer. */
+/** Checked before the single files: a hostile list of them would make a long error response. */
 function refuseTooMany(filesBeside: number): void {
   const count = filesBeside + 1
   if (count <= limits.versionFilesMax) return

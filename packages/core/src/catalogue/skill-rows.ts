@@ -6,36 +6,33 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { toColumns, type SkillSettings } from './skill-settings.ts'
 
 /**
- * The skill that a full name names within a transaction, as its publisher finds it; undefined where the name is free.
- * Throws `name_taken` for names that were deleted or left by a transfer, `taken_down` under a takedown.
+ * The skill to which a full name refers for a publisher, within a transaction; undefined if the name is free. Throws
+ * `name_taken` for names of deleted or transferred skills, `taken_down` under a takedown.
  */
 export async function findTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
   const [skill] = await selectByName(trx, { fullName })
   if (skill?.state === 'withdrawn') {
-    throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays taken. Choose another name.`)
+    throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays reserved. Choose another name.`)
   }
   if (skill?.state === 'taken_down') throw new RegistryError('taken_down', `${fullName} is under a takedown.`)
   if (skill) return skill
   const [moved] = await selectMoved(trx, { fullName })
   if (moved) {
-    throw new RegistryError(
-      'name_taken',
-      `${fullName} leads to the skill that was transferred from it. Choose another name.`,
-    )
+    throw new RegistryError('name_taken', `${fullName} redirects to a transferred skill. Choose another name.`)
   }
   return undefined
 }
 
-/** Where a mirrored skill comes from, and what it brings from there. */
+/** The origin of a mirrored skill, and the fields taken from there. */
 export interface MirroredFrom {
   readonly upstream: string
-  /** That of the upstream, where it tells. */
+  /** The skill's id at the upstream, if known. */
   readonly skillId?: string | undefined
   /** Milliseconds since 1970. */
   readonly createdAt?: number | undefined
 }
 
-/** Adds the row of a new skill, with its name and settings; a first version follows. Returns its id. */
+/** Inserts a new skill with its name and settings; its first version follows. Returns the id. */
 export async function insertSkill(
   trx: WriteTransaction,
   {

@@ -5,7 +5,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
 
-/** Without a query everything is found, and nothing of it is a match. */
+/** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
 
 interface SearchInput {
@@ -29,7 +29,7 @@ export function searchSkills(context: CatalogueContext, input: SearchInput, call
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
 
-/** As {@link searchSkills}, of what `viewer` may see, with names that lead `reader` there. */
+/** As {@link searchSkills}: finds what `viewer` may see, with names that resolve for `reader`. */
 export async function searchSkillsAs(
   context: CatalogueContext,
   input: SearchInput,
@@ -67,7 +67,7 @@ export async function suggest(context: CatalogueContext, input: { q: string; lim
   return { suggestions, total: suggestions.length }
 }
 
-/** GET /categories: of what everyone may see, the fullest first. */
+/** GET /categories: the categories of public skills, largest first. */
 export async function listCategories(context: CatalogueContext) {
   const rows = await context.database.read
     .selectFrom('skills')

@@ -1,7 +1,7 @@
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** What a request says about the skill itself rather than about a version; undefined: as it was. */
+/** The settings of the skill itself in a request; undefined fields are unchanged. */
 export interface SkillSettings {
   readonly displayName?: string
   readonly description?: string
@@ -14,7 +14,7 @@ export interface SkillSettings {
   readonly repository?: string
 }
 
-/** Writes what differs from the row as it was; the rest of the skill follows in `refreshSkill`. Tells whether anything did. */
+/** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
 export async function applySettings(
   trx: WriteTransaction,
   before: SkillRow,

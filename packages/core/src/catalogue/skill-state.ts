@@ -5,8 +5,8 @@ import type { WriteTransaction } from '../storage/writer.ts'
 const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
 
 /**
- * Sets the state of a skill from what there is to say about it: a takedown comes before what administrators hid, and
- * nothing brings back what its owner deleted. The rest follows in `refreshSkill`. Tells whether the state changed.
+ * Sets the state of a skill from its cases: a takedown takes precedence over moderation, and nothing restores a skill
+ * that its owner deleted. `refreshSkill` updates the rest. Returns whether the state changed.
  */
 export async function settleState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.state === 'withdrawn') return false
@@ -31,7 +31,7 @@ export async function findState(trx: WriteTransaction, skillId: string): Promise
     .select(['moderation', 'source_state'])
     .where('id', '=', skillId)
     .executeTakeFirstOrThrow()
-  // A takedown where the skill comes from holds here as well, whatever is decided here.
+  // A takedown at the upstream also applies here, whatever is decided here.
   if (source_state === 'taken_down') return 'taken_down'
   return moderation === 'hidden' ? 'hidden' : 'live'
 }

@@ -14,8 +14,8 @@ interface Stub {
 }
 
 /**
- * Makes a stub: a skill that is known by name only, of an owner nobody has signed in as. It is in no list unless it is
- * asked for, and becomes a skill when its owner publishes it. A skill that exists is returned as it is.
+ * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include it only on request,
+ * and it becomes a skill when its owner publishes it. Returns an existing skill unchanged.
  */
 export async function createStub(context: CatalogueContext, stub: Stub, caller: Caller): Promise<SkillRow> {
   return context.database.writer.write((trx) => putStub(context, trx, stub, caller))

@@ -12,7 +12,7 @@ import { showDetails } from './show-details.ts'
 import { requireStorage, sumVersions } from './storage-quota.ts'
 import { requireOwner } from './visibility.ts'
 
-/** POST /skills/<name>/transfer: an offer, which the new owner accepts or not. A later offer replaces it. */
+/** POST /skills/<name>/transfer: offers the skill to another user, who may accept. A later offer replaces it. */
 export async function offerTransfer(
   context: CatalogueContext,
   input: { name: string; newOwner: string },
@@ -22,9 +22,12 @@ export async function offerTransfer(
   requireOwner(skill, caller)
   const newOwner = await getUserByName(context, input.newOwner)
   if (newOwner.id === skill.owner_id)
-    throw new RegistryError('conflict', `${skill.full_name} belongs to ${newOwner.username} already.`)
+    throw new RegistryError('conflict', `${skill.full_name} already belongs to ${newOwner.username}.`)
   if (!newOwner.claimed)
-    throw new RegistryError('forbidden', `Nobody can sign in as ${newOwner.username}, so nobody could accept.`)
+    throw new RegistryError(
+      'forbidden',
+      `${newOwner.username} is an unclaimed namespace, so no user could accept the transfer.`,
+    )
   const at = context.clock.now()
   await context.database.writer.write(async (trx) => {
     refuseChanged(
@@ -45,7 +48,9 @@ export async function offerTransfer(
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
 
-/** POST /skills/<name>/transfer/accept: the skill takes its new owner's name, and the old full name leads to it. */
+/**
+ * POST /skills/<name>/transfer/accept: moves the skill to the new owner's namespace; the old full name redirects to it.
+ */
 export async function acceptTransfer(
   context: CatalogueContext,
   input: { name: string },
@@ -54,7 +59,7 @@ export async function acceptTransfer(
   const user = requireAccount(caller)
   const skill = await getOffer(context, input.name, user.userId)
   if (skill.owner_id === user.userId)
-    throw new RegistryError('forbidden', `${skill.full_name} is yours; the one it is offered to may accept it.`)
+    throw new RegistryError('forbidden', `${skill.full_name} is yours. Only the recipient can accept the transfer.`)
   const fullName = `${user.username}/${skill.name}`
   const after = await changeSkill(
     context,
@@ -66,7 +71,7 @@ export async function acceptTransfer(
       await refuseTaken(trx, fullName, skill.id)
       const addition = { name: before.full_name, bytes: await sumVersions(trx, 'skills.id', skill.id) }
       await requireStorage(context, trx, { id: user.userId, username: user.username }, addition)
-      // It may come back to a name that it had; that name leads nowhere else then.
+      // The skill may return to a name that it had before; that name must not redirect elsewhere.
       await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
       const moved = { owner_id: user.userId, owner: user.username, full_name: fullName }
       await trx.updateTable('skills').set(moved).where('id', '=', skill.id).execute()
@@ -75,7 +80,7 @@ export async function acceptTransfer(
         .values({ full_name: before.full_name, skill_id: skill.id, created_at: context.clock.now() })
         .execute()
       await removeCollaborators(trx, skill.id)
-      // Links are their owner's word, and the new one was not asked; whoever made them may have kept one.
+      // Share links were the former owner's decision, and their holders may have stored them.
       await trx.deleteFrom('shares').where('skill_id', '=', skill.id).execute()
       await context.reputation.recountCredit(trx, skill.id)
       return true
@@ -84,7 +89,7 @@ export async function acceptTransfer(
   return showDetails(context, after, caller)
 }
 
-/** DELETE /skills/<name>/transfer: taken back by the owner, or declined by the one it was offered to. */
+/** DELETE /skills/<name>/transfer: withdrawn by the owner, or declined by the recipient. */
 export async function cancelTransfer(
   context: CatalogueContext,
   input: { name: string },
@@ -110,7 +115,7 @@ export async function cancelTransfer(
   })
 }
 
-/** GET /transfers: what waits for the caller, and what the caller offered. */
+/** GET /transfers: the pending offers to and by the caller. */
 export async function listTransfers(context: CatalogueContext, caller: Caller) {
   const { userId } = requireAccount(caller)
   const rows = await context.database.read
@@ -130,8 +135,8 @@ export async function listTransfers(context: CatalogueContext, caller: Caller) {
 }
 
 /**
- * The waiting offer of a skill, for its two parties. The one it is offered to may see it even where the skill is
- * private, by its full name; everybody else gets `not_found`.
+ * The pending offer of a skill, for its two parties. The recipient may see it by the full name even if the skill is
+ * private; everyone else gets `not_found`.
  */
 async function getOffer(context: CatalogueContext, name: string, userId: string): Promise<SkillRow> {
   const offered = await context.database.read
@@ -142,14 +147,14 @@ async function getOffer(context: CatalogueContext, name: string, userId: string)
     .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
     .execute()
   if (offered.length > 1)
-    throw new RegistryError('conflict', `More than one skill named '${name}' is on offer; give the full name.`)
+    throw new RegistryError('conflict', `More than one skill named '${name}' is offered to you. Use the full name.`)
   if (!offered[0]) throw noOffer(name)
   return offered[0]
 }
 
-/** The offer was read before this transaction; it may be cancelled, accepted or made to somebody else by now. */
+/** The offer was read before this transaction: by now it may be cancelled, accepted or made to another user. */
 async function takeOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
-  // What is hidden or under a takedown stays where its case is decided.
+  // A hidden or taken-down skill must stay where its case is decided.
   if (skill.state !== 'live') throw noOffer(skill.full_name)
   const taken = await trx
     .deleteFrom('transfers')
@@ -168,5 +173,5 @@ async function refuseTaken(trx: WriteTransaction, fullName: string, skillId: str
   const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
   const alias = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
   if (taken || (alias && alias.skill_id !== skillId))
-    throw new RegistryError('name_taken', `${fullName} is taken, so this skill cannot take that name.`)
+    throw new RegistryError('name_taken', `${fullName} is taken, so the skill cannot be transferred under that name.`)
 }

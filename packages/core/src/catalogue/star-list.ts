@@ -20,7 +20,7 @@ export async function showStar(context: CatalogueContext, { name }: { name: stri
   return { starred: mine !== undefined, stars }
 }
 
-/** GET /stars: what the caller starred and may still see, the last first. */
+/** GET /stars: starred skills that the caller may still see, newest star first. */
 export async function listStars(
   context: CatalogueContext,
   { page, limit }: { page: number; limit: number },

@@ -4,7 +4,7 @@ import { appendChange } from '../log/append-change.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { toName } from './skill-document.ts'
 
-/** PUT and DELETE /skills/<name>/star: the same answer however often it is asked. */
+/** PUT and DELETE /skills/<name>/star. Idempotent. */
 export async function setStarred(context: CatalogueContext, input: { name: string }, starred: boolean, caller: Caller) {
   const { userId, username } = requireAccount(caller)
   const found = await getSkill(context, input.name, caller)
@@ -35,7 +35,7 @@ export async function setStarred(context: CatalogueContext, input: { name: strin
     if (step === 0) return row.stars
     await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
     await context.upstreamQueue.queueOpinion(trx, { kind: 'star', skill, caller, payload: { starred } })
-    // An owner's own star is shown, and earns nothing.
+    // An owner's star on their own skill is shown but earns no reputation.
     if (skill.owner_id !== userId) await context.reputation.creditSkill(trx, skill.id, { stars: step }, at)
     if (starred) {
       await context.events.emit(trx, {

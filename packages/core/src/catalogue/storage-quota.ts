@@ -3,12 +3,12 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** How much a user on the free plan may store where the operator sets no other quota. */
+/** Default storage quota of a user on the free plan, in bytes. */
 export const storageQuotaBytesDefault = 1024 * 1024 * 1024
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** What is about to be stored, as in `this version`. */
+/** An addition as named in the error, such as `this version`. */
 interface Addition {
   readonly name: string
   readonly bytes: number
@@ -27,7 +27,7 @@ export async function requireStorage(
 ): Promise<void> {
   if (storageQuotaBytes === 0) return
   const user = await trx.selectFrom('users').select(['plan', 'claimed']).where('id', '=', owner.id).executeTakeFirst()
-  // Nobody publishes in a namespace that is not claimed; imports and mirrors are the operator's.
+  // No user publishes in an unclaimed namespace; imports and mirrors are the operator's.
   if (user?.plan !== 'free' || user.claimed === 0) return
   const stored = (await sumVersions(trx, 'skills.owner_id', owner.id)) + (await sumQuarantined(trx, owner.id))
   if (stored + bytes <= storageQuotaBytes) return

@@ -5,21 +5,21 @@ import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWidening } from '@skillstead/scanner'
 
-/** What a version uses, and what of that is new in it: as both are shown. */
+/** What a version accesses, and what of that is new in it, in public form. */
 export interface ShownAccess {
   readonly access: Access
-  /** Against the next lower version that is not yanked; null where there is none. */
+  /** Compared with the next lower version that is not yanked; null if there is none. */
   readonly widens: Widens | null
 }
 
-/** A version as it is known among the others of its skill. */
+/** A version with the facts needed to compare it with the others of its skill. */
 interface ListedVersion {
   readonly id: string
   readonly version: string
   readonly yanked: number
 }
 
-/** Stores what a version uses, in the transaction that stores the version. */
+/** Stores what a version accesses, in the transaction that stores the version. */
 export async function putAccess(
   trx: WriteTransaction,
   { versionId, access }: { versionId: string; access: Access },
@@ -29,7 +29,7 @@ export async function putAccess(
 
 const insertAccess = keepInsert('version_access')
 
-/** What a version is shown to use. */
+/** The public form of what a version accesses. */
 export async function showAccess(
   db: Kysely<Tables>,
   { id, skill_id }: { id: string; skill_id: string },
@@ -46,7 +46,7 @@ export async function showAccessOfMany(
   return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
 }
 
-/** As {@link showAccessOfMany} where all versions of the skill are known, the highest first. */
+/** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
 export async function showAccessAmong(
   db: Kysely<Tables>,
   versions: readonly ListedVersion[],
@@ -70,7 +70,7 @@ export async function showAccessAmong(
   )
 }
 
-/** What versions use, by their ids. */
+/** What versions access, by version id. */
 export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Access>> {
   if (ids.length === 0) return new Map()
   const rows =
@@ -80,7 +80,7 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
   return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
 }
 
-/** Stands for what a version uses that was stored by a program which did not look. */
+/** The access of a version stored by a release that did not analyse it. */
 export const unread: Access = {
   tools: [],
   commands: [],
@@ -88,7 +88,7 @@ export const unread: Access = {
   environment: [],
   packages: [],
   files: [],
-  cut: ['What this version uses was never read.'],
+  cut: ['What this version accesses has not been analysed.'],
 }
 
 interface AccessRow {

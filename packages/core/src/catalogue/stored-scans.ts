@@ -5,19 +5,19 @@ import type { ScanRow } from '../storage/rows-scans.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** A scan as its row keeps it, apart from whose it is. */
+/** A scan as stored in its row, without the ids. */
 export type StoredScan = Omit<ScanRow, 'version_id' | 'skill_id'>
 
 const scanColumns = ['score', 'verdict', 'risk', 'rules_version', 'scanned_at', 'report'] as const
 
-/** A scan in the form that it is stored in. */
+/** The stored form of a scan. */
 export function toStoredScan(scan: Security): StoredScan {
   const { score, verdict, risk, rulesVersion, scannedAt } = scan
   const scanned_at = Date.parse(scannedAt)
   return { score, verdict, risk, rules_version: rulesVersion, scanned_at, report: JSON.stringify(scan) }
 }
 
-/** Stores the scan of a version, in place of an older one. */
+/** Stores the scan of a version, replacing an older one. */
 export async function putScan(
   trx: WriteTransaction,
   { skillId, versionId, scan }: { skillId: string; versionId: string; scan: StoredScan },
@@ -36,18 +36,18 @@ const upsertScan = keepForColumns((db, places) =>
     ),
 )
 
-/** The stored scan of a version; undefined where it has none yet. */
+/** The stored scan of a version; undefined if there is none yet. */
 export function findScan(db: Kysely<Tables>, versionId: string): Promise<StoredScan | undefined> {
   return db.selectFrom('scans').select(scanColumns).where('version_id', '=', versionId).executeTakeFirst()
 }
 
-/** The public form of the stored scan of a version; null where it has none yet. */
+/** The public form of a version's stored scan; null if there is none yet. */
 export async function readScan(db: Kysely<Tables>, versionId: string): Promise<Security | null> {
   const stored = await findScan(db, versionId)
   return stored ? (JSON.parse(stored.report) as Security) : null
 }
 
-/** As {@link readScan} of many versions, by their ids; absent where there is none yet. */
+/** As {@link readScan} for many versions, by id. Versions without a scan are missing from the result. */
 export async function readScansOfMany(
   db: Kysely<Tables>,
   versionIds: readonly string[],

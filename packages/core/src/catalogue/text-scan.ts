@@ -5,16 +5,16 @@ import { type ScanFile, scanPackage, toVerdict } from '@skillstead/scanner'
 import { LRUCache } from 'lru-cache'
 import { findAlarming, toAction, toScanErrors, toScanWarnings } from './scan-policy.ts'
 
-/** Text that agents read and that is no file, by the names of its fields. */
+/** Text outside files that agents read, by field name. */
 export type Texts = Readonly<Record<string, string>>
 
-/** Begins the path of a finding in such a text. No file can have that path, since paths hold no colons. */
+/** Prefix of a finding's path in such a text. No file can have that path, since paths contain no colons. */
 const prefix = 'metadata:'
 
 /** The verdicts of texts, by their digests, since the same ones are read often. */
 const verdicts = new LRUCache<string, Promise<Security['verdict']>>({ max: 1000 })
 
-/** What a scan finds in texts. Their author can suppress nothing. `now` in milliseconds since 1970. */
+/** The findings of a scan in texts. The author cannot suppress them. `now` in milliseconds since 1970. */
 export async function findInTexts(texts: Texts, now: number): Promise<ScanFinding[]> {
   const files: ScanFile[] = Object.entries(texts)
     .filter(([, text]) => text !== '')
@@ -24,7 +24,7 @@ export async function findInTexts(texts: Texts, now: number): Promise<ScanFindin
   return findings.filter(({ signal }) => signal !== 'none').map((finding) => ({ ...finding, suppressed: null }))
 }
 
-/** The field that holds what a finding points at. */
+/** The field of a finding in a text. */
 export function toField(path: string): string {
   return path.slice(prefix.length)
 }
@@ -43,14 +43,14 @@ export function judgeFindings(
   const fields = [...new Set(alarming.map(({ path }) => toField(path)))].join(', ')
   throw new RegistryError(
     'invalid_skill',
-    `The scan calls this text ${verdict}, which this registry does not accept. Change ${fields}.`,
+    `The scan rates this text ${verdict}, which this registry does not accept. Change ${fields}.`,
     { errors: toScanErrors(alarming) },
   )
 }
 
 /**
- * Scans texts that a caller is about to store. Returns the warnings as the part of an answer that names them, nothing
- * where there are none. Throws `invalid_skill` as {@link judgeFindings} does.
+ * Scans texts before they are stored. Returns `{ warnings }` for the response, or nothing if there are none. Throws
+ * `invalid_skill` as {@link judgeFindings} does.
  */
 export async function checkTexts(
   context: Pick<CatalogueContext, 'scanPolicy' | 'clock'>,
@@ -60,7 +60,7 @@ export async function checkTexts(
   return warnings.length > 0 ? { warnings } : {}
 }
 
-/** Whether a scan calls texts dangerous, which are then not shown to a model. */
+/** Whether a scan finds texts dangerous; such texts are not shown to a model. */
 export async function areDangerous(texts: Texts): Promise<boolean> {
   const key = toDigest(Buffer.from(JSON.stringify(texts)))
   const verdict = verdicts.get(key) ?? findInTexts(texts, 0).then((findings) => toVerdict(findings))

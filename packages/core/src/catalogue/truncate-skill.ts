@@ -3,7 +3,7 @@ import { truncate, type LoadedSkill } from '@skillstead/skill-format/loading'
 import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
 import { getTokenCounter } from './count-tokens.ts'
 
-/** What is asked of the thread. */
+/** The message to the worker thread. */
 export interface TruncateOrder {
   readonly loaded: LoadedSkill
   readonly maxTokens: number
@@ -13,24 +13,28 @@ export interface TruncateOrder {
 type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
 const workerUrl = toThreadFile(import.meta.url, 'truncate-worker')
-/** A hundred times what the worst document takes, and the table of the encoding besides. */
+/** A hundred times the time of the slowest document, plus loading the encoding's table. */
 const answerMs = 30_000
 
-/** One thread, since each holds a table of its own. */
+/** One thread, since each needs its own table. */
 const pool = new WorkerPool<LoadedSkill, TruncateOrder>({ url: workerUrl, answerMs, workersMax: 1 })
 
 /**
- * Truncates in another thread: reading the table of the encoding takes half a second, and a document made for it a
- * tenth, in which nobody else would be answered. Throws `overloaded` where it takes too long.
+ * Truncates in another thread: loading the encoding's table takes 0.5 s and a document crafted for it 0.1 s, during
+ * which no other request would be answered. Throws `overloaded` after a timeout.
  */
 export async function truncateSkill(order: TruncateOrder, threads: Threads = pool): Promise<LoadedSkill> {
   const found = await threads.ask(order)
-  // Where no thread can be had it is done here.
+  // If no thread can be started, truncate in this one.
   if (found === 'broken') return truncateHere(order)
   if (found === 'late') {
-    throw new RegistryError('overloaded', 'Keeping to the budget takes too long at the moment. Try again shortly.', {
-      retryAfterSeconds: 5,
-    })
+    throw new RegistryError(
+      'overloaded',
+      'Truncating the skill to maxTokens takes too long at the moment. Try again shortly.',
+      {
+        retryAfterSeconds: 5,
+      },
+    )
   }
   return found
 }

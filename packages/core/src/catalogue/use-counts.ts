@@ -10,27 +10,27 @@ export interface MirroredInstalls extends MirroredName {
   readonly count: number
 }
 
-/** A skill that somebody uses, and whose it was when it was looked up. */
+/** A used skill, with its owner at the time of the look-up. */
 export interface UsedSkill {
   readonly id: string
   readonly ownerId: string
-  /** Where it came from, where that was a registry that is followed. */
+  /** Its origin, if that is an upstream registry. */
   readonly mirrored?: MirroredName | undefined
 }
 
-/** How often skills were used, by keys of {@link toUseKey}. */
+/** Uses per skill, by keys of {@link toUseKey}. */
 export type UseCounts = ReadonlyMap<string, number>
 
-/** The client of uses of which no more is known than how many there were. */
+/** The client of uses whose client is unknown. */
 const unknownClient = 'unknown'
 const clientCharactersMax = 64
 
-/** What uses are counted under: the skill, and the client that used it where it is given. */
+/** The counting key: the skill, and the client if given. */
 export function toUseKey(skillId: string, client?: string): string {
   return client === undefined ? skillId : `${skillId} ${client}`
 }
 
-/** The skill of a key, and the client. */
+/** Splits a key into skill and client. */
 export function parseUseKey(key: string): { skillId: string; client: string } {
   const space = key.indexOf(' ')
   return space === -1
@@ -38,7 +38,7 @@ export function parseUseKey(key: string): { skillId: string; client: string } {
     : { skillId: key.slice(0, space), client: key.slice(space + 1) }
 }
 
-/** Uses of skills by their ids, whoever the clients were. */
+/** Uses per skill id, summed over all clients. */
 export function sumSkills(uses: UseCounts): Map<string, number> {
   const sums = new Map<string, number>()
   for (const [key, count] of uses) {
@@ -48,7 +48,7 @@ export function sumSkills(uses: UseCounts): Map<string, number> {
   return sums
 }
 
-/** The name of a client as owners are told of it: short, and without what cannot be shown. */
+/** The client's name as shown to owners: shortened, without unprintable characters. */
 export function toClientName(named = unknownClient): string {
   return named.slice(0, clientCharactersMax).toWellFormed().replace(unshownPattern, '').trim() || unknownClient
 }

@@ -3,7 +3,7 @@ import type { VersionContent, VersionMetadata } from './skill-document.ts'
 import { findScan } from './stored-scans.ts'
 import { readFiles } from './version-files.ts'
 
-/** The versions that a transaction has read, by their ids. */
+/** A transaction's cache of versions, by id. */
 export type VersionContents = Map<string, VersionContent>
 
 /** The content of a version, read at most once. */

@@ -4,14 +4,14 @@ import { getBlob } from '../storage/blobs.ts'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** A file of a version: where it lies, and under which digest its bytes are. */
+/** A file of a version: its path and the digest of its bytes. */
 export interface FileRow {
   readonly path: string
   readonly size: number
   readonly digest: string
 }
 
-/** The files of a version, in their order. */
+/** The files of a version, in order. */
 export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
   return (await selectFiles(db, { versionId })).toSorted(compareFiles)
 }
@@ -20,7 +20,7 @@ const selectFiles = keepCompiled((db, { versionId }: { versionId: string }) =>
   db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', versionId),
 )
 
-/** The files of a version with their bytes, in their order. */
+/** The files of a version with their bytes, in order. */
 export async function readPackageFiles(
   db: Kysely<Tables>,
   versionId: string,
@@ -30,7 +30,7 @@ export async function readPackageFiles(
   return files
 }
 
-/** The files of many versions by the ids of these, each list in its order, with one query. */
+/** The files of many versions by version id, each list in order, with one query. */
 export async function readFilesOfMany(
   db: Kysely<Tables>,
   versionIds: readonly string[],

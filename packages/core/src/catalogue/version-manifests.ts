@@ -3,8 +3,8 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { readFiles } from './version-files.ts'
 
 /**
- * The list of files whose digest is that of a version, which anybody can compare with the log's entry of the version:
- * that of public skills in the given state alone.
+ * The manifest whose digest is that of a version, so that clients can compare it with the version's log entry. Only for
+ * public skills in the given state.
  */
 export async function findPublicManifest(
   { database }: CatalogueContext,

@@ -4,17 +4,17 @@ import { callerId, type Caller, type UserCaller } from '../kernel/caller.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 
-/** What the rules about seeing a skill look at. */
+/** The columns that visibility rules use. */
 export type Visible = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state' | 'full_name'>
 
-/** A user as somebody who reads skills. */
+/** A user as a reader of skills. */
 type Reader = Pick<UserCaller, 'userId' | 'username' | 'role'>
 
-/** The caller could see the skill, were it not under a takedown. */
+/** Thrown if only a takedown prevents the caller from seeing the skill. */
 export class TakenDown extends RegistryError {
   readonly skillId: string
 
-  /** `caseIds`: of the cases that its reader may answer. */
+  /** `caseIds`: the cases that the reader may answer. */
   constructor(skill: Pick<SkillRow, 'id' | 'full_name'>, caseIds: readonly string[]) {
     const advice = caseIds.map((id) => ` A counter-notice may be sent to /api/v1/dmca/${id}/counter-notice.`)
     super('taken_down', `${skill.full_name} is under a takedown.${advice.join('')}`)
@@ -22,17 +22,17 @@ export class TakenDown extends RegistryError {
   }
 }
 
-/** What a caller gets of a skill: the skill, the word that it is under a takedown, which is no secret, or nothing. */
+/** A caller's view of a skill: the skill, the fact that it is under a takedown (which is not secret), or nothing. */
 export type Sight = 'seen' | 'taken_down' | 'unseen'
 
-/** Whether the caller may see a skill. Throws {@link TakenDown} where only a takedown keeps them from it. */
+/** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
 export async function canSee(context: CatalogueContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = toSight(skill, caller, await isReader(context, skill, caller))
   if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
   return sight === 'seen'
 }
 
-/** The sight of many skills, by their ids, with one query at most. */
+/** The caller's view of many skills, by id, with at most one query. */
 export async function readSights(
   context: CatalogueContext,
   skills: readonly Visible[],
@@ -45,7 +45,7 @@ export async function readSights(
   )
 }
 
-/** As {@link canSee} of many skills with one query; what is under a takedown is left out. */
+/** As {@link canSee} for many skills with one query; skills under a takedown are left out. */
 export async function keepSeen<T extends Visible>(
   context: CatalogueContext,
   skills: readonly T[],
@@ -55,7 +55,7 @@ export async function keepSeen<T extends Visible>(
   return skills.filter(({ id }) => sights.get(id) === 'seen')
 }
 
-/** Those of some users who may see a skill, as they and it stand in a transaction. */
+/** The users who may see a skill, judged by the current rows of both in a transaction. */
 export async function keepReaders<T extends Reader>(
   trx: Kysely<Tables>,
   skill: Visible,
@@ -69,8 +69,8 @@ export async function keepReaders<T extends Reader>(
 }
 
 /**
- * Whether users may read skills by their visibility, also those that were deleted or taken down since: the owner and the
- * collaborators a private one, and administrators one that they hid. A skill that is not there is readable by no one.
+ * Which users may read skills by visibility, deleted and taken-down skills included: the owner and collaborators a
+ * private skill, administrators a hidden one. No one may read a skill that does not exist.
  */
 export async function findReadable(
   db: Kysely<Tables>,
@@ -108,12 +108,12 @@ async function findReaders(db: Kysely<Tables>, skillId: string): Promise<Set<str
   return new Set(roles.map(({ user_id }) => user_id))
 }
 
-/** Whether its owner may see a skill, as it stands: not what is deleted or taken down. */
+/** Whether its owner may see a skill: not if it is deleted or taken down. */
 export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return state === 'live' || state === 'hidden'
 }
 
-/** The one rule about who may see a skill. */
+/** The single rule of who may see a skill. */
 function toSight(skill: Visible, caller: Caller, reads: boolean): Sight {
   switch (skill.state) {
     case 'withdrawn':
@@ -128,19 +128,19 @@ function toSight(skill: Visible, caller: Caller, reads: boolean): Sight {
 }
 
 /**
- * Whether the caller may publish to the skill: its owner, and whom the owner lets write. A write asks it again with its
- * transaction, for a role may be taken away at the same moment.
+ * Whether the caller may publish to the skill: its owner, or a collaborator with write access. Writes check it again in
+ * their transaction, since a role may be revoked concurrently.
  */
 export async function canWrite(db: Kysely<Tables>, skill: Visible, caller: Caller): Promise<boolean> {
   return isOwner(skill, caller) || (await findRole(db, skill, caller)) === 'write'
 }
 
-/** Refuses everybody but the owner: a stranger who cannot see the skill learns nothing of it, one who can is told. */
+/** Refuses everyone but the owner: `not_found` if the caller cannot see the skill, else `forbidden`. */
 export function requireOwner(skill: Visible, caller: Caller): void {
   if (!isOwner(skill, caller)) throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.`)
 }
 
-/** Whether the caller is one of those who decide about what others publish. */
+/** Whether the caller may moderate other users' skills. */
 export function isAdministrator(caller: Caller): boolean {
   return caller.kind === 'user' && caller.role === 'admin'
 }
@@ -149,7 +149,7 @@ export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): bool
   return callerId(caller) === skill.owner_id
 }
 
-/** The owner has to learn somewhere which cases there are to answer; others are told nothing of them. */
+/** Only the owner sees the cases that can be answered. */
 async function readCases(context: CatalogueContext, skill: Visible, caller: Caller): Promise<string[]> {
   if (!isOwner(skill, caller)) return []
   const rows = await context.database.read

@@ -9,44 +9,46 @@ import {
 } from '../storage/shared-shingles.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** No more of what waits is compared with one text. */
+/** Pending shingles that are compared with one text. */
 const foundMax = 16_384
-/** How long taking in what waits may hold the event loop at a time. */
-const sliceMs = 10
-/** Ten for each shingle where as many versions wait as may. */
+/** Time for which reading pending sketches may block the event loop at once. */
+const blockMs = 10
+/** About ten bits for each shingle when the maximum number of versions is pending. */
 const bits = 2 ** 21
 
-/** The versions whose shingles wait to be entered, as far as this process read of them: found without the table. */
+/**
+ * The versions whose shingles are not yet in the table, as far as this process has read them: found without the table.
+ */
 export class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
-  /** A bit for all shingles that end in the same bits, set where one of them waits: of most texts hardly any does. */
+  /** A bit set of the shingles' low bits: for most texts it rules out pending shingles at once. */
   readonly #present = new Uint8Array(bits / 8)
 
-  /** How many versions. */
+  /** The number of pending versions. */
   get count(): number {
     return this.#rows.length
   }
 
-  /** The last of them; 0 where there is none. */
+  /** The number of the last one; 0 if there is none. */
   get last(): number {
     return this.#rows.at(-1)?.sketch_num ?? 0
   }
 
-  /** Reads what came since. */
+  /** Reads versions that were added since the last call. */
   async follow(db: Kysely<Tables>): Promise<void> {
     const rows = await selectWaiting(db, { after: this.last })
     let turnedMs = performance.now()
     for (const row of rows) {
-      // Another call may have read them in the meantime.
+      // A concurrent call may have read them already.
       if (row.sketch_num > this.last) this.#add(row)
-      if (performance.now() - turnedMs < sliceMs) continue
+      if (performance.now() - turnedMs < blockMs) continue
       await setImmediate()
       turnedMs = performance.now()
     }
   }
 
-  /** Who has any of these shingles. */
+  /** The versions that have any of these shingles. */
   find(shingles: readonly number[]): SharedShingle[] {
     const found: SharedShingle[] = []
     for (const shingle of shingles) {
@@ -58,11 +60,11 @@ export class WaitingSketches {
     return found
   }
 
-  /** Everything as it is now, in the order of the table, so many at a time or a few more. */
+  /** All pending entries in table order, in batches of about `count`. */
   *list(count: number): Generator<SharedShingle[]> {
     const byShingle = new Map(this.#byShingle)
     let some: SharedShingle[] = []
-    // Numbers by themselves are sorted several times as fast.
+    // Sorting plain numbers is several times as fast.
     for (const shingle of Float64Array.from(byShingle.keys()).toSorted()) {
       some.push(...byShingle.get(shingle)!)
       if (some.length < count) continue
@@ -72,7 +74,7 @@ export class WaitingSketches {
     if (some.length > 0) yield some
   }
 
-  /** Drops the versions up to one, which were entered. */
+  /** Drops the versions up to a number, which were inserted into the table. */
   forget(last: number): void {
     const left = this.#rows.filter(({ sketch_num }) => sketch_num > last)
     this.#rows = []

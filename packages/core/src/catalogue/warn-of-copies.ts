@@ -8,14 +8,14 @@ import { isKin, readLineage } from './lineage.ts'
 import { copySimilarity } from './similarity.ts'
 import { readWords, type Sketch } from './sketch.ts'
 
-/** Reading and comparing one costs as much as finding them all. */
+/** Reading and comparing one candidate costs as much as finding all of them. */
 const comparedMax = 2
-/** Sketches err by some; what is far below is not read. */
+/** Candidates with lower estimates are not read; estimates are imprecise. */
 const estimateMin = 0.25
-/** Of the owner's skills and those that the skill comes from. */
+/** The maximum number of the owner's own and source skills that are compared. */
 const ownMax = 500
 
-/** What is about to be published, and where. */
+/** The skill about to be published. */
 export interface Publishing {
   readonly ownerId: string
   readonly fullName: string
@@ -24,8 +24,8 @@ export interface Publishing {
 }
 
 /**
- * A warning where most of a text stands in somebody else's public skill that said it first and that it is no fork of. It
- * names one, the most similar, and nothing that the publisher may not see.
+ * Warns if most of a text is in another user's public skill that published it earlier and is not a fork source. Names
+ * the most similar one, and nothing that the publisher may not see.
  */
 export async function warnOfCopies(
   context: CatalogueContext,
@@ -52,14 +52,14 @@ async function findOriginal(
   if (copies.length === 0) return undefined
   const own = await findComparedSkill(context, fullName)
   const others = copies.map(({ skill }) => skill)
-  // A new skill is nobody's fork.
+  // A new skill is not a fork.
   const lineage = own ? await readLineage(context.database.read, [own, ...others]) : new Map()
   const ancestors = own ? [...lineage.get(own.id)!] : []
   const earlier = await findEarlier(context, sketch, await readOwnNums(context, ownerId, ancestors), others)
   return copies.find(({ skill }) => earlier.has(skill.num) && !(own && isKin(lineage, own.id, skill.id)))
 }
 
-/** What the owner, or a skill that this one comes from, said before is none of somebody else's. */
+/** Text that the owner, or a source of this skill, published earlier is not another user's. */
 async function readOwnNums(
   context: CatalogueContext,
   ownerId: string,
@@ -81,7 +81,8 @@ async function readOwnNums(
 
 function toWarning({ skill, version, similarity, kind }: Match): Warning {
   const share = `${Math.round(similarity * 100)} % of the shorter of the two`
-  const said = kind === 'exact' ? 'The text is word for word that of' : `The text has ${share} in common with`
-  const advice = 'If you took it from there, say so and keep to its license; a fork does both.'
-  return { code: 'resembles', message: `${said} ${skill.full_name}@${version}, which had it first. ${advice}` }
+  const said =
+    kind === 'exact' ? 'The text is word for word the same as that of' : `The text has ${share} in common with`
+  const advice = 'If you copied it, name the source and comply with its license; a fork does both.'
+  return { code: 'resembles', message: `${said} ${skill.full_name}@${version}, which was published first. ${advice}` }
 }

@@ -6,7 +6,7 @@ import { refuseQuarantined } from './quarantined.ts'
 import { getVersion } from './read-skill.ts'
 import { canWrite, requireOwner } from './visibility.ts'
 
-/** PUT and DELETE /skills/<name>/versions/<version>: sets or takes back a yank. Idempotent. */
+/** PUT and DELETE /skills/<name>/versions/<version>: sets or removes a yank. Idempotent. */
 export async function setYanked(
   context: CatalogueContext,
   input: { name: string; version: string },
@@ -36,7 +36,7 @@ export async function setYanked(
   )
 }
 
-/** DELETE /skills/<name>: withdrawn everywhere; the name stays taken for ever. */
+/** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */
 export async function deleteSkill(
   context: CatalogueContext,
   input: { name: string },

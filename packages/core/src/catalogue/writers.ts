@@ -5,8 +5,8 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { canWrite, requireOwner } from './visibility.ts'
 
 /**
- * The skill that a user publishes to, asked again within the transaction: a role, the skill or its name may be gone since
- * it was asked first. Only its owner changes who sees it. Throws `not_found` and `forbidden`.
+ * The skill that a user publishes to, checked again within the transaction, since a role, the skill or its name may
+ * have changed. Only its owner may change its visibility. Throws `not_found` and `forbidden`.
  */
 export async function requireWriter(
   trx: WriteTransaction,

@@ -54,7 +54,7 @@ export async function readQuarantinedFile(
     .where('held_id', '=', id)
     .where('path', '=', path)
     .executeTakeFirst()
-  if (!file) throw new RegistryError('not_found', 'The version that waits has no file of this path.')
+  if (!file) throw new RegistryError('not_found', 'The version that waits has no file with this path.')
   return {
     contentType: toContentType(path),
     body: await unpackBlob(file),
