@@ -48,7 +48,7 @@ describe('the command line of administrators, for what people ask for and report
     expect(decided).toEqual({ code: 0, stdout: 'The report about alice/faxes is upheld.\n', stderr: '' })
     const again = await skillstead(at('reports', 'decide', report, 'dismissed'))
     expect(again).toMatchObject({ code: 1, stdout: '' })
-    expect(again.stderr).toContain('decided already')
+    expect(again.stderr).toContain('already decided')
     expect((await skillstead(at('search', 'faxes'))).stdout).toBe('0 found.\n')
   })
 

@@ -45,7 +45,7 @@ it('export and import move a registry while it is served', async () => {
   expect(stdout).toMatch(/A new epoch begins, \d{10}: mirrors stop with an alarm, and go on with --accept epoch\./)
   expect(await countSkills(['--data', copy])).toBe(1)
   const refused = await skillstead(['import', file, '--data', copy])
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('There is a registry in') })
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('There is already a registry in') })
   const owned = await skillstead(['import', file, '--owner', 'bob', '--data', join(folder, 'owned')])
   expect(owned).toMatchObject({ code: 2, stderr: expect.stringContaining('an export says it of each') })
   expect(existsSync(join(folder, 'owned'))).toBe(false)
@@ -97,7 +97,7 @@ it('restore makes a registry of a backup, and tells what the secret key is neede
   expect(existsSync(join(restored, 'secret.key')), 'none is made in its place').toBe(false)
   expect(await countSkills(['--data', restored])).toBe(1)
   const again = await skillstead(['restore', backup, '--data', restored])
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('There is a registry in') })
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('There is already a registry in') })
 
   const other = join(folder, 'other')
   await mkdir(other)

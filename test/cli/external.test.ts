@@ -84,7 +84,7 @@ describe('skillstead external', () => {
     expect(JSON.parse(stdout)).toEqual({
       added: 2,
       failed: [
-        { line: 4, reason: expect.stringContaining('url must not hold spaces') as string },
+        { line: 4, reason: expect.stringContaining('url must not contain spaces') as string },
         { line: 5, reason: expect.stringContaining('installs must be at least 0') as string },
       ],
     })

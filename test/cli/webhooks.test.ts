@@ -129,7 +129,7 @@ describe('the commands about webhooks', () => {
     )
     const third = await webhooks('retry', id, deliveryId!, ...place)
     expect(third).toMatchObject({ code: 1, stdout: '' })
-    expect(third.stderr).toMatch(/^This delivery has arrived.*\.\n$/)
+    expect(third.stderr).toMatch(/^This delivery was already delivered.*\.\n$/)
   })
 
   it('are used on a node that switches one off after as many failures as it is told', async () => {

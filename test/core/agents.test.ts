@@ -1,7 +1,7 @@
 import { guest, localApi } from '@skillstead/core'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { recordDeeds } from '../../packages/core/src/community/agent-deeds.ts'
+import { recordActions } from '../../packages/core/src/community/agent-actions.ts'
 import { findAgent } from '../../packages/core/src/accounts/find-agent.ts'
 import { toTrustScore, trustTable, type TrustCounters } from '../../packages/core/src/community/agent-trust.ts'
 import type { AgentRow } from '../../packages/core/src/storage/rows-community.ts'
@@ -349,7 +349,7 @@ describeApi('agents', (open, { transport }) => {
         writer.write(async (trx) => {
           const { id } = (await findAgent(trx, agentKey))!
           const deeds = Array.from({ length: count }, (_, i) => ({ type: 'installed' as const, detail: `${from + i}` }))
-          await recordDeeds(trx, { id }, deeds, test.clock.now(), { installs: count })
+          await recordActions(trx, { id }, deeds, test.clock.now(), { installs: count })
         })
       const readDetails = async (agentKey: string) => {
         const rows = await read

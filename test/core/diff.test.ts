@@ -104,8 +104,8 @@ describeApi('what a version uses', (open) => {
       const added = { ...curl, commands: ['cat', 'curl'], files: ['~/.ssh'] }
       expect(tea).toMatchObject({ reason: 'outdated', widens: { since: '1.0.0', patch: false, added } })
       expect(tea!.message).toBe(
-        'alice/tea is at 1.1.0, and yours is 1.0.0. Update it. Look at it first: it uses what yours does not, ' +
-          '2 commands, 1 host, 1 environment variable and 1 place of the file system.',
+        'alice/tea is at 1.1.0, and you have 1.0.0. Update it. Review it first: it newly uses ' +
+          '2 commands, 1 host, 1 environment variable and 1 file path.',
       )
     })
 
@@ -114,7 +114,7 @@ describeApi('what a version uses', (open) => {
       await publish(alice, 'patched', '1.0.1', 'git push', 'jq .')
       const [patched] = await beat(test, ['patched', '1.0.0'])
       expect(patched!.widens).toMatchObject({ patch: true })
-      expect(patched!.message).toContain('though it is a patch, it uses what yours does not, 1 command.')
+      expect(patched!.message).toContain('although it is a patch, it newly uses 1 command.')
     })
 
     it('not where nothing is new, or nothing is known of what they have', async () => {
@@ -123,7 +123,7 @@ describeApi('what a version uses', (open) => {
       for (const version of ['1.0.0', '0.9.0', 'latest']) {
         const [same] = await beat(test, ['same', version])
         expect(same).toMatchObject({ reason: 'outdated', widens: null })
-        expect(same!.message).not.toContain('Look at it first')
+        expect(same!.message).not.toContain('Review it first')
       }
       const [tea] = await beat(test, ['tea', '1.0.7'])
       expect(tea).toMatchObject({ reason: 'outdated', widens: null })

@@ -482,7 +482,7 @@ describeApi('takedown cases', (open, { transport }) => {
           .where('attempts', '>', 0)
           .where('payload', 'like', `%${id}%`)
           .execute()
-      const waits = [{ state: 'pending', attempt_log: expect.stringContaining('not run out') }]
+      const waits = [{ state: 'pending', attempt_log: expect.stringContaining('has not expired') }]
       await expect.poll(readTries).toEqual(waits)
       expect(await statusOf(test, id)).toBe('counter_noticed')
     })

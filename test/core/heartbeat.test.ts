@@ -108,9 +108,9 @@ describeApi('a heartbeat', (open) => {
         'alice/flagged is marked as dangerous. Stop using it.',
         'alice/yanked@1.0.0 was yanked. Install 1.1.0 instead.',
         'alice/yanked-all@1.0.0 was yanked, and there is no other version.',
-        'Your copy of alice/drifted@1.0.0 is not what was published. Install 1.0.0 again, or 1.1.0.',
+        'Your copy of alice/drifted@1.0.0 differs from the published version. Install 1.0.0 again, or 1.1.0.',
         'alice/left is deprecated.',
-        'alice/old is at 1.1.0, and yours is 1.0.0. Update it.',
+        'alice/old is at 1.1.0, and you have 1.0.0. Update it.',
       ])
       expect(JSON.stringify(updates)).not.toContain('owner alone')
       const written = updates.map(({ fullName, deprecationMessage }) => [fullName, deprecationMessage])
@@ -228,7 +228,7 @@ describeApi('a heartbeat', (open) => {
       await deprecate('replaced', 'Use bob/private-next or bob/next, says https://example.com/bob/follower.')
       expect(await replacementOf('replaced')).toEqual({
         replacement: 'bob/next',
-        message: 'alice/replaced is deprecated. bob/next can take its place.',
+        message: 'alice/replaced is deprecated. Use bob/next instead.',
       })
       await deprecate('replaced', 'Moved to alice/away.')
       expect((await replacementOf('replaced')).replacement).toBe('bob/away')
@@ -251,7 +251,7 @@ describeApi('a heartbeat', (open) => {
       await setVerdict('f-6/forked', 'dangerous')
       expect(await replacementOf('forked')).toEqual({
         replacement: 'f-2/forked',
-        message: 'alice/forked is deprecated. f-2/forked can take its place.',
+        message: 'alice/forked is deprecated. Use f-2/forked instead.',
       })
       await setVerdict('f-6/forked', 'safe')
       expect((await replacementOf('forked')).replacement).toBe('f-6/forked')

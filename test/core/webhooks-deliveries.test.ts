@@ -202,7 +202,7 @@ describeApi('the deliveries of a webhook', (open) => {
       const refusal = await refusalOf(user.api.retryDelivery({ id, deliveryId: before[0]!.id }))
       expect([refusal.code, refusal.message]).toEqual([
         'conflict',
-        'The webhook is switched off. Switch it on, then try the delivery again.',
+        'The webhook is disabled. Enable it, then retry the delivery.',
       ])
       expect(await readOf(user, id)).toEqual(before)
       await user.api.updateWebhook({ id, active: true })
@@ -269,7 +269,7 @@ describeApi('the deliveries of a webhook', (open) => {
       const [, waited] = await untilDeliveries(user, id, ['delivered', 'failed'])
       expect(waited!.attempts.map(({ error }) => error)).toEqual([
         'The receiver answered with 500.',
-        'The webhook is switched off.',
+        'The webhook is disabled.',
       ])
       expect(receiver.received.map(({ headers }) => headers['x-service-event'])).toEqual(['skill.starred', 'ping'])
     })

@@ -230,7 +230,7 @@ describeApi('webhooks', (open, { transport }) => {
       expect([webhooks.length, total]).toEqual([20, 20])
       const refusal = await refusalOf(user.api.createWebhook({ url, events }))
       expect(refusal.code).toBe('conflict')
-      expect(refusal.message).toBe('You have 20 webhooks, which is the most there may be. Delete one first.')
+      expect(refusal.message).toBe('You have 20 webhooks, which is the maximum. Delete one first.')
       await user.api.deleteWebhook({ id: webhooks[0]!.id })
       expect(await test.statusOf(user, 'createWebhook', { url, events })).toBe(201)
       expect(await test.statusOf(await makePro(), 'createWebhook', { url, events })).toBe(201)

@@ -31,7 +31,7 @@ describeBrowser('what happens to a skill against the will of its owner', () => {
     await claimant.getByText('I have the token of this case').click()
     await claimant.getByLabel('Token').fill('sct_none')
     await claimant.getByRole('button', { name: 'Show what was stated' }).click()
-    await claimant.getByRole('alert').getByText('is not that of this case').waitFor()
+    await claimant.getByRole('alert').getByText('does not belong to this case').waitFor()
     await claimant.getByLabel('Token').fill(token)
     await claimant.getByRole('button', { name: 'Show what was stated' }).click()
     await claimant.getByText('Notice by Carol Claimant').click()

@@ -75,11 +75,11 @@ describe('an export that is not whole, or not one', () => {
   it('is refused wherever it was cut off', async () => {
     const { bytes, lines } = small
     const cuts = [bytes.length - 1, bytes.length - 40, bytes.length >> 1, lines[0]!.length + 3]
-    for (const cut of cuts) expect(await refuse(bytes.subarray(0, cut))).toContain('cut off or damaged')
-    expect(await refuse(lines.slice(0, -1).join(''))).toContain('cut off or damaged')
+    for (const cut of cuts) expect(await refuse(bytes.subarray(0, cut))).toContain('truncated or damaged')
+    expect(await refuse(lines.slice(0, -1).join(''))).toContain('truncated or damaged')
     const zipped = gzipSync(bytes)
     expect(gunzipSync(zipped)).toEqual(bytes)
-    expect(await refuse(zipped.subarray(0, zipped.length - 30))).toContain('cut off or damaged')
+    expect(await refuse(zipped.subarray(0, zipped.length - 30))).toContain('truncated or damaged')
     expect(await refuse('')).toContain('is empty')
   })
 
@@ -93,7 +93,9 @@ describe('an export that is not whole, or not one', () => {
     expect(await refuse(lines.toSpliced(at, 1, row.replace('user.create', 'user.delete')).join(''))).toContain(
       'is damaged',
     )
-    expect(await refuse(lines.toSpliced(at, 0, row).join(''))).toMatch(/audit does not take the rows up to line/)
+    expect(await refuse(lines.toSpliced(at, 0, row).join(''))).toMatch(
+      /rows up to line \d+ cannot be stored in the table audit/,
+    )
     expect(await refuse([...lines, row].join(''))).toContain('comes after the end')
     expect(await refuse(lines.join('').replace('"origin":"', '"origin":"x'))).toContain('is damaged')
     expect(await refuse(lines.join('').replace('"createdAt":"2', '"createdAt":"3'))).toContain('is damaged')
@@ -105,23 +107,25 @@ describe('an export that is not whole, or not one', () => {
     const at = lines.findIndex((line) => line.startsWith('["users"'))
     const edit = (line: string) => lines.toSpliced(at, 1, `${line}\n`).join('')
     const values = JSON.parse(lines[at]!) as unknown[]
-    expect(await refuse(edit('["users",'))).toBe(`Line ${at + 1} is malformed: it is no JSON.`)
+    expect(await refuse(edit('["users",'))).toBe(`Line ${at + 1} is malformed: it is not JSON.`)
     expect(await refuse(edit('["users","x"]'))).toContain('is malformed: users has 8 columns, not 1.')
-    expect(await refuse(edit(JSON.stringify(values.with(8, 'soon'))))).toContain('users.created_at is to be integer.')
-    expect(await refuse(edit(JSON.stringify(values.with(2, null))))).toContain('users.username is to be text.')
-    expect(await refuse(edit('["robots","x"]'))).toContain('is of the table robots, which this program does not know.')
+    expect(await refuse(edit(JSON.stringify(values.with(8, 'soon'))))).toContain('users.created_at must be integer.')
+    expect(await refuse(edit(JSON.stringify(values.with(2, null))))).toContain('users.username must be text.')
+    expect(await refuse(edit('["robots","x"]'))).toContain('has an unknown table robots.')
     expect(await refuse(edit('["meta","a","b"]'))).toContain('rows of meta come before those of')
-    expect(await refuse(text.replace('"users":{', '"robots":{},"users":{'))).toContain('has a table robots')
-    expect(await refuse(text.replace('"users":{', '"users":{"age":"integer",'))).toContain('has a column users.age')
+    expect(await refuse(text.replace('"users":{', '"robots":{},"users":{'))).toContain('has an unknown table robots')
+    expect(await refuse(text.replace('"users":{', '"users":{"age":"integer",'))).toContain(
+      'has an unknown column users.age',
+    )
     expect(await refuse(text.replace('"username":"text"', '"username":"bytes"'))).toContain(
-      'users.username of the export is bytes',
+      'users.username is bytes in the export',
     )
   })
 
   it('is refused where it is of another program', async () => {
     const text = small.lines.join('')
-    expect(await refuse('{"id":"a","skillMd":"---"}\n')).toContain('This is no export of a registry')
-    expect(await refuse(text.replace('"version":1', '"version":2'))).toContain('is of version 2')
+    expect(await refuse('{"id":"a","skillMd":"---"}\n')).toContain('This is not an export of a registry')
+    expect(await refuse(text.replace('"version":1', '"version":2'))).toContain('has format version 2')
     expect(await refuse(text.replace('"schema":[', '"schema":["9999-later",'))).toContain(
       'a newer Skillstead (it has 9999-later)',
     )
@@ -136,27 +140,29 @@ describe('an export that is not whole, or not one', () => {
     const other = [table, digest, size, encoding, Buffer.from(bytes, 'base64').fill(7, 3).toString('base64')]
     const spoilt = lines.toSpliced(at, 1, `${JSON.stringify(other)}\n`)
     expect(await refuse(reseal(spoilt))).toBe(
-      `The export is not sound: The content ${digest} is not what its digest says. Nothing was taken in.`,
+      `The export is damaged: Content ${digest} does not match its digest. Nothing was imported.`,
     )
-    expect(await refuse(reseal(lines.toSpliced(at, 1)))).toContain(`The content ${digest} of a version is missing.`)
+    expect(await refuse(reseal(lines.toSpliced(at, 1)))).toContain(`Content ${digest} of a version is missing.`)
     const file = lines.findIndex((line) => line.startsWith('["version_files"'))
     expect(await refuse(reseal(lines.toSpliced(file, 1)))).toContain('alice/one@1.0.0 has no SKILL.md')
     const entry = lines.findIndex((line) => line.startsWith('["log"'))
     expect(await refuse(reseal(lines.toSpliced(entry, 1)))).toContain("The log's entry 1 is missing.")
     expect(await refuse(reseal(lines.with(0, lines[0]!.replace('"size":1', '"size":2'))))).toContain(
-      'its log is not the one',
+      'its log differs from its first line',
     )
     const owner = lines.findIndex((line) => line.startsWith('["users"'))
-    expect(await refuse(reseal(lines.toSpliced(owner, 1)))).toMatch(/does not take the rows up to line .*FOREIGN KEY/)
+    expect(await refuse(reseal(lines.toSpliced(owner, 1)))).toMatch(
+      /rows up to line \d+ cannot be stored .*FOREIGN KEY/,
+    )
   })
 
   it.runIf(hasPostgres())('leaves an empty PostgreSQL database empty', async () => {
     const { bytes, lines } = small
-    expect(await refuse(bytes.subarray(0, -40), 'PostgreSQL')).toContain('cut off or damaged')
+    expect(await refuse(bytes.subarray(0, -40), 'PostgreSQL')).toContain('truncated or damaged')
     const at = lines.findIndex((line) => line.startsWith('["users"'))
     const zero = lines.toSpliced(at, 1, lines[at]!.replace('"alice"', '"al\\u0000ice"')).join('')
     expect(await refuse(zero, 'PostgreSQL')).toContain(
-      'users.username has a zero character, which PostgreSQL does not keep',
+      'users.username contains a NUL character, which PostgreSQL cannot store',
     )
   })
 

@@ -117,7 +117,7 @@ describeDatabases('an export', (open, dialect) => {
 
   it('goes into an empty place only', async () => {
     const test = await open()
-    await expect(importRegistry(rich.file, test.location)).rejects.toThrow(/There is a registry in .* already/)
+    await expect(importRegistry(rich.file, test.location)).rejects.toThrow(/There is already a registry in /)
     expect((await test.api().searchSkills({})).total).toBe(0)
     expect(await test.registry.authenticate(test.admin.key)).toMatchObject({ username: 'root' })
   })
@@ -156,7 +156,7 @@ describe('what is exported and taken in again', () => {
     })
     await expect(stopped).rejects.toMatchObject({ code: 'shutting_down' })
     const taking = importRegistry(rich.file, { path: newPath('stopped') }, { signal: AbortSignal.abort() })
-    await expect(taking).rejects.toThrow('nothing of it was kept')
+    await expect(taking).rejects.toThrow('incomplete result was discarded')
     expect(await readdir(join(folder, 'stopped'))).toEqual([])
     await rm(join(folder, 'stopped'), { recursive: true })
     await expect(exportRegistry({ path: rich.path }, rich.file)).rejects.toThrow('A file with this name already exists')

@@ -28,7 +28,7 @@ export const doctor: Command<{ ok: true; findings: Finding[] }> = {
 
 /** Reports a registry that cannot be opened as a finding. */
 async function examine(given: Arguments, output: Output): Promise<Finding[]> {
-  const options = { deep: flag(given, 'deep'), tell: output.say }
+  const options = { deep: flag(given, 'deep'), report: output.say }
   try {
     return await withRegistry(given, (registry) => checkAndRepair(registry, options, flag(given, 'repair')))
   } catch (error) {

@@ -24,7 +24,7 @@ export const gc: Command<Collected> = {
     const dryRun = flag(given, 'dry-run')
     const compacted = flag(given, 'vacuum') && !dryRun
     return withRegistry(given, async (registry) => {
-      const garbage = await collectGarbage(registry, { dryRun, tell: output.say })
+      const garbage = await collectGarbage(registry, { dryRun, report: output.say })
       const file = compacted ? await compact(registry) : await readUse(registry)
       return { dryRun, garbage, file: file ?? null, compacted }
     })

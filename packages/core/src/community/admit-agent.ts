@@ -5,12 +5,12 @@ import { newId } from '../kernel/ids.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken } from '../kernel/tokens.ts'
-import { linkAgent, recordDeed } from './agent-deeds.ts'
+import { linkAgent, recordAction } from './agent-actions.ts'
 import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
 
 /**
- * Before a write that may register an agent: takes a new one from the hour's allowance of the address.
- * Throws `forbidden` for a wrong token, which costs nothing of it, and `rate_limited`.
+ * Called before a write that may register an agent: counts a new agent against the hourly limit of the address. Throws
+ * `forbidden` for a wrong token, which does not count, and `rate_limited`.
  */
 export async function admitAgent(context: CommunityContext, agentKey: string, options: CallOptions): Promise<void> {
   const agent = await findAgent(context.database.read, agentKey)
@@ -18,7 +18,9 @@ export async function admitAgent(context: CommunityContext, agentKey: string, op
   if (!agent) await context.addressLimits.require('agent', options.address)
 }
 
-/** The agent that calls, and whether it proved it; one that did is from now on that of the user who calls with it. */
+/**
+ * The calling agent, and whether its token was correct. An authenticated agent is linked to the user whose key it uses.
+ */
 export async function recognizeAgent(
   trx: WriteTransaction,
   agentKey: string,
@@ -30,7 +32,7 @@ export async function recognizeAgent(
   return { agent: await linkAgent(trx, agent, accountId(by.caller)), authenticated }
 }
 
-/** Registers an agent. The token is in the answer and nowhere else: only its hash is stored. */
+/** Registers an agent. The token is only in the response: the database stores its hash. */
 export async function insertAgent(
   trx: WriteTransaction,
   agent: { agentKey: string; displayName: string },
@@ -55,11 +57,11 @@ export async function insertAgent(
     last_seen_at: at,
   }
   await trx.insertInto('agents').values(row).execute()
-  await recordDeed(trx, row, { type: 'registered', detail: 'Registered' }, at)
+  await recordAction(trx, row, { type: 'registered', detail: 'Registered' }, at)
   return { agent: row, agentToken: token }
 }
 
-/** The part of a key that names the platform. */
+/** The platform part of an agent key. */
 export function toPlatformId(agentKey: string): string {
   return agentKey.slice(0, agentKey.indexOf(':'))
 }

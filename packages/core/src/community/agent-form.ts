@@ -1,7 +1,7 @@
 import { type Agent, toTimestamp } from '@skillstead/protocol'
 import type { AgentRow } from '../storage/rows-community.ts'
 
-/** An agent as everyone may see it: without its token, and without the user it works for. */
+/** The public form of an agent: without its token and its user. */
 export function toAgent(row: AgentRow): Agent {
   return {
     agentKey: row.agent_key,

@@ -9,7 +9,7 @@ const sortColumns = {
   reviews: 'review_count',
 } as const
 
-/** GET /agents: the highest first; equal ones by their keys, so that pages never overlap. */
+/** GET /agents: highest trust first, then by key, so that pages never overlap. */
 export async function listAgents(
   context: CommunityContext,
   input: { sort: keyof typeof sortColumns; platform?: string; page: number; limit: number },

@@ -4,7 +4,7 @@ import { callerId, type Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
 import { isAdministrator } from '../catalogue/visibility.ts'
-import type { AgentDeed, AgentRow } from '../storage/rows-community.ts'
+import type { AgentActionType, AgentRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
 import { toAgent } from './agent-form.ts'
@@ -12,12 +12,12 @@ import { getAgentByKey } from '../accounts/find-agent.ts'
 
 const activityMax = 50
 
-/** What somebody has installed is for themselves to know: whose sets are in the open can be attacked through them. */
-const ownDeeds: readonly AgentDeed[] = ['installed', 'removed']
+/** What an agent has installed is private: attackers could use a public list of installed skills. */
+const privateActions: readonly AgentActionType[] = ['installed', 'removed']
 
 /**
- * GET /agents/<agentKey>: with the newest of what it did, as far as the caller may see the skills. What it installed is
- * told to the agent itself, to its user and to administrators alone.
+ * GET /agents/<agentKey>: with the latest actions on skills that the caller may see. Only the agent itself, its user
+ * and administrators see what it installed.
  */
 export async function getAgent(
   context: CommunityContext,
@@ -32,7 +32,7 @@ export async function getAgent(
     .leftJoin('skills', 'skills.id', 'agent_activity.skill_id')
     .select(['type', 'at', 'detail', 'full_name'])
     .where('agent_id', '=', agent.id)
-    .$if(!isOwn, (select) => select.where('type', 'not in', ownDeeds))
+    .$if(!isOwn, (select) => select.where('type', 'not in', privateActions))
     .where((eb) => eb.or([eb('skill_id', 'is', null), isListedFor(eb, callerId(caller))]))
     .orderBy('agent_activity.id', 'desc')
     .limit(activityMax)
@@ -46,7 +46,7 @@ export async function getAgent(
   return { ...toAgent(agent), activity }
 }
 
-/** Agents look at each other with their own tokens, which is nothing to refuse. */
+/** Agents may read each other's profiles with their own tokens, so a token of another agent is no error. */
 function isAgent(agent: AgentRow, { agentToken }: CallOptions): boolean {
   return agentToken !== undefined && isTokenOf(agent.token_hash, agentToken)
 }
@@ -55,7 +55,7 @@ function isUserOf(agent: AgentRow, caller: Caller): boolean {
   return agent.user_id !== null && agent.user_id === callerId(caller)
 }
 
-/** Asked of the database, for there is no telling how much must be passed over to find enough that may be seen. */
+/** Filtered in the database: any number of rows might be skipped before enough visible ones are found. */
 function isListedFor(eb: ExpressionBuilder<Tables, 'skills'>, viewer: string | null): Expression<SqlBool> {
   const isLive = eb('skills.state', '=', 'live')
   if (viewer === null) return eb.and([isLive, eb('skills.visibility', '=', 'public')])

@@ -1,10 +1,10 @@
 import { type AgentReview, toTimestamp } from '@skillstead/protocol'
 import type { AgentReviewRow, AgentRow } from '../storage/rows-community.ts'
 
-/** What a review shows of its agent. */
+/** The columns of an agent that its reviews show. */
 export type Reviewer = Pick<AgentRow, 'agent_key' | 'display_name' | 'platform_id'>
 
-/** An agent's review as everyone who may see the skill sees it. */
+/** An agent's review in public form. */
 export function toAgentReview(row: AgentReviewRow, agent: Reviewer): AgentReview {
   return {
     id: row.id,

@@ -1,6 +1,6 @@
 import type { AgentRow } from '../storage/rows-community.ts'
 
-/** What an agent's trust is made from. */
+/** The counters from which an agent's trust score is computed. */
 export type TrustCounters = Pick<
   AgentRow,
   | 'authenticated'
@@ -12,9 +12,9 @@ export type TrustCounters = Pick<
 >
 
 /**
- * The trust score as a table: each counter gives up to so many points, all of them from `fullAt` on. The first ones
- * count most (the growth is logarithmic), so that no amount of one deed replaces the others. What was done without the
- * token could be anybody's doing and weighs little: an authenticated review counts in two rows, another in one.
+ * The trust score as a table: each counter gives up to `points`, all of them from `fullAt` on. Growth is logarithmic,
+ * so that the first actions count most and no amount of one kind replaces the others. Actions without a token could be
+ * anyone's and weigh little: an authenticated review counts in two rows, an unauthenticated one in one row.
  */
 export const trustTable: readonly { counter: keyof TrustCounters; points: number; fullAt: number }[] = [
   { counter: 'authenticated', points: 15, fullAt: 1 },
@@ -25,7 +25,7 @@ export const trustTable: readonly { counter: keyof TrustCounters; points: number
   { counter: 'review_count', points: 5, fullAt: 50 },
 ]
 
-/** How far an agent can be relied on: a whole number from 0 to 100 that never falls while its counters rise. */
+/** An agent's trust score: an integer from 0 to 100 that never falls while its counters rise. */
 export function toTrustScore(counters: TrustCounters): number {
   const points = trustTable.map(({ counter, points: most, fullAt }) => {
     const share = Math.log1p(counters[counter]) / Math.log1p(fullAt)

@@ -3,12 +3,12 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { AgentRow } from '../storage/rows-community.ts'
 import type { VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { linkAgent, recordDeed } from './agent-deeds.ts'
+import { linkAgent, recordAction } from './agent-actions.ts'
 import { findCallingAgent } from '../accounts/find-agent.ts'
 
 type MadeVersion = Pick<VersionRow, 'skill_id' | 'version' | 'published_at'>
 
-/** Enters a version that was made into the activity of the agent whose token came along, if one did. */
+/** Records a published version as an action of the agent whose token the request had, if any. */
 export async function attributeVersion(
   trx: WriteTransaction,
   version: MadeVersion,
@@ -18,7 +18,7 @@ export async function attributeVersion(
   if (agent) await attributeTo(trx, agent, version, by.user.userId)
 }
 
-/** Enters a version into the activity of the agent that made it. */
+/** Records a published version as an action of an agent. */
 export async function attributeTo(
   trx: WriteTransaction,
   agent: AgentRow,
@@ -27,6 +27,10 @@ export async function attributeTo(
 ): Promise<void> {
   const at = version.published_at
   await linkAgent(trx, agent, userId)
-  const deed = { type: 'published', skillId: version.skill_id, detail: `Published version ${version.version}` } as const
-  await recordDeed(trx, agent, deed, at, { authenticated: true, published: 1 })
+  const action = {
+    type: 'published',
+    skillId: version.skill_id,
+    detail: `Published version ${version.version}`,
+  } as const
+  await recordAction(trx, agent, action, at, { authenticated: true, published: 1 })
 }

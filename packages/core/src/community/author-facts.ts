@@ -1,7 +1,7 @@
 import { isPublicMatter } from '../catalogue/skill-log.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
-/** What an author's reputation is made from, as columns of `standings`: sums over the author's skills. */
+/** The inputs of an author's reputation, as columns of `standings`: sums over the author's skills. */
 export const factNames = [
   ...(['skills', 'portable_skills', 'described_skills', 'downloads', 'stars', 'reviews', 'review_points'] as const),
   ...(['flagged_skills', 'hidden_skills', 'taken_down_skills'] as const),
@@ -10,23 +10,23 @@ export const factNames = [
 /** One number for each. */
 export type Facts = Readonly<Record<(typeof factNames)[number], number>>
 
-/** How long a description must be at least to tell somebody what a skill is for. */
+/** The minimum length of a description that counts as descriptive. */
 export const descriptionCharactersMin = 40
 
-/** Nothing is known. */
+/** The facts of an author without public skills. */
 export const noFacts = Object.fromEntries(factNames.map((name) => [name, 0])) as Facts
 
-/** The columns of a skill that say what it adds to the reputation of its owner. */
+/** The columns of a skill from which its contribution to its owner's reputation is computed. */
 export const ratedColumns = [
   ...(['num', 'id', 'owner_id', 'visibility', 'state', 'stub', 'latest_version', 'portable', 'moderation'] as const),
   ...(['description', 'license', 'category', 'downloads'] as const),
   ...(['credited_stars', 'credited_reviews', 'credited_points'] as const),
 ] as const
 
-/** A skill as far as reputation looks at it. */
+/** A skill with these columns. */
 export type RatedSkill = Pick<SkillRow, (typeof ratedColumns)[number]>
 
-/** What one skill adds to the reputation of its owner. What not everyone may know of adds nothing. */
+/** What one skill contributes to its owner's reputation. A skill that is not public contributes nothing. */
 export function toFacts(skill: RatedSkill): Facts {
   if (skill.visibility !== 'public' || skill.stub === 1) return noFacts
   if (skill.state === 'hidden') return { ...noFacts, hidden_skills: 1 }
@@ -45,7 +45,7 @@ export function toFacts(skill: RatedSkill): Facts {
   }
 }
 
-/** Whether a skill counts for its owner: everyone can see it and load it. */
+/** Whether a skill counts for its owner: everyone can see and load it. */
 export function isCounted(skill: Pick<SkillRow, 'visibility' | 'state' | 'stub' | 'latest_version'>): boolean {
   return isPublicMatter(skill) && skill.latest_version !== ''
 }
@@ -54,22 +54,22 @@ function isDescribed({ description, license, category }: RatedSkill): boolean {
   return description.trim().length >= descriptionCharactersMin && license !== '' && category !== ''
 }
 
-/** The sum of two. */
+/** The sum of two sets of facts. */
 export function addFacts(one: Facts, other: Facts): Facts {
   return mapFacts((name) => one[name] + other[name])
 }
 
-/** What one has over another; below 0 where it has less. */
+/** The difference of two sets of facts; may be negative. */
 export function subtractFacts(one: Facts, other: Facts): Facts {
   return mapFacts((name) => one[name] - other[name])
 }
 
-/** Whether all of them are 0: as a difference, whether nothing changed. */
+/** Whether all facts are 0; for a difference, whether nothing changed. */
 export function areNoFacts(facts: Facts): boolean {
   return factNames.every((name) => facts[name] === 0)
 }
 
-/** The facts of a row, without what else it holds. */
+/** The facts of a row, without its other columns. */
 export function pickFacts(row: Facts): Facts {
   return mapFacts((name) => row[name])
 }

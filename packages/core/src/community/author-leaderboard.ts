@@ -2,7 +2,7 @@ import type { CommunityContext } from './community-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { countAuthors, readBadges, selectUnlisted, toReputation } from './show-reputation.ts'
 
-/** GET /reputation/leaderboard: everybody of whom anything is known, the highest score first, then by name. */
+/** GET /reputation/leaderboard: all authors with a score, highest first, then by name. */
 export async function listAuthors(context: CommunityContext, { page, limit }: { page: number; limit: number }) {
   const db = context.database.read
   const offset = toOffset(page, limit)
@@ -19,7 +19,7 @@ export async function listAuthors(context: CommunityContext, { page, limit }: { 
     db,
     rows.map(({ user_id }) => user_id),
   )
-  // Those who begin the page may share the rank of those who end the one before.
+  // The first authors of a page may share their rank with the last of the previous page.
   let rank = rows[0] ? 1 + (await countAuthors(db, { above: rows[0].score })) : 0
   const entries = rows.map((row, i) => {
     if (i > 0 && row.score !== rows[i - 1]!.score) rank = offset + i + 1

@@ -8,26 +8,26 @@ import { addFacts, areNoFacts, factNames, noFacts, pickFacts, type Facts } from 
 import { toScore } from './reputation-formula.ts'
 import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-methods.ts'
 
-/** Whose standing it is. */
+/** The author of a standing. */
 export interface Author {
   readonly user_id: string
   readonly username: string
 }
 
-/** A standing as it is computed with. */
+/** A standing in the form used for computing. */
 export interface Standing extends Author {
   readonly facts: Facts
   readonly verified: readonly VerifiedMethod[]
 }
 
-/** What changed for an author. */
+/** A change of an author's facts. */
 export interface Change extends Author {
   readonly facts: Facts
 }
 
 /**
- * Adds differences to the facts of authors, one of each author, with the scores and badges that follow. Differences of
- * nothing cost nothing; others one query to read and one to write, however many authors there are.
+ * Adds differences to the facts of authors, one difference per author, and updates their scores and badges. Zero
+ * differences cost nothing; the others one query to read and one to write, for any number of authors.
  */
 export async function addToStandings(trx: WriteTransaction, all: readonly Change[], at: number): Promise<void> {
   const changes = all.filter(({ facts }) => !areNoFacts(facts))
@@ -52,7 +52,7 @@ export async function addToStandings(trx: WriteTransaction, all: readonly Change
   }
 }
 
-/** Computes the standing of a user anew from the stored facts, after a verification was decided or taken back. */
+/** Recomputes a user's standing from the stored facts, after a verification was decided or revoked. */
 export async function refreshStanding(trx: WriteTransaction, userId: string, at: number): Promise<void> {
   const { username } = await trx
     .selectFrom('users')
@@ -66,7 +66,7 @@ export async function refreshStanding(trx: WriteTransaction, userId: string, at:
   await settleBadges(trx, userId, { held: earnedOf(before), earned: earnedOf(after), at })
 }
 
-/** Writes standings with their scores. One with nothing in it is none: it leaves no trace of what has been. */
+/** Writes standings with their scores. A standing without any facts is deleted, so that it leaves no trace. */
 export async function putStandings(trx: WriteTransaction, standings: readonly Standing[], at: number): Promise<void> {
   const gone = standings.filter(isEmpty).map(({ user_id }) => user_id)
   const rows = standings.filter((standing) => !isEmpty(standing)).map((standing) => toRow(standing, at))
@@ -76,7 +76,7 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
   else if (row) await upsert(trx, rows).execute()
 }
 
-/** A publish changes one, and builds neither query anew. */
+/** Compiled once: every publish changes one standing. */
 const selectOne = keepCompiled((db, { userId }: { userId: string }) =>
   db.selectFrom('standings').selectAll().where('user_id', '=', userId),
 )
@@ -100,7 +100,7 @@ async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standin
   return row && toStanding(row)
 }
 
-/** A stored standing in the form that is computed with. */
+/** A stored standing in the form used for computing. */
 export function toStanding(row: StandingRow): Standing {
   const { user_id, username } = row
   return { user_id, username, facts: pickFacts(row), verified: JSON.parse(row.verified) as VerifiedMethod[] }

@@ -9,7 +9,7 @@ interface Badge {
   isEarned(facts: Facts, methods: readonly VerifiedMethod[]): boolean
 }
 
-/** What is to be earned, in the order in which it is shown. A badge goes when what earned it goes. */
+/** All badges in display order. A badge is removed when its condition no longer holds. */
 export const badges: readonly Badge[] = [
   { id: 'verified', title: 'Verified author', isEarned: (_facts, methods) => methods.length > 0 },
   { id: 'published', title: 'First public skill', isEarned: ({ skills }) => skills >= 1 },
@@ -34,12 +34,12 @@ export const badges: readonly Badge[] = [
   },
 ]
 
-/** The ids of the badges that facts and verified methods earn. */
+/** The ids of the badges earned by facts and verification methods. */
 export function toBadges(facts: Facts, methods: readonly VerifiedMethod[]): string[] {
   return badges.filter((badge) => badge.isEarned(facts, methods)).map(({ id }) => id)
 }
 
-/** Gives a user the badges that are new, and takes those away that hold no longer; no query where neither is. */
+/** Adds new badges of a user and removes those that are no longer earned; runs no query if nothing changed. */
 export async function settleBadges(
   trx: WriteTransaction,
   userId: string,

@@ -2,21 +2,21 @@ import { sql, type Kysely } from 'kysely'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import { pointUnits } from './reputation-formula.ts'
 
-/** The columns of a skill that say what others did for it. */
+/** The columns of a skill that count other users' contributions. */
 export type Credits = Pick<SkillRow, 'credited_stars' | 'credited_reviews' | 'credited_points'>
 
-/** Nobody did anything. */
+/** No contributions. */
 export const noCredits: Credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 
-/** The rating that says neither good nor bad. A review is worth its half stars above that. */
+/** The neutral rating. A review is worth its half stars above or below it. */
 const neutralRating = 3
 const unitsPerStar = 2 * pointUnits
-/** Rounded to whole units for each review, so that counting up and counting again give the same. */
+/** Rounded to integers per review, so that incremental counting and a recount give the same result. */
 const toPoints = sql<number>`sum(floor((rating - ${sql.lit(neutralRating)}) * ${sql.lit(unitsPerStar)} + 0.5))`
 
 /**
- * What others than their owners did for skills, counted from the stars and reviews themselves: what counts is people,
- * once each. Of one skill, or of all that there is anything to count of.
+ * Other users' contributions to skills, counted from the stars and reviews themselves, each person once. For one skill,
+ * or for all skills that have any.
  */
 export async function countCredits(db: Kysely<Tables>, skillId?: string): Promise<Map<string, Credits>> {
   const counts = await countReviewCredits(db, { skillId })
@@ -27,8 +27,9 @@ export async function countCredits(db: Kysely<Tables>, skillId?: string): Promis
 }
 
 /**
- * The part of {@link countCredits} that is reviews: of each user one of a skill, the own, or else the first that an agent
- * wrote for the user. Anyone can register agents, so those that are nobody's say nothing. `reviewerId`: of that user alone.
+ * The review part of {@link countCredits}. Of each user, one review per skill counts: their own, else the first by one
+ * of their agents. Anyone can register agents, so reviews by unlinked agents do not count. `reviewerId`: for that user
+ * alone.
  */
 export async function countReviewCredits(
   db: Kysely<Tables>,
@@ -51,7 +52,7 @@ export async function countReviewCredits(
   return new Map(rows.map((row) => [row.id, toCredits(row)]))
 }
 
-/** The reviews of each user and skill, the one that counts in the first place. */
+/** The reviews per user and skill, ranked so that the one that counts comes first. */
 function rankReviews(db: Kysely<Tables>, { skillId, reviewerId }: Parameters<typeof countReviewCredits>[1]) {
   const byUsers = db
     .selectFrom('reviews')

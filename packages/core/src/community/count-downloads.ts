@@ -9,15 +9,15 @@ import { findWatched, takeUses, toDownloadDeliveries } from '../webhooks/downloa
 import { addToDays } from './download-days.ts'
 import { sumSkills, type UseCounts } from '../catalogue/use-counts.ts'
 
-/** What one transaction counted, by the ids of the skills, and what it left for the next. */
+/** What one transaction counted, by skill id, and what it left for the next. */
 export interface Counted {
   readonly counts: ReadonlyMap<string, number>
   readonly left: UseCounts
 }
 
 /**
- * Adds downloads to skills with all that follows: one change of the sequence tells of all of them, and owners who asked
- * for it are told of each. That may be more than one transaction should hold; the rest is for another.
+ * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
+ * event for each owner who subscribes. That may be too much for one transaction; the rest is returned.
  */
 export async function countDownloads(
   trx: WriteTransaction,

@@ -1,6 +1,6 @@
 import { RegistryError, type AgentReview, type Reply, type Warning } from '@skillstead/protocol'
 import { admitAgent, insertAgent, recognizeAgent } from './admit-agent.ts'
-import { recordDeed } from './agent-deeds.ts'
+import { recordAction } from './agent-actions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -22,9 +22,9 @@ interface AgentReviewInput {
 }
 
 /**
- * POST /skills/<name>/agent-reviews: 201, or 200 where the agent changes its review. The first review of an unknown
- * agent registers it, and answers its token. Throws `forbidden` for a wrong token, and without one for an agent that
- * ever used it.
+ * POST /skills/<name>/agent-reviews: 201, or 200 if the agent changes its review. The first review of an unknown agent
+ * registers it, and the response contains its token. Throws `forbidden` for a wrong token, or a missing one if the
+ * agent has ever used its token.
  */
 export async function createAgentReview(
   context: CommunityContext,
@@ -59,7 +59,7 @@ export async function createAgentReview(
   })
 }
 
-/** Once an agent has proved who it is, nobody else speaks in its name. */
+/** After an agent has authenticated once, no one else can act in its name. */
 function needsToken(agentKey: string): RegistryError {
   return new RegistryError(
     'forbidden',
@@ -95,7 +95,7 @@ function toReview(
   }
 }
 
-/** A second review takes the place of the first, and keeps what belongs to the place. */
+/** A second review replaces the first, but keeps its id, date and votes. */
 async function putReview(
   trx: WriteTransaction,
   before: AgentReviewRow | undefined,
@@ -134,8 +134,8 @@ async function recordReview(
   what: { agent: AgentRow; before: AgentReviewRow | undefined; after: AgentReviewRow },
 ): Promise<void> {
   const { agent, before, after } = what
-  const deed = { type: 'reviewed', skillId: after.skill_id, detail: toDetail(before, after) } as const
-  await recordDeed(trx, agent, deed, after.updated_at, {
+  const action = { type: 'reviewed', skillId: after.skill_id, detail: toDetail(before, after) } as const
+  await recordAction(trx, agent, action, after.updated_at, {
     authenticated: after.authenticated === 1,
     reviews: before ? 0 : 1,
     authenticatedReviews: after.authenticated - (before?.authenticated ?? 0),

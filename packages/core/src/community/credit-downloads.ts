@@ -8,8 +8,8 @@ import { toScore } from './reputation-formula.ts'
 import { toStanding } from './author-standings.ts'
 
 /**
- * Credits the owners of skills with downloads, by the ids of the skills; of those skills that count. This runs all the
- * time while a node is in use: three statements whose texts stay the same, however many skills there are.
+ * Credits the owners of skills with downloads, by skill id; only skills that count. Runs continuously while a node is
+ * used: three constant statements for any number of skills.
  */
 export async function creditDownloads(
   trx: WriteTransaction,
@@ -32,7 +32,7 @@ export async function creditDownloads(
     where standings.user_id = added.id and scored.id = added.id`.execute(trx)
 }
 
-/** What each owner gains; one who owns a skill that counts has a standing. */
+/** What each owner gains. An owner of a skill that counts has a standing. */
 async function readAdded(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
   const { rows } = await sql<{ owner_id: string; n: number }>`
     select skills.owner_id, cast(sum(counted.n) as bigint) as n

@@ -7,7 +7,7 @@ import type { SeenDownloads } from './seen-downloads.ts'
 import type { UseCounts, UsedSkill } from '../catalogue/use-counts.ts'
 import type { Watchers } from '../webhooks/download-watchers.ts'
 
-/** What counting uses of skills works with. */
+/** Dependencies of counting uses. */
 export interface CountingParts {
   readonly database: Database
   readonly clock: Clock
@@ -17,16 +17,19 @@ export interface CountingParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Counts of use, gathered in memory and written in groups: a download costs a map entry, not a commit. */
+/** Use counters, collected in memory and written in batches: a download costs a map entry, not a commit. */
 export interface DownloadCounters {
-  /** `client` is the program that downloads, as it names itself. Of an address, only the first of a day counts. */
+  /**
+   * `client` is the downloading program, as it reports itself. Of each address, only the first download of a day
+   * counts.
+   */
   countDownload(skill: UsedSkill, client?: string, address?: string): void
-  /** Writes what is gathered. */
+  /** Writes the collected counts. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The contract has counters visible within a second. */
+/** The contract requires counters to be visible within a second. */
 const flushMs = 400
 
 export function createCounters(
@@ -37,10 +40,10 @@ export function createCounters(
   let gathered = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
-  /** Downloads of which other nodes are asked whether they are the first. */
+  /** Downloads for which other nodes are being asked whether they are the first. */
   const asking = new Set<Promise<boolean>>()
 
-  /** One after the other: whoever asks waits for what the timer began too. */
+  /** Flushes run one after another, so that callers also wait for the one the timer started. */
   function flush(): Promise<void> {
     return (flushing = flushing.then(write, write))
   }
@@ -62,7 +65,7 @@ export function createCounters(
     }
   }
 
-  /** What could not be written is gathered again and waits for the next time. */
+  /** Counts that could not be written are collected again for the next flush. */
   function gather(key: string, count: number): void {
     gathered.set(key, (gathered.get(key) ?? 0) + count)
     timer ??= setTimeout(() => void flush(), flushMs)
@@ -85,7 +88,7 @@ export function createCounters(
     flush,
     async stop() {
       await flush()
-      // One more try for what failed; then the process may end.
+      // One more attempt for counts that failed; then the process may end.
       await flush()
       clearTimeout(timer)
     },

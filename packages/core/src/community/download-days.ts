@@ -5,15 +5,15 @@ import { toCountTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 export const dayMs = 24 * 60 * 60 * 1000
-/** A year and the day that is not over yet: nobody can ask for more. */
+/** A year and the current day: the API returns no more. */
 const keptDays = 366
 
-/** A whole day since 1970, in UTC. */
+/** A day as whole days since 1970, in UTC. */
 export function toDay(epochMs: number): number {
   return Math.floor(epochMs / dayMs)
 }
 
-/** Counts downloads, by the ids of the skills, for the day in which they were. */
+/** Adds downloads, by skill id, to the day on which they happened. */
 export async function addToDays(
   trx: WriteTransaction,
   dialect: Dialect,
@@ -25,7 +25,7 @@ export async function addToDays(
     on conflict (day, skill_id) do update set downloads = download_days.downloads + excluded.downloads`.execute(trx)
 }
 
-/** Forgets days that nobody can ask for any more. */
+/** Deletes days that the API no longer returns. */
 export async function sweepDays({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx

@@ -1,9 +1,9 @@
 import { RegistryError } from '@skillstead/protocol'
 
-/** An http(s) address that hides nothing. */
+/** A parsed http(s) URL without hidden parts. */
 export interface Address {
   readonly url: URL
-  /** Of the path, decoded, as they were written: a URL's own parser resolves `..` without a word. */
+  /** The decoded segments of the path as written: the URL parser would silently resolve `..`. */
   readonly segments: readonly string[]
   /** Decoded, without the `#`. */
   readonly hash: string
@@ -11,30 +11,33 @@ export interface Address {
 
 const segmentsMax = 32
 
-/** Reads an http(s) address. Throws `invalid_request` that names `url` for anything else, and for what tricks readers. */
+/**
+ * Parses an http(s) URL. Throws `invalid_request` that names `url` for anything else, and for URLs that mislead
+ * readers.
+ */
 export function readAddress(text: string): Address {
-  // A URL's own parser drops line breaks and turns back-slashes round without a word.
-  if (/[\s\p{C}\\]/u.test(text)) throw refuseUrl('must not hold spaces, back-slashes or control characters')
+  // The URL parser would silently drop line breaks and change backslashes.
+  if (/[\s\p{C}\\]/u.test(text)) throw refuseUrl('must not contain spaces, backslashes or control characters')
   const [, scheme, authority, path = '', hash = ''] =
     /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/is.exec(text) ?? []
   if (scheme === undefined || authority === undefined)
-    throw refuseUrl('must be an address that begins with https://, or a source such as owner/repo@skill')
+    throw refuseUrl('must be a URL that begins with https://, or a source such as owner/repo@skill')
   if (!/^https?$/i.test(scheme)) throw refuseUrl('must begin with https:// or http://')
-  if (authority.includes('@')) throw refuseUrl('must not hold a user name or a password')
-  if (authority.includes('%')) throw refuseUrl('must name its host in plain letters')
-  if (!URL.canParse(text)) throw refuseUrl('cannot be read as an address')
+  if (authority.includes('@')) throw refuseUrl('must not contain a username or password')
+  if (authority.includes('%')) throw refuseUrl('must not contain percent-encoding in its host')
+  if (!URL.canParse(text)) throw refuseUrl('is not a valid URL')
   const segments = readSegments(path)
   return { url: new URL(text), segments, hash: decode(hash) }
 }
 
-/** The decoded parts of a path. Throws for `..`, for slashes that are encoded, and for what is encoded twice. */
+/** The decoded segments of a path. Throws for `..`, encoded slashes and double encoding. */
 export function readSegments(path: string): string[] {
   const written = path.replace(/^\//, '').replace(/\/$/, '')
   if (written === '') return []
   const segments = written.split('/').map(decode)
-  if (segments.length > segmentsMax) throw refuseUrl(`must have at most ${segmentsMax} parts`)
+  if (segments.length > segmentsMax) throw refuseUrl(`must have at most ${segmentsMax} segments`)
   if (segments.some(isBad))
-    throw refuseUrl('must not hold empty parts, `.`, `..`, or slashes and signs that are encoded')
+    throw refuseUrl('must not contain empty segments, `.`, `..`, or encoded slashes and special characters')
   return segments
 }
 
@@ -42,7 +45,7 @@ function isBad(segment: string): boolean {
   return segment === '' || segment === '.' || segment === '..' || /[\p{C}/\\%]|[^\S ]/u.test(segment)
 }
 
-/** The refusal of an address, in words that follow `url`. */
+/** The error for a refused URL; the message continues after `url`. */
 export function refuseUrl(message: string): RegistryError {
   return new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
 }
@@ -51,6 +54,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw refuseUrl('holds a percent sign that encodes nothing')
+    throw refuseUrl('contains an invalid percent-encoding')
   }
 }

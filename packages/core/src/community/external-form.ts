@@ -1,7 +1,7 @@
 import { type ExternalSkill, toTimestamp } from '@skillstead/protocol'
 import type { ExternalSkillRow } from '../storage/rows-usage.ts'
 
-/** An indexed skill as the interface shows it. */
+/** The public form of an indexed skill. */
 export function toExternalSkill(row: ExternalSkillRow): ExternalSkill {
   return {
     id: row.id,

@@ -9,7 +9,10 @@ interface ListInput {
   limit: number
 }
 
-/** GET /external: most installed first. `verified` lists those that were scanned, whatever the verdict, or else the rest. */
+/**
+ * GET /external: most installed first. `verified` selects skills that were scanned, with any verdict, or those that
+ * were not.
+ */
 export async function listExternal(context: CommunityContext, { registry, verified, page, limit }: ListInput) {
   let matching = context.database.read.selectFrom('external_skills')
   if (registry !== 'all') matching = matching.where('registry', '=', registry)

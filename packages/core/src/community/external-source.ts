@@ -1,25 +1,25 @@
 import { readAddress, readSegments, refuseUrl, type Address } from './external-address.ts'
 import { toRepositorySource, type Place } from './repository-source.ts'
 
-/** Where a skill of elsewhere is, in one form for all the ways to write it. */
+/** The location of an external skill, the same for every notation of it. */
 export interface ExternalSource {
   readonly registry: 'skills.sh' | 'github'
   readonly name: string
   readonly author: string
-  /** The one address that all ways to write the source come to; it can be parsed again, and opened in a browser. */
+  /** The canonical URL of the source; it can be parsed again and opened in a browser. */
   readonly url: string
-  /** The repository's address in lower case; '' where there is none. */
+  /** The repository's URL in lower case; '' if there is none. */
   readonly repoUrl: string
-  /** Raw addresses of its SKILL.md, likeliest first. */
+  /** Raw URLs of its SKILL.md, most likely first. */
   readonly candidates: readonly string[]
-  /** The last candidate is the file of the whole repository, and only meant if it calls itself by this name. */
+  /** The last candidate is the repository's root file, which only counts if it has this name in its frontmatter. */
   readonly rootIfNamed?: string
 }
 
 /**
- * Reads an address or what `npx skills add` takes: `owner/repo`, `owner/repo/path`, `owner/repo@skill`, `github:...`,
- * `git@github.com:owner/repo.git`, pages and raw files of GitHub, gists, GitLab and skills.sh, or any other http(s)
- * address of a SKILL.md or its folder. Throws `invalid_request` that names `url`.
+ * Parses a URL or an argument of `npx skills add`: `owner/repo`, `owner/repo/path`, `owner/repo@skill`, `github:...`,
+ * `git@github.com:owner/repo.git`, pages and raw files of GitHub, gists, GitLab and skills.sh, or any other http(s) URL
+ * of a SKILL.md or its folder. Throws `invalid_request` that names `url`.
  */
 export function parseSource(text: string): ExternalSource {
   const shorthand = readShorthand(text.trim())
@@ -29,7 +29,7 @@ export function parseSource(text: string): ExternalSource {
   return read(address)
 }
 
-/** The address of a repository on GitHub in its one form, or undefined for anything else. */
+/** The canonical URL of a GitHub repository, or undefined for anything else. */
 export function parseRepoUrl(text: string): { repoUrl: string; owner: string } | undefined {
   const [, owner, repo] = /^https:\/\/(?:www\.)?github\.com\/([\w-]+)\/([\w.-]+?)(?:\.git)?\/?$/i.exec(text) ?? []
   if (owner === undefined || repo === undefined || !isOwner(owner) || !isRepository(repo)) return undefined
@@ -61,7 +61,7 @@ function readShorthand(text: string): Place | undefined {
   if (owner === undefined || repo === undefined) return undefined
   const place = { ...toProject('github.com', [owner, repo], ref), path: readSegments(path ?? '') }
   const named = readSkill(skillOfRef ?? skill)
-  if (named && place.path.length > 0) throw refuseUrl('names both a folder and a skill. Give one of the two')
+  if (named && place.path.length > 0) throw refuseUrl('names both a folder and a skill. Specify one of them')
   return { ...place, skill: named }
 }
 
@@ -82,13 +82,13 @@ function readGithub(address: Address): ExternalSource {
   if (kind === undefined)
     return toRepositorySource({ ...toProject('github.com', [owner, repo], ref), skill: readSkill(skill) })
   if (!['tree', 'blob', 'raw'].includes(kind) || rest.length === 0)
-    throw refuseUrl('is a page of GitHub that holds no skill. Give a repository, a folder or a SKILL.md')
+    throw refuseUrl('is a GitHub page without a skill. Specify a repository, a folder or a SKILL.md')
   return toRepositorySource(toPlace('github.com', [owner, repo], rest, kind !== 'tree'))
 }
 
 function readRaw({ segments }: Address): ExternalSource {
   const [owner = '', repo = '', ...rest] = segments
-  if (rest.length < 2) throw refuseUrl('names no file. Give the raw address of a SKILL.md')
+  if (rest.length < 2) throw refuseUrl('names no file. Specify the raw URL of a SKILL.md')
   return toRepositorySource(toPlace('github.com', [owner, repo], rest, true))
 }
 
@@ -97,7 +97,7 @@ function readGitlab({ segments }: Address): ExternalSource {
   if (dash === -1) return toRepositorySource(toProject('gitlab.com', segments, undefined))
   const [kind = '', ...rest] = segments.slice(dash + 1)
   if (!['tree', 'blob', 'raw'].includes(kind) || rest.length === 0)
-    throw refuseUrl('is a page of GitLab that holds no skill. Give a repository, a folder or a SKILL.md')
+    throw refuseUrl('is a GitLab page without a skill. Specify a repository, a folder or a SKILL.md')
   return toRepositorySource(toPlace('gitlab.com', segments.slice(0, dash), rest, kind !== 'tree'))
 }
 
@@ -119,7 +119,7 @@ function readSkillsSh({ segments }: Address): ExternalSource {
   }
 }
 
-/** `/<user>/<id>` as a page, `/<user>/<id>/raw[/<commit>][/<file>]` as a file. */
+/** `/<user>/<id>` is a page, `/<user>/<id>/raw[/<commit>][/<file>]` a file. */
 function readGist({ segments }: Address): ExternalSource {
   const [user = '', id = '', kind, ...rest] = segments
   if (!isOwner(user) || !/^[0-9a-f]{5,64}$/i.test(id) || (kind !== undefined && kind !== 'raw') || rest.length > 2)
@@ -138,7 +138,7 @@ function readGist({ segments }: Address): ExternalSource {
   }
 }
 
-/** Any other address: of a file, or of a folder, which a query or an ending tells apart. */
+/** Any other URL: of a file or a folder, distinguished by a query or a file extension. */
 function readPlain({ url, segments }: Address): ExternalSource {
   const last = segments.at(-1) ?? ''
   const isFile = url.search !== '' || documentPattern.test(last)
@@ -157,14 +157,14 @@ function readPlain({ url, segments }: Address): ExternalSource {
 const nameCharactersMax = 128
 const documentPattern = /\.(?:md|markdown|mdx|txt)$/i
 
-/** What a file's name says of the skill; '' for SKILL.md, which is named by its folder. */
+/** The skill name in a file name; '' for SKILL.md, which is named by its folder. */
 function toStem(file: string): string {
   return /^skill\.md$/i.test(file) ? '' : file.replace(documentPattern, '')
 }
 
 function readSkill(skill: string | undefined): string | undefined {
   if (skill === undefined || /^[a-z0-9][\w.-]{0,63}$/i.test(skill)) return skill
-  throw refuseUrl('names a skill by what cannot be a name. Use letters, digits and hyphens')
+  throw refuseUrl('contains an invalid skill name. Use letters, digits and hyphens')
 }
 
 function isOwner(text: string): boolean {

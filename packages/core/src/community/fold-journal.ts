@@ -10,23 +10,23 @@ import type { HourlyCounts } from './telemetry.ts'
 import { addToTrends, toHour } from './trends.ts'
 import { rollAllTrends } from './trend-windows.ts'
 
-/** Counts that are folded in one transaction, so that none holds the event loop for long. */
+/** Counts per transaction, so that none blocks the event loop for long. */
 const countsMax = 64
-/** Between two of them, for those who wait for an answer meanwhile. */
+/** Pause between two transactions, in which other requests are answered. */
 const paceMs = 4
-/** Rows that are put together at a time. */
+/** Rows merged at a time. */
 const rowsMax = 1000
 
-/** Rows of the journal that this process wrote, and what they hold together. */
+/** Journal rows that this process wrote, with their total counts. */
 export interface Recorded {
   readonly ids: readonly string[]
   readonly counts: HourlyCounts
 }
 
 /**
- * Folds installs into the hourly buckets, what trends and the downloads. Rows of the journal come in the order of the
- * installs, in which each would touch pages all over the tables; so they are first cut anew in the order of the skills.
- * A row and its counts change in one transaction, so that an install is counted once whatever happens.
+ * Adds recorded installs to the hourly buckets, trends and downloads. Journal rows are in the order of the installs and
+ * would touch pages all over the tables, so they are first regrouped by skill. A row and its counts change in one
+ * transaction, so that each install is counted once whatever happens.
  */
 export async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
   const { database } = parts
@@ -43,18 +43,18 @@ export async function foldRecorded(parts: CountingParts, recorded: Recorded): Pr
   }
 }
 
-/** Another process took some of the rows, so that nobody knows here what is left. */
+/** Another process took some of the rows, so this one does not know what is left. */
 class Taken extends Error {}
 
 /**
- * As {@link foldRecorded} with whatever is left of some rows, or with the whole journal, in which there may be rows of
- * processes that ended before they counted.
+ * As {@link foldRecorded} for the remaining rows of `ids`, or for the whole journal, which may have rows of processes
+ * that ended before counting them.
  */
 export async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promise<void> {
   const { database } = parts
   const { dialect } = database
   for (;;) {
-    // Every opening and closing looks here; only one that finds something needs the lock for writing.
+    // Every start and shutdown checks the journal; only if it has rows is the write lock needed.
     const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
     if (!waiting) return
     const rows = await database.writer.write(async (trx) => {
@@ -85,7 +85,7 @@ async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly
   return Number(numDeletedRows)
 }
 
-/** Writes rows of an hour each, of neighbours by the ids of the skills, which is how they lie in the tables. */
+/** Writes rows of one hour each, grouped by neighbouring skill ids, which are stored together in the tables. */
 async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
   const ids: string[] = []
   for (const [hour, ofHour] of Object.entries(merged)) {
@@ -113,10 +113,10 @@ async function countRows(parts: CountingParts, ids: readonly string[]): Promise<
   }
 }
 
-/** Counts a row; answers the id of another with what is left, where owners are told of more than fits a transaction. */
+/** Counts a row. Returns the id of a new row with the rest if its notifications exceed one transaction. */
 async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
   const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
-  // Another process may have been faster.
+  // Another process may have counted it already.
   if (!row) return undefined
   const left = await count(parts, trx, JSON.parse(row.counts) as HourlyCounts)
   return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
@@ -136,7 +136,7 @@ export function addCounts(to: HourlyCounts, added: HourlyCounts): void {
   }
 }
 
-/** Answers what is left to count. */
+/** Returns what is left to count. */
 async function count(parts: CountingParts, trx: WriteTransaction, installs: HourlyCounts): Promise<HourlyCounts> {
   const { dialect } = parts.database
   const at = parts.clock.now()

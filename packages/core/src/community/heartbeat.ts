@@ -18,8 +18,8 @@ interface HeartbeatInput {
 const nextHeartbeatSeconds = 3600
 
 /**
- * POST /heartbeat: what an agent should know about the skills that it has, and which others it might want. The number of
- * queries does not grow with the number of skills. Only with the agent's token is anything written down.
+ * POST /heartbeat: what an agent should know about its installed skills, and which others it might want. The number of
+ * queries does not grow with the number of skills. Writes only if the agent sends its token.
  */
 export async function heartbeat(
   context: CommunityContext,
@@ -60,13 +60,13 @@ function refuseOtherPlatform({ platform, agentKey }: HeartbeatInput): void {
   throw new RegistryError('invalid_request', `platform ${message}.`, { errors: [{ path: 'platform', message }] })
 }
 
-/** Reads `v1.0.0`, as git tags are spelled, as 1.0.0. What is no version either way is left as it is. */
+/** Accepts `v1.0.0`, as in git tags, for 1.0.0. Text that is no version either way is returned unchanged. */
 function readVersion(text: string): string {
   const bare = text.replace(/^v/i, '')
   return isVersion(bare) ? bare : text
 }
 
-/** The agent that proved with its token who it is. What anybody may claim to be is not looked at. */
+/** The agent if its token was correct; an unauthenticated claim is ignored. */
 async function findAuthentic(
   { database }: CommunityContext,
   { agentKey }: HeartbeatInput,
@@ -87,7 +87,7 @@ function toSkills(installed: readonly Installed[]): KnownSkill[] {
   return [...new Map(installed.map(({ skill }) => [skill.id, skill])).values()]
 }
 
-/** A skill that is named twice is had in the version that was named first. */
+/** If a skill is named twice, the first version counts. */
 function toInstalledSet(installed: readonly Installed[]): InstalledSet {
   return new Map(
     installed.toReversed().map(({ skill, item }) => [skill.id, { version: item.version, owner_id: skill.owner_id }]),

@@ -18,8 +18,8 @@ interface ExternalInput {
 }
 
 /**
- * POST /external, for administrators: indexes a skill, or sets what is given of one that is indexed, and has it scanned.
- * Throws `invalid_request` for addresses that cannot be read or are not public.
+ * POST /external, for administrators: indexes a skill, or updates the given fields of an indexed one, and schedules a
+ * scan. Throws `invalid_request` for addresses that cannot be parsed or are not public.
  */
 export async function addExternal(
   context: CommunityContext,
@@ -27,7 +27,7 @@ export async function addExternal(
   caller: Caller,
 ): Promise<Reply<ExternalSkill>> {
   const source = parseSource(input.url)
-  // The hosts of repositories are known, and a long list need not ask for them line by line.
+  // Repository hosts are known, so long lists need no DNS query per line.
   if (source.repoUrl === '') await context.outgoing.requirePublic(source.candidates[0]!, 'url')
   return context.database.writer.write(async (trx) => {
     const existing = await trx
@@ -58,7 +58,7 @@ export async function deleteExternal(
   })
 }
 
-/** Adds a skill to the index, in the words of its source where nothing else is given. */
+/** Adds a skill to the index; fields that are not given come from its source. */
 export async function insertExternal(
   trx: WriteTransaction,
   source: ExternalSource,

@@ -15,7 +15,7 @@ import type { Asker } from './recommendations.ts'
 import { findReplacements } from './replacements.ts'
 import { readWidenings, toWideningAdvice } from './widened-access.ts'
 
-/** What an agent says that it has. */
+/** A skill that an agent reports as installed. */
 export interface InstalledItem {
   readonly skillName: string
   readonly version: string
@@ -27,19 +27,19 @@ type Update = HeartbeatResult['updates'][number]
 
 type Fault = 'dangerous' | 'yanked' | 'drifted'
 
-/** An item with what is known of it. */
+/** An installed item with the matching skill. */
 export interface Installed extends Found {
   readonly item: InstalledItem
-  /** What is wrong with the version that the agent has, where it was published here. */
+  /** The problem of the installed version, if it was published here. */
   readonly fault?: Fault | undefined
 }
 
-/** An item that its agent should look at. */
+/** An item that the agent should act on. */
 export interface Finding extends Installed {
   readonly reason: Reason
 }
 
-/** When a reason holds. Of those that do, the worst counts: the first in `updateReasons`. */
+/** The conditions of the reasons. If several hold, the worst applies: the first in `updateReasons`. */
 const signs: { [K in Reason]: (installed: Installed) => boolean } = {
   taken_down: ({ takenDown }) => takenDown,
   flagged: ({ skill, fault }) => isFlagged(skill) || fault === 'dangerous',
@@ -49,7 +49,7 @@ const signs: { [K in Reason]: (installed: Installed) => boolean } = {
   outdated: ({ skill, item }) => isOutdated(item.version, skill.latest_version),
 }
 
-/** What is to be said of the skills that an agent has: one entry a skill, in the order in which it named them. */
+/** The entries about an agent's skills, one per skill, in the order of the request. */
 export async function listUpdates(
   context: CommunityContext,
   installed: readonly Installed[],
@@ -73,7 +73,7 @@ export async function listUpdates(
   })
 }
 
-/** The worst reason to look at an installed skill; undefined where all is well. */
+/** The worst reason to act on an installed skill; undefined if there is none. */
 export function toReason(installed: Installed): Reason | undefined {
   return updateReasons.find((reason) => signs[reason](installed))
 }
@@ -82,13 +82,13 @@ function isWorse(reason: Reason, than: Reason): boolean {
   return updateReasons.indexOf(reason) < updateReasons.indexOf(than)
 }
 
-/** What cannot be compared is taken for old. What is newer than all there is here is its maker's matter. */
+/** A version that cannot be compared counts as old. A version newer than the registry's is the agent's own choice. */
 function isOutdated(version: string, latest: string): boolean {
   if (latest === '') return false
   return isVersion(version) ? compareVersions(latest, version) > 0 : version !== latest
 }
 
-/** Nearly all versions are as they should be, so that only the others are read. */
+/** Nearly all versions are fine, so the query returns only the others. */
 const selectFaults = keepListQuery<{ place: number | string; yanked: number; verdict: string | null }>((db, lists) =>
   db
     .selectFrom(lists.table().as('had'))
@@ -100,7 +100,7 @@ const selectFaults = keepListQuery<{ place: number | string; yanked: number; ver
     .where(sql<boolean>`yanked = 1 or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
 )
 
-/** What is wrong with the versions that an agent has, by their places in the list. */
+/** The problems of an agent's versions, by position in the list. */
 async function readFaults({ database }: CommunityContext, installed: readonly Installed[]) {
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
@@ -116,7 +116,7 @@ function toFault({ yanked, verdict }: { yanked: number; verdict: string | null }
 
 function toUpdate(finding: Finding, replacement: string | null, widens: Widens | null): Update {
   const { skill, takenDown, item, reason } = finding
-  const advice = replacement === null ? '' : ` ${replacement} can take its place.`
+  const advice = replacement === null ? '' : ` Use ${replacement} instead.`
   return {
     skillName: item.skillName,
     fullName: skill.full_name,
@@ -131,24 +131,24 @@ function toUpdate(finding: Finding, replacement: string | null, widens: Widens |
 }
 
 /**
- * What to do about it, for the agent and the people behind it. Agents take these sentences for the registry's own, so
- * what an author wrote stands in fields of its own.
+ * Advice for the agent and its users. Agents treat these sentences as the registry's own, so text by authors is in
+ * separate fields.
  */
 const messages: { [K in Reason]: (installed: Installed) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>
     isFlagged(skill)
       ? `${skill.full_name} is marked as dangerous. Stop using it.`
-      : `The scan calls ${skill.full_name}@${version} dangerous. Stop using it.`,
+      : `The scan rates ${skill.full_name}@${version} as dangerous. Stop using it.`,
   yanked: ({ skill, item: { version } }) =>
     skill.latest_version === ''
       ? `${skill.full_name}@${version} was yanked, and there is no other version.`
       : `${skill.full_name}@${version} was yanked. Install ${skill.latest_version} instead.`,
   drifted: ({ skill, item: { version } }) => {
     const other = isOutdated(version, skill.latest_version) ? `, or ${skill.latest_version}` : ''
-    return `Your copy of ${skill.full_name}@${version} is not what was published. Install ${version} again${other}.`
+    return `Your copy of ${skill.full_name}@${version} differs from the published version. Install ${version} again${other}.`
   },
   deprecated: ({ skill }) => `${skill.full_name} is deprecated.`,
   outdated: ({ skill, item: { version } }) =>
-    `${skill.full_name} is at ${skill.latest_version}${version === '' ? '' : `, and yours is ${version}`}. Update it.`,
+    `${skill.full_name} is at ${skill.latest_version}${version === '' ? '' : `, and you have ${version}`}. Update it.`,
 }

@@ -28,7 +28,7 @@ export async function listIssues(
   return { issues: rows.map((row) => toIssue(row, row.username)), ...toPage(count, page, limit) }
 }
 
-/** POST /skills/<name>/issues, by anyone who is signed in and may see the skill. */
+/** POST /skills/<name>/issues, by any signed-in user who may see the skill. */
 export async function createIssue(
   context: CommunityContext,
   input: { name: string; type: IssueRow['type']; title: string; body: string },

@@ -4,7 +4,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
 import { toAgentReview } from './agent-review-form.ts'
 
-/** Each from high to low; what is equal in all of them goes by the id, so that pages never overlap. */
+/** Each in descending order; ties are ordered by id, so that pages never overlap. */
 const sortColumns = {
   recent: ['updated_at'],
   helpful: ['helpful_count'],

@@ -4,7 +4,7 @@ import { readSights } from '../catalogue/visibility.ts'
 import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
-/** What a heartbeat needs to know of a skill; the public form stays where it is. */
+/** The columns that a heartbeat needs of a skill; the public form is not read. */
 const columns = [
   ...(['id', 'owner_id', 'full_name', 'visibility', 'state', 'category', 'latest_version'] as const),
   ...(['deprecated', 'deprecation_message', 'moderation', 'agent_installs'] as const),
@@ -13,7 +13,7 @@ const skillColumns = columns.map((column) => `skills.${column}` as const)
 
 export type KnownSkill = Pick<SkillRow, (typeof columns)[number]>
 
-/** A skill by the name it was asked for. */
+/** A skill with the name it was requested by. */
 type NamedSkill = KnownSkill & { ref: string }
 
 export interface Found {
@@ -43,8 +43,8 @@ const selectByAlias = keepListQuery<NamedSkill>((db, lists) =>
 )
 
 /**
- * The skills of many names, as far as the caller may see them, with four queries at most: as `findMovedSkill` finds
- * each of them. `unseenIds`: of those that are there and not for the caller; not to be told.
+ * The skills with the given names that the caller may see, resolved as `findMovedSkill` does, with four queries at
+ * most. `unseenIds`: existing skills that the caller may not see, which must not be revealed.
  */
 export async function lookUp(
   context: CommunityContext,

@@ -1,6 +1,6 @@
 import { RegistryError, type AgentReview } from '@skillstead/protocol'
 import { recognizeAgent } from './admit-agent.ts'
-import { addHelpfulVote, recordDeeds } from './agent-deeds.ts'
+import { addHelpfulVote, recordActions } from './agent-actions.ts'
 import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -15,8 +15,8 @@ import { toAgentReview, type Reviewer } from './agent-review-form.ts'
 type ReviewOfAgent = AgentReviewRow & Reviewer & Pick<AgentRow, 'user_id'>
 
 /**
- * POST /skills/<name>/agent-reviews/<id>/helpful: one vote an agent and review; again is the same answer. Throws
- * `conflict` for an agent's own review, `forbidden` for a wrong token, `rate_limited`.
+ * POST /skills/<name>/agent-reviews/<id>/helpful: one vote per agent and review; idempotent. Throws `conflict` for an
+ * agent's own review, `forbidden` for a wrong token, `rate_limited`.
  */
 export async function markAgentReviewHelpful(
   context: CommunityContext,
@@ -31,7 +31,7 @@ export async function markAgentReviewHelpful(
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
     const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
-    if (agent && authenticated) await recordDeeds(trx, agent, [], at, { authenticated })
+    if (agent && authenticated) await recordActions(trx, agent, [], at, { authenticated })
     const userId = agent && authenticated ? await findWeight(trx, review, agent) : null
     const vote = { review_id: review.id, agent_key: input.agentKey, user_id: userId, created_at: at }
     if (await insertVote(trx, vote)) await countVote(trx, review)
@@ -42,10 +42,10 @@ export async function markAgentReviewHelpful(
   })
 }
 
-/** Refuses what can be refused before anything is taken from the hour's allowance; a vote that is there costs none. */
+/** Refuses invalid votes before they count against the hourly limit; a repeated vote does not count either. */
 async function admitVote(context: CommunityContext, review: ReviewOfAgent, agentKey: string, options: CallOptions) {
   if (review.agent_key === agentKey)
-    throw new RegistryError('conflict', 'This is the own review of the agent. Mark those of others.')
+    throw new RegistryError('conflict', 'An agent cannot mark its own review as helpful.')
   isAuthentic(await findAgent(context.database.read, agentKey), options.agentToken)
   const vote = await context.database.read
     .selectFrom('agent_review_votes')
@@ -65,13 +65,13 @@ async function getReview(db: Kysely<Tables>, skillId: string, id: string): Promi
     .where('agent_reviews.id', '=', id)
     .where('skill_id', '=', skillId)
     .executeTakeFirst()
-  if (!row) throw new RegistryError('not_found', 'This skill has no review of an agent with this id.')
+  if (!row) throw new RegistryError('not_found', 'This skill has no agent review with this id.')
   return row
 }
 
 /**
- * The user for whom the vote of an agent counts towards the reviewer's trust, or null. Anyone can register agents, so
- * what counts is people: one vote for each, and none for the reviewer's own.
+ * The user for whom an agent's vote counts towards the reviewer's trust score, or null. Anyone can register agents, so
+ * each user counts once, and the reviewer's own user does not count.
  */
 async function findWeight(trx: WriteTransaction, review: ReviewOfAgent, voter: AgentRow): Promise<string | null> {
   const { user_id } = voter
@@ -95,7 +95,7 @@ async function insertVote(trx: WriteTransaction, vote: Tables['agent_review_vote
   return inserted !== undefined
 }
 
-/** The vote is there, from before the agent proved who it is, or from somebody else in its name. */
+/** The vote exists: from before the agent authenticated, or by someone else in its name. */
 async function proveVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<void> {
   const { review_id, agent_key, user_id } = vote
   await trx

@@ -5,15 +5,15 @@ import { keepListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { KnownSkill } from './look-up-installs.ts'
 
-/** Whether an administrator flagged a skill. What the scans of its versions say is not part of it. */
+/** Whether an administrator flagged a skill. Scan verdicts are not considered. */
 export function isFlagged(skill: Pick<KnownSkill, 'moderation'>): boolean {
   return skill.moderation === 'flagged'
 }
 
 /**
- * Whether a skill may be recommended, or take the place of another: everyone may see it, it is not deprecated or flagged,
- * the scan of its latest version and its score, which counts its metadata too, are `safe`, and no version of it is
- * quarantined. Without parameters, for cached queries.
+ * Whether a skill may be recommended or offered as a replacement: it is public, not deprecated or flagged, the scan of
+ * its latest version and its score (which covers metadata) are `safe`, and no version is quarantined. Without
+ * parameters, for cached queries.
  */
 export const offered = sql<SqlBool>`skills.state = 'live' and skills.visibility = 'public' and skills.stub = 0
   and skills.deprecated = 0 and skills.moderation <> 'flagged' and skills.latest_version <> ''
@@ -31,7 +31,7 @@ const selectOffered = keepListQuery<Pick<SkillRow, 'id' | 'full_name'>>((db, lis
     .where(offered),
 )
 
-/** The full names, by their ids, of those skills that may be offered to these users: their own forks may not. */
+/** The full names, by id, of skills that may be offered to these users; their own forks may not. */
 export async function keepOffered(
   { database }: CommunityContext,
   skillIds: readonly string[],

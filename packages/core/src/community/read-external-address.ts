@@ -5,8 +5,8 @@ import { readExternalSkill } from './read-external.ts'
 import { parseSource } from './external-source.ts'
 
 /**
- * Reads the SKILL.md at an address without a registry, with the same care as one does: public hosts only, unless
- * `outgoing` allows others. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
+ * Reads the SKILL.md at an address without a registry, with the same restrictions: public hosts only, unless `outgoing`
+ * allows others. Throws `invalid_request`, `upstream_failed`, `upstream_timeout`.
  */
 export async function readExternalText(
   url: string,

@@ -4,19 +4,19 @@ import type { CommunityContext } from './community-context.ts'
 import type { OutgoingResponse } from '../http/outgoing.ts'
 import type { ExternalSource } from './external-source.ts'
 
-/** A SKILL.md of elsewhere, and the address that answered with it. */
+/** An external SKILL.md with the URL it was read from. */
 interface ReadSkill {
   readonly address: string
   readonly text: string
 }
 
 const skillBytesMax = 10 * 1024 * 1024
-/** For all candidates together. */
+/** Timeout for all candidates together. */
 const readMs = 10_000
 
 /**
  * Reads the SKILL.md of a source: the first candidate that has one. Throws `invalid_request` for hosts that are not
- * public, `upstream_failed` where there is no skill or something else in its place, `upstream_timeout`.
+ * public, `upstream_failed` if there is no skill at the address, `upstream_timeout`.
  */
 export async function readExternalSkill(
   context: Pick<CommunityContext, 'outgoing' | 'clock'>,
@@ -24,10 +24,10 @@ export async function readExternalSkill(
 ): Promise<ReadSkill> {
   await context.outgoing.requirePublic(source.candidates[0]!, 'url')
   const until = context.clock.now() + readMs
-  let reason = 'There is no SKILL.md at that address.'
+  let reason = 'There is no SKILL.md at the URL.'
   for (const candidate of source.candidates) {
     const timeoutMs = until - context.clock.now()
-    if (timeoutMs <= 0) throw new RegistryError('upstream_timeout', 'There was no answer in time.')
+    if (timeoutMs <= 0) throw new RegistryError('upstream_timeout', 'The host did not respond in time.')
     const response = await context.outgoing.get(candidate, { bytesMax: skillBytesMax, timeoutMs })
     const read = readResponse(response)
     if ('text' in read && !isOther(source, candidate, read.text)) return { address: response.url, text: read.text }
@@ -37,16 +37,16 @@ export async function readExternalSkill(
 }
 
 function readResponse({ status, contentType, bytes }: OutgoingResponse): { text: string } | { reason: string } {
-  if (status !== 200) return { reason: `The host of that address answers with status ${status}.` }
+  if (status !== 200) return { reason: `The host of the URL responded with status ${status}.` }
   if (/^(?:text\/html|application\/xhtml)/i.test(contentType)) return { reason: isPage }
   const text = decode(bytes)
-  if (text === undefined) return { reason: 'What is at that address is not text in UTF-8.' }
+  if (text === undefined) return { reason: 'The content at the URL is not UTF-8 text.' }
   return /^\s*<(?:!doctype\s+html|html)\b/i.test(text.slice(0, 1000)) ? { reason: isPage } : { text }
 }
 
-const isPage = 'What is at that address is a web page. Give the address of the SKILL.md itself or of its folder.'
+const isPage = 'The URL is that of a web page. Specify the URL of the SKILL.md or its folder.'
 
-/** The text with its byte order mark, so that digests are those of the bytes. */
+/** Decodes the text with its byte order mark, so that digests match the bytes. */
 function decode(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
@@ -56,7 +56,7 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A repository's one SKILL.md is not that of every name that somebody asks for. */
+/** A repository's single SKILL.md must not be returned for every name that a caller asks for. */
 function isOther({ rootIfNamed, candidates }: ExternalSource, candidate: string, text: string): boolean {
   if (rootIfNamed === undefined || candidate !== candidates.at(-1)) return false
   const { name, nameSlug } = readSkillFields(parseSkillMd(text))

@@ -5,24 +5,24 @@ import type { AgentRow } from '../storage/rows-community.ts'
 import type { KnownSkill } from './look-up-installs.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
 
-/** Sets are compared by so many of the installed skills: the rarest, which say most. */
+/** The number of installed skills by which agents are compared: the rarest, which say most. */
 const comparedMax = 20
-/** Rows that are read, whatever agents have. */
+/** The maximum number of rows read. */
 const sharedRowsMax = 2000
 const setRowsMax = 2000
-/** So many agents are taken for similar. */
+/** The maximum number of similar agents. */
 const similarMax = 50
-/** What the agents of fewer users have is private, and one user could make it up. */
+/** What the agents of fewer users have is private, and a single user could fabricate it. */
 const usersMin = 2
 
-/** An agent of another user, and how similar its set is to the caller's. */
+/** An agent of another user, and the similarity of its skills to the caller's. */
 interface Similar {
   readonly agentId: string
   readonly size: number
   readonly likeness: number
 }
 
-/** What agents with similar sets have. */
+/** Skills that agents with similar skills have. */
 export async function suggestFromAgents(
   context: CommunityContext,
   installed: readonly KnownSkill[],
@@ -35,7 +35,7 @@ export async function suggestFromAgents(
   return suggestWhatTheyHave(context, similar, new Set(installed.map(({ id }) => id)))
 }
 
-/** The rarest skills that others have too. A rare one in common says more than one that everybody has. */
+/** The rarest skills that other agents have too: a rare one in common says more than a popular one. */
 function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string, number> {
   const chosen = new Map<string, number>()
   let rows = 0
@@ -64,7 +64,9 @@ const selectShared = keepListQuery<SharedRow>((db, lists) =>
     .limit(sql.lit(sharedRowsMax)),
 )
 
-/** The agents of other users that share any of the skills, one for each user: anyone can register any number. */
+/**
+ * The agents of other users that share any of the skills, one per user, since anyone can register any number of agents.
+ */
 async function findSimilar(
   { database }: CommunityContext,
   weights: ReadonlyMap<string, number>,
@@ -78,7 +80,7 @@ async function findSimilar(
   }
   const byUser = new Map<string, Similar>()
   for (const [agentId, { row, weight }] of shared) {
-    // An agent that has everything is like nobody.
+    // Divided by the number of installs: an agent that has everything is similar to none.
     const likeness = weight / Math.sqrt(Math.max(1, row.install_count))
     if ((byUser.get(row.user_id)?.likeness ?? 0) < likeness)
       byUser.set(row.user_id, { agentId, size: row.install_count, likeness })

@@ -5,7 +5,7 @@ import { keepListQuery } from '../storage/list-query.ts'
 import type { KnownSkill } from './look-up-installs.ts'
 import type { Suggestion } from './recommendations.ts'
 
-/** Rows that are read, whatever packs hold. */
+/** The maximum number of rows read. */
 const holdingRowsMax = 2000
 const packsMax = 5
 const memberRowsMax = packsMax * limits.packSkillsMax
@@ -17,7 +17,7 @@ interface Holding {
   readonly slug: string
 }
 
-/** A public pack, and the installed skills that it holds. */
+/** A public pack, and the installed skills in it. */
 interface Pack {
   readonly id: string
   readonly name: string
@@ -25,7 +25,7 @@ interface Pack {
   readonly quarantineIds: string[]
 }
 
-/** What stands beside installed skills in the packs that hold most of them. */
+/** Other skills of the packs that contain most of the installed ones. */
 export async function suggestFromPacks(
   { database }: CommunityContext,
   installed: readonly KnownSkill[],

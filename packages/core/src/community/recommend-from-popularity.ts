@@ -7,14 +7,14 @@ import { offered } from './offered-skills.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
 
 const categoriesMax = 3
-/** As many as can be shown at all. */
+/** The maximum number of recommendations in a response. */
 const skillsMax = 10
 
 type NamedSuggestion = Suggestion & { readonly fullName: string }
 
 /**
- * The most downloaded skills of the categories that most of the installed skills are in; of the whole node where no
- * installed skill has a category.
+ * The most downloaded skills in the categories of the installed skills, or of the whole node if no installed skill has
+ * a category.
  */
 export async function suggestPopular(
   { database }: CommunityContext,

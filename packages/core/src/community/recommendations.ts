@@ -14,29 +14,29 @@ import { keepOffered, offered } from './offered-skills.ts'
 
 type Recommendation = HeartbeatResult['recommendations'][number]
 
-/** Who asks, as far as it is proved: what they said before is not what others have. */
+/** The authenticated caller. Its own earlier reports do not count as other agents'. */
 export interface Asker {
   readonly agent: AgentRow | undefined
   readonly stored: StoredSet
   readonly caller: Caller
-  /** Whose agents are not others. */
+  /** Users whose agents do not count as others. */
   readonly userIds: ReadonlySet<string>
 }
 
-/** A skill that might be wanted, and why. */
+/** A recommended skill, and the reason. */
 export interface Suggestion {
   readonly skillId: string
-  /** Above 0, at most 1, among the suggestions of one source. */
+  /** Relative weight among the suggestions of one source: above 0, at most 1. */
   readonly share: number
   readonly reason: string
   readonly pack?: { readonly slug: string; readonly name: string }
 }
 
 const recommendationsMax = 10
-/** So many are looked at: of what agents have, much may be private. */
+/** Candidates examined: many of the skills that agents have may be private. */
 const candidatesMax = 200
 
-/** Which scores the sources give: what agents have comes before what packs hold, and that before what is popular. */
+/** The score ranges of the sources: agents first, then packs, then popularity. */
 const bands = {
   agents: { from: 0.5, to: 1 },
   packs: { from: 0.2, to: 0.5 },
@@ -44,8 +44,8 @@ const bands = {
 } as const
 
 /**
- * Skills that go with those that are installed, best first. Every one of them is public and safe, and what only a few
- * others have is not among them: no caller learns what a certain agent has.
+ * Skills that fit the installed ones, best first. All are public and safe, and skills that only a few others have are
+ * left out, so that no caller learns what a certain agent has.
  */
 export async function recommend(
   context: CommunityContext,
@@ -112,7 +112,7 @@ async function showBest(
     best.map(({ id }) => id),
   )
   const skills = new Map((await toSkills(context, rows, caller)).map((skill) => [skill.id, skill]))
-  // One may have been taken back a moment ago.
+  // One may have been withdrawn a moment ago.
   return best.flatMap(({ id, score, reason, pack = null }) => {
     const skill = skills.get(id)
     return skill ? [{ skill, score, reason, pack }] : []

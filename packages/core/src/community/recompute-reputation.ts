@@ -17,20 +17,20 @@ import { toScore } from './reputation-formula.ts'
 import { putStandings, toStanding, type Standing } from './author-standings.ts'
 import { readVerifiedMethods } from '../accounts/verified-methods.ts'
 
-/** Where what is stored differs from what it should be. */
+/** The differences between stored and recomputed reputations. */
 export interface Drift {
-  /** How many have a standing. */
+  /** The number of authors with a standing. */
   readonly authors: number
-  /** What skills are counted with, as it should be. */
+  /** The correct credits of skills. */
   readonly skills: ReadonlyMap<string, Counted>
-  /** Standings as they should be. */
+  /** The correct standings. */
   readonly standings: readonly Standing[]
   readonly badges: readonly { userId: string; held: string[]; earned: string[] }[]
 }
 
 type Counted = Credits & Pick<SkillRow, 'portable'>
 
-/** Computes every reputation from scratch and tells where the stored ones, which changes keep up, are not the same. */
+/** Computes every reputation from scratch and returns where the incrementally updated ones differ. */
 export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
   const { computed, skills } = await computeAll(db)
   const stored = await db.selectFrom('standings').selectAll().execute()
@@ -52,7 +52,7 @@ export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
   }
 }
 
-/** Brings every reputation in line with what it should be; badges that were held keep their date. */
+/** Corrects every reputation; badges keep their dates. */
 export async function recomputeStandings(trx: WriteTransaction, at: number): Promise<Drift> {
   const drift = await findDrift(trx)
   for (const [id, counted] of drift.skills) {
@@ -67,7 +67,7 @@ export async function recomputeStandings(trx: WriteTransaction, at: number): Pro
 
 const pageSize = 500
 
-/** Standings of all users that have one, by their ids, and the skills whose credits are stored wrong. */
+/** Standings of all users that have one, by id, and the skills whose stored credits are wrong. */
 async function computeAll(db: Kysely<Tables>) {
   const credits = await countCredits(db)
   const sums = new Map<string, Facts>()
@@ -83,7 +83,7 @@ async function computeAll(db: Kysely<Tables>) {
 
 const countedNames = ['portable', 'credited_stars', 'credited_reviews', 'credited_points'] as const
 
-/** Every skill, a page at a time, and whether its latest version is portable. */
+/** Reads every skill in pages, with whether its latest version is portable. */
 async function* readSkills(db: Kysely<Tables>): AsyncGenerator<[RatedSkill, portable: number]> {
   let num = 0
   while (true) {

@@ -20,19 +20,18 @@ interface ExternalInstall {
   repoUrl?: string | undefined
 }
 
-/** A skill in a repository on GitHub, by the name that an install gives it. */
+/** A skill in a GitHub repository, by the name in the install. */
 interface InRepository {
   readonly repoUrl: string
-  /** The account on GitHub. */
+  /** The GitHub account. */
   readonly owner: string
   readonly name: string
 }
 
 /**
- * Counts an install of a skill that is not of this registry with the skill in the index. One of GitHub that nobody knew
- * is indexed, and gets a stub here; of these an address may bring so many an hour, and what is above that is accepted
- * and forgotten. Returns the skill or stub here whose install it was, or null. Throws `invalid_request` that
- * names `repoUrl`.
+ * Counts an install of an external skill in the index. An unknown GitHub skill is indexed and gets a stub here; each
+ * address may cause a limited number per hour, and further ones are accepted but not stored. Returns the local skill or
+ * stub, or null. Throws `invalid_request` that names `repoUrl`.
  */
 export async function recordExternalInstall(
   context: CommunityContext,
@@ -43,12 +42,12 @@ export async function recordExternalInstall(
   if (source === 'external') return recordByName(context, name)
   const repository = parseRepoUrl(repoUrl ?? '')
   if (!repository) throw refuseRepoUrl()
-  // A name that leaves nothing to look for in a repository.
+  // The name contains nothing to look for in a repository.
   if (name === '') return null
   return recordInRepository(context, { ...repository, name }, options)
 }
 
-/** Without a repository only a name that is one skill's alone says which it is. */
+/** Without a repository, the name must be unique in the index. */
 async function recordByName(context: CommunityContext, name: string): Promise<UsedSkill | null> {
   const rows = await context.database.read
     .selectFrom('external_skills')
@@ -76,7 +75,7 @@ async function recordInRepository(
   const mayIndex = await context.addressLimits.take('indexing', options.address)
   if (!mayIndex) return findLocal(context.database.read, skill)
   return context.database.writer.write(async (trx) => {
-    // Another first install may have come in between.
+    // A concurrent first install may have indexed it.
     const row = await findIndexed(trx, skill)
     if (row) await countInstall(trx, row.id)
     else await indexSkill(context, trx, skill)
@@ -114,7 +113,7 @@ function toUrl({ repoUrl, name }: InRepository): string {
   return `${repoUrl}#@${name}`
 }
 
-/** The public skill here that comes from the same repository under its owner's name: a stub, or one that was imported. */
+/** The public skill here from the same repository under its owner's name: a stub or an imported skill. */
 async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
   const row = await db
     .selectFrom('skills')
@@ -127,7 +126,9 @@ async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedS
   return isFrom ? { id: row.id, ownerId: row.owner_id } : null
 }
 
-/** A stub in the namespace of the account on GitHub, unless that is somebody's here: then only they may put a skill there. */
+/**
+ * A stub in the namespace of the GitHub account, unless a user here has that name: then only they may publish in it.
+ */
 async function makeStub(
   context: CommunityContext,
   trx: WriteTransaction,
@@ -146,7 +147,7 @@ async function makeStub(
     )
     return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
   } catch (error) {
-    // The name was deleted here, or is under a takedown: it stays so.
+    // The name was deleted here or is under a takedown, and stays so.
     if (error instanceof RegistryError && ['name_taken', 'taken_down'].includes(error.code)) return null
     throw error
   }
@@ -157,6 +158,6 @@ function toNamespace({ owner }: InRepository): string {
 }
 
 function refuseRepoUrl(): RegistryError {
-  const message = 'must be the address of a repository on GitHub, such as https://github.com/owner/repo'
+  const message = 'must be the URL of a GitHub repository, such as https://github.com/owner/repo'
   return new RegistryError('invalid_request', `repoUrl ${message}.`, { errors: [{ path: 'repoUrl', message }] })
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
 import { admitAgent, insertAgent, recognizeAgent, toPlatformId } from './admit-agent.ts'
-import { recordDeeds } from './agent-deeds.ts'
+import { recordActions } from './agent-actions.ts'
 import { toAgent } from './agent-form.ts'
 
 interface RegisterInput {
@@ -13,8 +13,8 @@ interface RegisterInput {
 }
 
 /**
- * POST /agents: 201 with the token for a new key, 200 without it for a known one. Another name for a known agent needs
- * its token. Throws `invalid_request` where key and platform do not agree, `forbidden`, `rate_limited`.
+ * POST /agents: 201 with the token for a new key, 200 without it for a known one. Changing a known agent's name
+ * requires its token. Throws `invalid_request` if key and platform disagree, `forbidden`, `rate_limited`.
  */
 export async function registerAgent(
   context: CommunityContext,
@@ -36,7 +36,7 @@ export async function registerAgent(
       return { status: 200, body: toAgent(agent) }
     }
     await trx.updateTable('agents').set({ display_name: input.displayName }).where('id', '=', agent.id).execute()
-    return { status: 200, body: toAgent(await recordDeeds(trx, agent, [], at, { authenticated })) }
+    return { status: 200, body: toAgent(await recordActions(trx, agent, [], at, { authenticated })) }
   })
 }
 

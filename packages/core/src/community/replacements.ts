@@ -6,18 +6,18 @@ import { keepOffered, offered } from './offered-skills.ts'
 import type { Asker } from './recommendations.ts'
 import type { Finding, Reason } from './install-updates.ts'
 
-/** Of the names in one deprecation message, so many are looked up. */
+/** Names in one deprecation message that are looked up. */
 const namedMax = 5
-/** `owner/name` in a text; what is part of an address or a path is none. */
+/** `owner/name` in a text, but not as part of a URL or path. */
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
 
-/** Reasons to leave a skill rather than to update it; a yanked version is one where there is no other. */
+/** Reasons to replace a skill rather than update it. A yanked version is one only if there is no other version. */
 const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, deprecated: true }
 
 /**
- * What to take instead of skills that are to be left, by their ids: the first skill that the owner names in the
- * deprecation message, or else the fork by a verified author that most agents have. Everyone can see these skills, and
- * their scans are safe; no user is sent to a fork of their own.
+ * Replacements of skills, by id: the first skill that the owner names in the deprecation message, else the fork by a
+ * verified author with the most agent installs. They are public and their scans are safe; no user is sent to a fork of
+ * their own.
  */
 export async function findReplacements(
   context: CommunityContext,
@@ -58,7 +58,7 @@ const selectAliases = keepListQuery<{ full_name: string; skill_id: string }>((db
   db.selectFrom('aliases').select(['full_name', 'skill_id']).where(lists.has('skill_id')),
 )
 
-/** One a source: of equally many installs the fork that was made first. */
+/** One per source; of equally installed forks the oldest. */
 const selectForks = keepListQuery<{ forked_from: string; full_name: string; agent_installs: number }>((db, lists) =>
   db
     .selectFrom((eb) =>
@@ -82,7 +82,7 @@ const selectForks = keepListQuery<{ forked_from: string; full_name: string; agen
     .where('place', '=', (eb) => eb.lit(1)),
 )
 
-/** A fork knows its source by the name that the source had then. */
+/** A fork stores the name that its source had when it was forked. */
 async function findForks(
   { database }: CommunityContext,
   left: readonly Finding[],

@@ -1,5 +1,5 @@
 import { accountId, type Caller } from '../kernel/caller.ts'
-import { linkAgent, recordDeeds, type Deed } from './agent-deeds.ts'
+import { linkAgent, recordActions, type AgentAction } from './agent-actions.ts'
 import { findAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { CommunityContext } from './community-context.ts'
@@ -8,29 +8,29 @@ import type { AgentRow, AgentSkillRow } from '../storage/rows-community.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** A heartbeat that changes more skills than this makes one entry of the agent's activity. */
-const deedsMax = 10
-/** An agent that only says that it is there is written down this often. */
+/** A heartbeat that changes more skills than this is recorded as one action. */
+const actionsMax = 10
+/** The interval at which an agent's last-seen time is updated if nothing else changed. */
 const seenEveryMs = 60_000
 
-/** What an agent has of each skill, by the skill's id. */
+/** The reported version of each skill, by skill id. */
 export type InstalledSet = ReadonlyMap<string, { readonly version: string; readonly owner_id: SkillRow['owner_id'] }>
-/** What was written down of it, by the skill's id. */
+/** The stored version of each skill, by skill id. */
 export type StoredSet = ReadonlyMap<string, Pick<AgentSkillRow, 'version' | 'counted'>>
 
 const selectStored = keepListQuery<AgentSkillRow>((db) =>
   db.selectFrom('agent_skills').selectAll().where('agent_id', '=', ''),
 )
 
-/** What is written down of an agent's skills. */
+/** The stored skills of an agent. */
 export async function readStored(database: Parameters<typeof selectStored>[0], agentId: string): Promise<StoredSet> {
   const rows = await selectStored(database, agentId)
   return new Map(rows.map((row) => [row.skill_id, row]))
 }
 
 /**
- * Writes down what an agent has, of which only the differences are written, and that it was seen. `keptIds`: skills that
- * it named and that it may not see now, which it may have all the same.
+ * Stores the differences between an agent's reported and stored skills, and that it was seen. `keptIds`: reported
+ * skills that the agent may not see now but may still have installed.
  */
 export async function recordInstalls(
   context: CommunityContext,
@@ -52,7 +52,7 @@ export async function recordInstalls(
     await writeDifference(trx, now, difference, installed, at)
     const { added, removed } = difference
     const change = { authenticated: true, installs: added.length - removed.length }
-    await recordDeeds(trx, now, toDeeds(difference), at, change)
+    await recordActions(trx, now, toActions(difference), at, change)
   })
 }
 
@@ -60,12 +60,12 @@ function isLinkedBy(agent: AgentRow, caller: Caller): boolean {
   return agent.user_id === null && accountId(caller) !== null
 }
 
-/** Skills by their ids. `changed`: another version, or the agent works for the owner now. */
+/** Skills by id. `changed`: another version, or the agent is now linked to the skill's owner. */
 interface Difference {
   readonly added: readonly string[]
   readonly changed: readonly string[]
   readonly removed: readonly string[]
-  /** Whose `agent_installs` rise and fall. */
+  /** Skills whose `agent_installs` rise and fall. */
   readonly risen: readonly string[]
   readonly fallen: readonly string[]
 }
@@ -95,7 +95,10 @@ function compare(
   }
 }
 
-/** Installs by agents of users count, but not on the users' own skills: anyone can register any number of agents. */
+/**
+ * Only installs by agents linked to a user count, and not on that user's own skills, since anyone can register any
+ * number of agents.
+ */
 function isCounted(agent: AgentRow, skill: { owner_id: string }): 0 | 1 {
   return agent.user_id === null || isOwnAgent(agent, skill) ? 0 : 1
 }
@@ -138,11 +141,11 @@ async function addInstalls(trx: WriteTransaction, skillIds: readonly string[], c
     .execute()
 }
 
-function toDeeds({ added, removed }: Difference): Deed[] {
-  if (added.length + removed.length <= deedsMax) {
+function toActions({ added, removed }: Difference): AgentAction[] {
+  if (added.length + removed.length <= actionsMax) {
     return [
-      ...added.map((skillId) => ({ type: 'installed' as const, skillId, detail: 'Installed it.' })),
-      ...removed.map((skillId) => ({ type: 'removed' as const, skillId, detail: 'Removed it.' })),
+      ...added.map((skillId) => ({ type: 'installed' as const, skillId, detail: 'Installed the skill.' })),
+      ...removed.map((skillId) => ({ type: 'removed' as const, skillId, detail: 'Removed the skill.' })),
     ]
   }
   const type = added.length >= removed.length ? 'installed' : 'removed'

@@ -1,19 +1,19 @@
 import type { ExternalSource } from './external-source.ts'
 
-/** A place in a repository: a folder, a file, or a skill that is known by its name alone. */
+/** A location in a repository: a folder, a file, or a skill known only by name. */
 export interface Place {
   readonly host: 'github.com' | 'gitlab.com'
   readonly project: readonly string[]
-  /** A branch, tag or commit; `HEAD` is the newest of the main branch. */
+  /** A branch, tag or commit; `HEAD` is the tip of the default branch. */
   readonly ref: string
-  /** Empty where a skill is named. */
+  /** Empty if a skill is named. */
   readonly path: readonly string[]
-  /** The path is that of a file. */
+  /** Whether the path is that of a file. */
   readonly isFile?: boolean
   readonly skill?: string | undefined
 }
 
-/** Where the clients that people have keep skills in a repository, likeliest first; `*` is the skill's name. */
+/** Folders in which existing clients store skills in a repository, most likely first; `*` is the skill's name. */
 const skillFolders = [
   'skills/*',
   '*',
@@ -25,7 +25,7 @@ const skillFolders = [
   'plugins/*/skills/*',
 ]
 
-/** The source of a place on GitHub or GitLab. */
+/** The source of a location on GitHub or GitLab. */
 export function toRepositorySource(place: Place): ExternalSource {
   const { host, project, skill } = place
   const repoUrl = `https://${host}/${project.join('/')}`.toLowerCase()
@@ -61,7 +61,7 @@ function toRawUrl({ host, project, ref }: Place, path: readonly string[]): strin
     : `https://gitlab.com/${repository}/-/raw/${rest}`
 }
 
-/** The page of a place; a SKILL.md is at home in its folder, and a skill by name in a fragment, as `npx skills` has it. */
+/** The page of a location: the folder for a SKILL.md, and a fragment for a skill known by name, as in `npx skills`. */
 function toPageUrl(place: Place, repoUrl: string): string {
   const { folder, file } = splitPath(place)
   const isDocument = file !== undefined && !isSkillMd(file)

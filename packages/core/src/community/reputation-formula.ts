@@ -4,21 +4,21 @@ import type { Facts } from './author-facts.ts'
 
 /** How an author was verified. */
 
-/** Points of reviews are stored in thousandths: sums of whole numbers are exact in every order. */
+/** Review points are stored in thousandths: sums of integers are exact in any order. */
 export const pointUnits = 1000
 
 /**
- * The whole formula; docs/reputation.md tells the same, and a test holds the two together. What grows with use comes
- * near to `most` and never passes it; half of it is reached at `halfAt`. So no number of downloads, which anybody can
- * make, outweighs what thirty people with accounts say. All that is to be gained makes 1000.
+ * The complete formula; a test keeps it equal to docs/reputation.md. Values that grow with use approach `most` and
+ * never exceed it; half of it is reached at `halfAt`. So no number of downloads, which anyone can generate, outweighs
+ * the ratings of thirty people with accounts. All maxima add up to 1000.
  */
 export const formula = {
   downloads: { most: 150, halfAt: 2000 },
   stars: { most: 250, halfAt: 20 },
-  /** Counted in points: every half star above three is one, every one below takes one away; parts of them count. */
+  /** In points: each half star above three adds one, each below subtracts one; fractions count. */
   reviews: { most: 250, halfAt: 20 },
   verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
-  /** Of skills that are: with few skills, or where many of them are not, less. */
+  /** The share of skills with the property; lower with few skills. */
   quality: { portable: { most: 100, halfAt: 4 }, described: { most: 100, halfAt: 4 } },
   penalties: { most: 1000, each: { flagged_skills: 30, hidden_skills: 60, taken_down_skills: 120 } },
 } as const
@@ -26,7 +26,7 @@ export const formula = {
 /** The highest score. */
 export const scoreMax = 1000
 
-/** The levels with the scores that they begin at, the highest first. */
+/** The levels with their minimum scores, highest first. */
 export const levels = [
   { level: 'exemplary', from: 750 },
   { level: 'trusted', from: 450 },
@@ -35,7 +35,7 @@ export const levels = [
   { level: 'newcomer', from: 0 },
 ] as const
 
-/** The parts of a score: whole numbers, all at least 0 but the penalties, which are at most 0. */
+/** The components of a score: integers, at least 0 except the penalties, which are at most 0. */
 export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): Reputation['components'] {
   const { portable, described } = formula.quality
   return {
@@ -48,13 +48,13 @@ export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): 
   }
 }
 
-/** The sum of the components, within 0 and 1000. */
+/** The sum of the components, limited to 0 to 1000. */
 export function toScore(facts: Facts, methods: readonly VerifiedMethod[]): number {
   const sum = Object.values(toComponents(facts, methods)).reduce((total, points) => total + points, 0)
   return Math.min(scoreMax, Math.max(0, sum))
 }
 
-/** What a score is called. */
+/** The level of a score. */
 export function toLevel(score: number): (typeof levels)[number]['level'] {
   return levels.find(({ from }) => score >= from)!.level
 }
@@ -69,7 +69,7 @@ function saturate(amount: number, { most, halfAt }: Curve): number {
   return Math.round((most * counted) / (counted + halfAt))
 }
 
-/** As {@link saturate} where all skills are so; of those that are not, each takes its part away. */
+/** As {@link saturate} if all skills have the property; each skill without it reduces the result proportionally. */
 function toShare(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
   return Math.round((most * such) / (skills + halfAt))
 }

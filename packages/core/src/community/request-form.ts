@@ -6,12 +6,12 @@ import { keepSeen } from '../catalogue/visibility.ts'
 import type { RequestRow } from '../storage/rows-community.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** A request with the name of who made it; null for a guest's. */
+/** A request with its author's name; null for a guest. */
 export interface NamedRequest extends RequestRow {
   readonly username: string | null
 }
 
-/** The requests, to be narrowed down. */
+/** All requests, as a query to filter. */
 export function selectRequests(db: Kysely<Tables>): SelectQueryBuilder<Tables, 'requests' | 'users', NamedRequest> {
   return db
     .selectFrom('requests')
@@ -20,14 +20,14 @@ export function selectRequests(db: Kysely<Tables>): SelectQueryBuilder<Tables, '
     .select('users.username')
 }
 
-/** The request of an id; throws `not_found`. */
+/** The request with an id; throws `not_found`. */
 export async function getRequestRow(db: Kysely<Tables>, id: string): Promise<NamedRequest> {
   const row = await selectRequests(db).where('requests.id', '=', id).executeTakeFirst()
   if (!row) throw new RegistryError('not_found', 'There is no request with this id.')
   return row
 }
 
-/** Requests as this caller may see them: the skill that fulfils one is named to those who may see that skill. */
+/** Requests as this caller may see them: the skill that fulfils one is named only to callers who may see it. */
 export async function showRequests(
   context: CommunityContext,
   rows: readonly NamedRequest[],
@@ -47,7 +47,7 @@ export async function showRequests(
   }))
 }
 
-/** The request of an id as this caller may see it; throws `not_found`. */
+/** The request with an id as this caller may see it; throws `not_found`. */
 export async function showRequest(context: CommunityContext, id: string, caller: Caller): Promise<SkillRequest> {
   const row = await getRequestRow(context.database.read, id)
   return (await showRequests(context, [row], caller))[0]!

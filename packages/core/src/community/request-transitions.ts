@@ -5,10 +5,10 @@ import type { RequestRow } from '../storage/rows-community.ts'
 
 type Status = RequestRow['status']
 
-/** Who may move a request: any signed-in user, or its party, which is who asked, and administrators. */
+/** Who may change a request's status: any signed-in user, or only its author and administrators. */
 type Mover = 'anyone' | 'party'
 
-/** From which state to which, and by whom. What is not here there is not. */
+/** The allowed transitions and who may make them. All others are refused. */
 const transitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
   open: { in_progress: 'anyone', fulfilled: 'party', closed: 'party' },
   in_progress: { open: 'party', fulfilled: 'party', closed: 'party' },
@@ -16,10 +16,10 @@ const transitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
   fulfilled: {},
 }
 
-/** The states in which people may vote. */
+/** The statuses in which users may vote. */
 export const votableStatuses: readonly Status[] = ['open', 'in_progress']
 
-/** Throws `invalid_transition` where there is no such step, `forbidden` where it is somebody else's. */
+/** Throws `invalid_transition` if there is no such transition, `forbidden` if the caller may not make it. */
 export function requireTransition(request: RequestRow, to: Status, caller: Caller): void {
   const mover = transitions[request.status][to]
   if (!mover) {
@@ -27,11 +27,11 @@ export function requireTransition(request: RequestRow, to: Status, caller: Calle
     throw new RegistryError('invalid_transition', `This request is ${request.status} and can become ${reachable}.`)
   }
   if (mover === 'party' && !isParty(request, caller))
-    throw new RegistryError('forbidden', `Only who made this request, and administrators, may set it to ${to}.`)
+    throw new RegistryError('forbidden', `Only the author of this request and administrators may set it to ${to}.`)
 }
 
 function isParty(request: RequestRow, caller: Caller): boolean {
   if (isAdministrator(caller)) return true
-  // A guest's request has no requester, and a guest is not that one.
+  // A guest's request has no author, and a guest caller must not match that.
   return request.requester_id !== null && request.requester_id === callerId(caller)
 }

@@ -6,7 +6,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import { getRequestRow, selectRequests, showRequest, showRequests } from './request-form.ts'
 import { votableStatuses } from './request-transitions.ts'
 
-/** POST /requests/<id>/vote: one a user, while the request waits. The same answer however often it is asked. */
+/** POST /requests/<id>/vote: one vote per user, while the request is open or in progress. Idempotent. */
 export async function voteForRequest(
   context: CommunityContext,
   { id }: { id: string },
@@ -16,7 +16,10 @@ export async function voteForRequest(
   await context.database.writer.write(async (trx) => {
     const { status } = await getRequestRow(trx, id)
     if (!votableStatuses.includes(status))
-      throw new RegistryError('conflict', `This request is ${status}; votes are for those that wait.`)
+      throw new RegistryError(
+        'conflict',
+        `This request is ${status}. Users can vote only for open requests and requests in progress.`,
+      )
     const added = await trx
       .insertInto('request_votes')
       .values({ request_id: id, user_id: userId, created_at: context.clock.now() })
@@ -28,7 +31,7 @@ export async function voteForRequest(
   return showRequest(context, id, caller)
 }
 
-/** DELETE /requests/<id>/vote: takes back the caller's vote, if there is one. */
+/** DELETE /requests/<id>/vote: removes the caller's vote, if any. */
 export async function withdrawRequestVote(
   context: CommunityContext,
   { id }: { id: string },
@@ -47,7 +50,7 @@ export async function withdrawRequestVote(
   return showRequest(context, id, caller)
 }
 
-/** GET /votes: the requests that the caller voted for, the last first. */
+/** GET /votes: the requests that the caller voted for, newest vote first. */
 export async function listVotes(
   context: CommunityContext,
   { page, limit }: { page: number; limit: number },

@@ -5,8 +5,8 @@ import { createToken } from '../kernel/tokens.ts'
 import { getAgentByKey } from '../accounts/find-agent.ts'
 
 /**
- * POST /agents/<agentKey>/token, for administrators, where a token was lost or fell into wrong hands: the old one is
- * worth nothing from now on, the new one is in this answer alone. Whose agent it is stays as it was.
+ * POST /agents/<agentKey>/token, for administrators, after a token was lost or leaked: revokes the old token and
+ * returns the new one, which is shown only in this response. The agent's user is unchanged.
  */
 export async function resetAgentToken(
   context: CommunityContext,

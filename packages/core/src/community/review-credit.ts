@@ -2,7 +2,7 @@ import { countReviewCredits, noCredits } from './count-credits.ts'
 import { creditSkill } from './skill-credit.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** Makes a change of a review, and credits the skill with what is different then. What agents of nobody say is none. */
+/** Changes a review and credits the skill with the difference. Reviews by unlinked agents do not count. */
 export async function creditReview<T>(
   trx: WriteTransaction,
   review: { skill_id: string; reviewer_id: string | null },

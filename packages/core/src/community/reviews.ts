@@ -17,7 +17,7 @@ interface ReviewInput {
   body: string
 }
 
-/** GET /skills/<name>/reviews: those of users, newest first. A change of a review does not move it. */
+/** GET /skills/<name>/reviews: by users, newest first. Changing a review does not change its position. */
 export async function listReviews(
   context: CommunityContext,
   input: { name: string; page: number; limit: number },
@@ -38,7 +38,7 @@ export async function listReviews(
   return { reviews: rows.map((row) => toReview(row, row.username)), ...toPage(count, page, limit) }
 }
 
-/** A review that was written, with what the scan of its text found. */
+/** A stored review with the scan findings of its text. */
 type ReviewAnswer = Review & { warnings?: Warning[] }
 
 /** POST /skills/<name>/reviews: 201, or 200 where the user changes the review. */

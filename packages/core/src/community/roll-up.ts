@@ -4,10 +4,10 @@ import { periodHours, toHour } from './trends.ts'
 import { rollAllTrends } from './trend-windows.ts'
 
 const hoursOfDay = 24
-/** Hours that no period and none before it looks at any more. */
+/** Hours older than any current or previous period. */
 const keptHours = 2 * periodHours.month
 
-/** Rolls buckets of hours that nothing needs any more up into days, one day at a time. */
+/** Merges hourly buckets that are no longer needed into days, one day at a time. */
 export async function rollUpInstalls(context: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   while (await rollUpDay(context));
 }
@@ -23,7 +23,7 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
   const now = toHour(clock.now())
   if (end > now - keptHours) return false
   await database.writer.write(async (trx) => {
-    // Windows that still hold these hours must let them go while the buckets are there.
+    // Windows that still contain these hours must drop them while the buckets exist.
     await rollAllTrends(trx, now)
     await sql`insert into install_days (skill_id, day, installs)
       select skill_id, ${day}, cast(sum(installs) as bigint) from install_hours

@@ -13,7 +13,7 @@ interface ScanInput {
   format: 'json' | 'sarif'
 }
 
-/** POST /external/scan: of what is sent, or of what is at an address; an indexed skill is brought up to date by it. */
+/** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
 export async function scanExternal(context: CommunityContext, input: ScanInput): Promise<ScanReport | SarifLog> {
   const report = await scan(context, input)
   if (input.format !== 'sarif') return report
@@ -30,7 +30,7 @@ export async function scanSource(
   return { report: await scanText(context, { path: toPath(address), text }, address), text }
 }
 
-/** Writes what came out of a scan to the skill in the index, if it is there. */
+/** Stores the result of a scan with the skill in the index, if it is there. */
 export async function recordScan(trx: WriteTransaction, { url }: ExternalSource, report: ScanReport): Promise<void> {
   const { score, verdict, scannedAt } = report
   const change = { security_score: score, verdict, scanned_at: Date.parse(scannedAt) }
@@ -57,12 +57,12 @@ async function scanText(
 }
 
 function refuseInput(): RegistryError {
-  const message = 'must be given, or the other one, and not both'
+  const message = 'must be given unless the other one is'
   const errors = ['url', 'content'].map((path) => ({ path, message }))
-  return new RegistryError('invalid_request', 'Give either url or content, and not both.', { errors })
+  return new RegistryError('invalid_request', 'Specify either url or content, not both.', { errors })
 }
 
-/** The file's name, as far as the address has one that can be shown: after a redirect it is whatever the host says. */
+/** The file name in the URL if it can be shown: after a redirect, the host chooses it. */
 function toPath(address: string): string {
   const name = unescape(new URL(address).pathname.split('/').at(-1)!)
   return /^[^\p{C}/\\]+\.\w+$/u.test(name) ? name : 'SKILL.md'

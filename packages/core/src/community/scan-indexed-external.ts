@@ -8,15 +8,15 @@ import { parseSource, type ExternalSource } from './external-source.ts'
 
 const topic = 'external.scan'
 const minuteMs = 60_000
-/** After the last the skill stays in the index without a scan. */
+/** After the last retry, the skill stays in the index without a scan. */
 const retryDelaysMs = [minuteMs, 10 * minuteMs, 60 * minuteMs, 6 * 60 * minuteMs]
 
-/** Has an indexed skill scanned soon; one scan of it waits at a time. */
+/** Schedules the scan of an indexed skill; at most one is pending per skill. */
 export async function enqueueScan(context: CommunityContext, trx: WriteTransaction, id: string): Promise<void> {
   await context.outbox.enqueue(trx, { topic, payload: { id }, uniqueKey: `${topic} ${id}` })
 }
 
-/** Takes the scans of indexed skills from the outbox. */
+/** Handles scan jobs of indexed skills from the outbox. */
 export function handleExternalScans(context: CommunityContext): void {
   context.outbox.handle(topic, { retryDelaysMs, handle: ({ id }) => scanIndexed(context, String(id)) })
 }
@@ -36,12 +36,12 @@ async function scanIndexed(context: CommunityContext, id: string): Promise<void>
       await describe(trx, row, source, text)
     })
   } catch (error) {
-    // A host that is not public is not asked again.
+    // A host that is not public is not retried.
     if (!(error instanceof RegistryError && error.code === 'invalid_request')) throw error
   }
 }
 
-/** What nobody said of the skill its own frontmatter says. A name that somebody asks for it by stays. */
+/** Fills missing fields from the skill's own frontmatter. A name by which it was requested is unchanged. */
 async function describe(
   trx: WriteTransaction,
   row: ExternalSkillRow,
@@ -55,14 +55,14 @@ async function describe(
     name: isNameFree ? written : row.name,
     description: row.description || toLine(description ?? '', limits.descriptionCharactersMax),
   }
-  // Only over what was read: somebody may have said more in the meantime.
+  // Only if the row is unchanged: an administrator may have edited it meanwhile.
   const unchanged = trx.updateTable('external_skills').where('name', '=', row.name)
   await unchanged.set(change).where('description', '=', row.description).where('id', '=', row.id).execute()
 }
 
 const nameCharactersMax = 128
 
-/** Text that both databases take and that is safe to show. */
+/** Text that both databases can store and that is safe to display. */
 function toLine(text: string, charactersMax: number): string {
   return text
     .slice(0, charactersMax)

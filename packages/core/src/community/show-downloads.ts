@@ -10,7 +10,7 @@ import { toDay } from './download-days.ts'
 const hoursOfDay = 24
 const dayMs = 24 * 60 * 60 * 1000
 
-/** GET /skills/<name>/downloads: each of the last days in UTC, also those without any, and today last. */
+/** GET /skills/<name>/downloads: every one of the last days in UTC, including those without downloads; today last. */
 export async function showDownloads(
   context: CommunityContext,
   { name, days }: { name: string; days: number },
@@ -23,7 +23,7 @@ export async function showDownloads(
   const installs = await readInstalls(context.database, id, wanted)
   const shown = wanted.map((day) => ({
     day: new Date(day * dayMs).toISOString().slice(0, 10),
-    // Installs are downloads; those of before they were counted by the day are known as installs alone.
+    // Installs count as downloads; days from before daily counting have only installs.
     downloads: Math.max(downloads.get(day) ?? 0, installs.get(day) ?? 0),
     installs: installs.get(day) ?? 0,
   }))
@@ -38,7 +38,7 @@ async function readDownloads({ dialect, read }: Database, skillId: string, days:
   return new Map(rows.map(({ day, n }) => [day, n]))
 }
 
-/** In one statement, for buckets of hours are rolled up into days meanwhile. */
+/** In one statement, since hourly buckets are merged into days concurrently. */
 async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
   const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
   const { rows } = await sql<{ day: number; n: number }>`
@@ -51,7 +51,7 @@ async function readInstalls({ dialect, read }: Database, skillId: string, days: 
   return counts
 }
 
-/** Each number by itself: the key begins with the time, so that a range would read what all skills have in it. */
+/** Each number separately: the key begins with the time, so a range would read the rows of all skills in it. */
 function isOneOf(dialect: Dialect, column: string, numbers: readonly number[]) {
   const json = JSON.stringify(numbers)
   return dialect === 'sqlite'

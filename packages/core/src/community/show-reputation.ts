@@ -9,7 +9,7 @@ import { noFacts } from './author-facts.ts'
 import { toComponents, toLevel } from './reputation-formula.ts'
 import { toStanding } from './author-standings.ts'
 
-/** GET /users/<username>/reputation: of whom nothing is known yet, zeros. */
+/** GET /users/<username>/reputation: all zeros for an author without a standing. */
 export async function showReputation(context: CommunityContext, input: { username: string }): Promise<Reputation> {
   const db = context.database.read
   const user = await getUserByName(context, input.username)
@@ -20,19 +20,19 @@ export async function showReputation(context: CommunityContext, input: { usernam
   return toReputation(standing, rank, await readBadges(db, [user.id]))
 }
 
-/** How many authors the leaderboard has; with `above`, how many of them have a higher score than that. */
+/** The number of authors on the leaderboard; with `above`, those with a higher score. */
 export async function countAuthors(db: Kysely<Tables>, { above }: { above?: number } = {}): Promise<number> {
   const all = db
     .selectFrom('standings')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .$if(above !== undefined, (query) => query.where('score', '>', above!))
-  // Users that are not listed are found by indexes, faster than all standings are read.
+  // Unlisted users are found through indexes, which is faster than reading all standings.
   const unlisted = all.where('user_id', 'in', selectUnlisted(db))
   const counts = await db.selectNoFrom([all.as('all'), unlisted.as('unlisted')]).executeTakeFirstOrThrow()
   return counts.all! - counts.unlisted!
 }
 
-/** The ids of users that are in no list: disabled ones, and authors that an import or a mirror named and nobody signs in as. */
+/** The ids of users that are in no list: disabled users, and unclaimed namespaces of imports and mirrors. */
 export function selectUnlisted(db: Kysely<Tables>) {
   return db
     .selectFrom('users')
@@ -40,7 +40,7 @@ export function selectUnlisted(db: Kysely<Tables>) {
     .where((eb) => eb.or([eb('disabled', '=', 1), eb('claimed', '=', 0)]))
 }
 
-/** The badges of users, by their ids, each with its date. */
+/** The badges of users, by id, with their dates. */
 export async function readBadges(
   db: Kysely<Tables>,
   userIds: readonly string[],
@@ -52,7 +52,7 @@ export async function readBadges(
   return held
 }
 
-/** A stored standing as everybody sees it. `badgesOf` holds the badges of its user at least. */
+/** The public form of a stored standing. `badgesOf` must include the badges of its user. */
 export function toReputation(
   row: StandingRow,
   rank: number,

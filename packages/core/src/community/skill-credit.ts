@@ -6,8 +6,9 @@ import { isCounted, noFacts, subtractFacts, toFacts } from './author-facts.ts'
 import { addToStandings, type Author } from './author-standings.ts'
 
 /**
- * Credits a skill, and its owner while the skill counts, with what others did. Whoever calls leaves out what owners and
- * their own agents do for themselves. `downloads` is only passed on to the owner; the skill's own count is written apart.
+ * Credits a skill, and its owner while the skill counts, with other users' contributions. The caller must leave out
+ * contributions by owners and their own agents. `downloads` is only passed on to the owner; the skill's own count is
+ * written separately.
  */
 export async function creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void> {
   const { downloads = 0, stars = 0, reviews = 0, points = 0 } = credit
@@ -37,7 +38,9 @@ async function findCounted(trx: WriteTransaction, skillId: string) {
   return skill && isCounted(skill) ? skill : undefined
 }
 
-/** What a change of a skill (published, hidden, handed over, ...) means for the standing of its owner, or owners. */
+/**
+ * Updates the standing of the owner, or both owners, after a change of a skill (published, hidden, transferred, ...).
+ */
 export async function changeStanding(
   trx: WriteTransaction,
   before: SkillRow | undefined,
@@ -57,8 +60,8 @@ export async function changeStanding(
 }
 
 /**
- * Counts anew what others did for a skill, without the standing of its owner: for a transfer, after which what the new
- * owner did for it counts no longer, and what the old one did counts from now on.
+ * Recounts other users' contributions to a skill, without its owner's standing: for a transfer, after which those of
+ * the new owner no longer count and those of the old owner do.
  */
 export async function recountCredit(trx: WriteTransaction, skillId: string): Promise<void> {
   const credits = (await countCredits(trx, skillId)).get(skillId)!

@@ -15,7 +15,7 @@ interface Listing {
   readonly limit: number
 }
 
-/** GET /requests: by votes, the newest first among equals, or the newest first. */
+/** GET /requests: by votes, then newest first; or newest first. */
 export async function listRequests(context: CommunityContext, { status, sort, page, limit }: Listing, caller: Caller) {
   const db = context.database.read
   const { count } = await db
@@ -38,7 +38,7 @@ export function getRequest(context: CommunityContext, input: { id: string }, cal
   return showRequest(context, input.id, caller)
 }
 
-/** POST /requests: by anybody; guests are bounded by their address. */
+/** POST /requests: by anyone; anonymous callers are limited per address. */
 export async function createRequest(
   context: CommunityContext,
   input: { title: string; description: string },

@@ -4,34 +4,34 @@ import { addCounts, foldJournal, foldRecorded } from './fold-journal.ts'
 import { toHour } from './trends.ts'
 import type { MirroredInstalls, UsedSkill } from '../catalogue/use-counts.ts'
 
-/** Installs on their way into the counts. */
+/** Records installs and adds them to the counters. */
 export interface Telemetry {
-  /** Records an install by a client, as that names itself; resolves after the commit. */
+  /** Records an install by a client, as it reports itself; resolves after the commit. */
   record(skill: UsedSkill, client?: string): Promise<void>
-  /** Counts what is recorded. */
+  /** Counts all recorded installs. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Counts become visible within a second of the answer, and folding takes its part of that. */
+/** Counts become visible within a second of the response, and folding takes part of that. */
 const flushMs = 500
-/** After a failure, which is told of each time. */
+/** Delay after a failure; each failure is reported. */
 const retryMs = 10_000
 
-/** Installs by hour and by keys of `toUseKey`, as a row of the journal keeps them. */
+/** Installs by hour and by keys of `toUseKey`, as stored in a journal row. */
 export type HourlyCounts = Record<string, Record<string, number>>
 
 interface Batch {
   readonly counts: HourlyCounts
-  /** Those of them that an upstream is to hear of, by the ids of the skills. */
+  /** Installs to report to an upstream, by skill id. */
   readonly mirrored: Map<string, MirroredInstalls>
   committed: Promise<void>
 }
 
 /**
- * An install costs its caller a share of one small row: everything that waits for the next commit is one row of the
- * journal, which survives whatever happens next. The rows are folded into the counts a moment later, many at a time,
- * by this process or, where it ended, by the next that opens the database.
+ * An install costs a share of one small row: all installs waiting for the next commit form one row of the journal,
+ * which survives a crash. The rows are added to the counters a moment later, in batches, by this process or, if it
+ * ended, by the next one that opens the database.
  */
 export function createTelemetry(parts: CountingParts): Telemetry {
   const { database, clock, watchers, upstreamQueue, onError } = parts
@@ -39,9 +39,9 @@ export function createTelemetry(parts: CountingParts): Telemetry {
   let timer: NodeJS.Timeout | undefined
   let folding: Promise<void> | undefined
   let stopped = false
-  /** Whether rows are left behind that a fold failed on: the next one takes whatever is there. */
+  /** Whether a fold failed and left rows behind; the next fold takes all rows. */
   let isBehind = false
-  /** What is committed and not yet counted. */
+  /** Committed but not yet counted. */
   let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
   function begin(): Batch {
@@ -54,14 +54,15 @@ export function createTelemetry(parts: CountingParts): Telemetry {
     const id = newId()
     try {
       await database.writer.write(async (trx) => {
-        // From here on others wait for the next commit.
+        // Later installs wait for the next commit.
         open = undefined
         const row = { id, counts: JSON.stringify(batch.counts) }
         await trx.insertInto('install_journal').values(row).execute()
         if (batch.mirrored.size > 0) await upstreamQueue.queueInstalls(trx, batch.mirrored.values())
       })
     } catch (error) {
-      // A writer that took nothing leaves the batch open, and its next caller would be told of an old failure.
+      // If the writer failed before it took the batch, close it here: otherwise its next caller would get the old
+      // error.
       if (open === batch) open = undefined
       throw error
     }
@@ -76,7 +77,7 @@ export function createTelemetry(parts: CountingParts): Telemetry {
     timer.unref()
   }
 
-  /** One after the other. What fails stays in the journal, and is counted with the next that succeeds. */
+  /** Folds run one after another. Failed ones stay in the journal and are counted with the next that succeeds. */
   function fold(work: () => Promise<void>): Promise<void> {
     clearTimeout(timer)
     timer = undefined

@@ -20,8 +20,8 @@ interface Install {
 const accepted = { accepted: true } as const
 
 /**
- * POST /track: records an install, and answers after the commit. Of who installed nothing is kept. What owners and their
- * agents install of their own is no use of it by anybody, and is not counted. Throws `forbidden` for a forged token.
+ * POST /track: records an install and responds after the commit. Stores nothing about the caller. Installs by owners
+ * and their agents of their own skills are not counted. Throws `forbidden` for a wrong token.
  */
 export async function track(
   context: CommunityContext,
@@ -39,14 +39,14 @@ export async function track(
 }
 
 /**
- * The platform of the first agent that an install reports: `claude-code` of `claude-code:laptop`. The part behind it may
- * identify a person, and is never recorded. Undefined where none is named.
+ * The platform of the first agent that an install reports: `claude-code` of `claude-code:laptop`. The rest may identify
+ * a person and is never stored. Undefined if no agent is given.
  */
 function toPlatform([agent]: readonly string[]): string | undefined {
   return agent?.split(':', 1)[0]!.trim() || undefined
 }
 
-/** The skill that was installed; null where there is none here. */
+/** The installed skill; null if it is not here. */
 async function findInstalled(
   context: CommunityContext,
   { skillName, source, repoUrl }: Install,
@@ -72,9 +72,9 @@ async function isOwn({ database }: CommunityContext, skillId: string, caller: Ca
   return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))
 }
 
-/** A GitHub repository is named with installs from there, and with no others. */
+/** Installs from GitHub must name the repository; others must not. */
 function checkRepoUrl({ source, repoUrl }: Install): void {
   if ((source === 'github') === (repoUrl !== undefined)) return
-  const message = source === 'github' ? 'is needed with source github' : 'is for source github alone'
+  const message = source === 'github' ? 'is required if source is github' : 'is only allowed if source is github'
   throw new RegistryError('invalid_request', `repoUrl ${message}.`, { errors: [{ path: 'repoUrl', message }] })
 }

@@ -7,16 +7,16 @@ import { periodHours, rebuildTrends, rollTrends } from './trends.ts'
 type Period = TrendRow['period']
 const periods = Object.keys(periodHours) as Period[]
 
-/** How far the clocks of nodes may be apart, in hours: windows that stand further ahead were moved by a wrong one. */
+/** The maximum clock difference between nodes, in hours: windows further ahead were moved by a wrong clock. */
 const skewHoursMax = 2
 
-/** Whether the windows of a period are to be moved before they are looked at in an hour. */
+/** Whether the windows of a period must be moved before they are read in an hour. */
 export async function areWindowsStale(db: Kysely<Tables>, period: Period, hour: number): Promise<boolean> {
   const stands = await findStand(db, period)
   return stands !== undefined && !isCurrent(stands, hour)
 }
 
-/** Moves the windows of every period to an hour. Tells where they stand, which is not behind it. */
+/** Moves the windows of every period to an hour. Returns their hour, which may be later. */
 export async function rollAllTrends(trx: WriteTransaction, hour: number): Promise<number> {
   let latest = hour
   for (const period of periods) {
@@ -41,7 +41,7 @@ function isCurrent(stands: number, hour: number): boolean {
   return stands >= hour && stands <= hour + skewHoursMax
 }
 
-/** The hour that the windows of a period were moved to last; undefined before the first install. */
+/** The hour to which the windows of a period were last moved; undefined before the first install. */
 async function findStand(db: Kysely<Tables>, period: Period): Promise<number | undefined> {
   const row = await db.selectFrom('meta').select('value').where('key', '=', keyOf(period)).executeTakeFirst()
   return row && Number(row.value)

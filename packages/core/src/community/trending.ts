@@ -13,10 +13,12 @@ interface TrendingInput {
   limit: number
 }
 
-/** A category of fewer skills is read whole and sorted; of a larger one the best are found on the way down the ranking. */
+/**
+ * A smaller category is read completely and sorted; in a larger one, the best are found by walking down the ranking.
+ */
 const smallCategorySkills = 1000
 
-/** GET /trending: public skills by the installs of a period and what they gained on the one before. */
+/** GET /trending: public skills ranked by the installs of a period and their growth over the period before. */
 export async function getTrending(context: CommunityContext, input: TrendingInput, caller: Caller): Promise<Trending> {
   await rollToNow(context, input.period)
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
@@ -49,7 +51,7 @@ function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
 
 function selectRanking(context: CommunityContext, { period, category }: TrendingInput, isSmall: boolean) {
   const db = context.database.read
-  // SQLite reads the tables of a cross join in the order in which they stand; PostgreSQL finds the best by itself.
+  // SQLite reads the tables of a cross join in the given order; PostgreSQL chooses the order itself.
   const joined = isSmall ? db.selectFrom('skills').crossJoin('trends') : db.selectFrom('trends').crossJoin('skills')
   return joined
     .whereRef('trends.skill_id', '=', 'skills.id')
@@ -75,7 +77,7 @@ async function isSmallCategory({ database }: CommunityContext, category: string)
   return count < smallCategorySkills
 }
 
-/** Windows move with the hours, also while nothing is installed. */
+/** Windows move with the hours, even without installs. */
 async function rollToNow({ database, clock }: CommunityContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {

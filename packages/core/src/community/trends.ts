@@ -8,20 +8,20 @@ const hourMs = 60 * 60 * 1000
 
 type Period = TrendRow['period']
 
-/** How many hours a period looks back; the period before it is as long. */
+/** The length of each period in hours; the period before it is equally long. */
 export const periodHours = { day: 24, week: 7 * 24, month: 30 * 24 } as const satisfies Record<Period, number>
 const periods = Object.keys(periodHours) as Period[]
 
-/** A whole hour since 1970. */
+/** Whole hours since 1970. */
 export function toHour(epochMs: number): number {
   return Math.floor(epochMs / hourMs)
 }
 
 /**
- * Adds installs of an hour to the windows of every period, which stand at `now`, the hour that they were rolled to.
+ * Adds installs of an hour to the windows of every period, which must be at the hour `now`.
  *
- * The sums are kept up rather than made at each look: a window of a month has millions of buckets. The score counts
- * installs, and once more those that came on top of the period before.
+ * The sums are updated incrementally, since a window of a month has millions of buckets. The score counts installs, and
+ * the growth over the period before once more.
  */
 export async function addToTrends(
   trx: WriteTransaction,
@@ -51,10 +51,11 @@ export async function addToTrends(
   }
 }
 
-/** Moves the windows of a period from the hour at which they stand to a later one: what grew old leaves them. */
+/** Moves the windows of a period from one hour to a later one and drops buckets that became too old. */
 export async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
   const hours = periodHours[period]
-  // Of the present, what is older than the period leaves; the past takes it, unless it is too old even for that.
+  // Hours that are older than the period leave the current window and enter the previous one, unless they are too old
+  // for that too.
   const leaving = { first: from - hours + 1, last: Math.min(to - hours, from) }
   const arriving = { first: Math.max(leaving.first, to - 2 * hours + 1), last: leaving.last }
   const passing = { first: from - 2 * hours + 1, last: Math.min(to - 2 * hours, from - hours) }
@@ -69,7 +70,7 @@ export async function rollTrends(trx: WriteTransaction, period: Period, from: nu
     .execute()
 }
 
-/** Makes the windows of a period anew from the buckets, for an hour. */
+/** Rebuilds the windows of a period from the buckets, for an hour. */
 export async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
   await bringBack(trx, hour)
   const begin = hour - periodHours[period]
@@ -85,7 +86,7 @@ export async function rebuildTrends(trx: WriteTransaction, period: Period, hour:
     ) as sums`.execute(trx)
 }
 
-/** What was counted for hours that have not been yet, by a clock that was ahead, becomes of now. */
+/** Moves counts of future hours, from a clock that was ahead, to the current hour. */
 async function bringBack(trx: WriteTransaction, hour: number): Promise<void> {
   await sql`insert into install_hours (skill_id, hour, installs)
     select skill_id, ${hour}, cast(sum(installs) as bigint) from install_hours where hour > ${hour} group by skill_id
@@ -93,7 +94,7 @@ async function bringBack(trx: WriteTransaction, hour: number): Promise<void> {
   await trx.deleteFrom('install_hours').where('hour', '>', hour).execute()
 }
 
-/** Adds the buckets of some hours to one side of a period's windows, or takes them away. */
+/** Adds the buckets of some hours to one side of a period's windows, or subtracts them. */
 async function shift(
   trx: WriteTransaction,
   period: Period,

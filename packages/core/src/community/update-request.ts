@@ -16,10 +16,10 @@ interface Change {
   readonly fulfilledBy?: string
 }
 
-/** PATCH /requests/<id>: one step of the table of transitions, to `fulfilled` with the skill that does what was asked. */
+/** PATCH /requests/<id>: one step of the transition table; `fulfilled` requires the skill that fulfils the request. */
 export async function updateRequest(context: CommunityContext, change: Change, caller: Caller): Promise<SkillRequest> {
   const { id, status, fulfilledBy } = change
-  if (fulfilledBy !== undefined && status !== 'fulfilled') throw unfit('goes with the status fulfilled alone.')
+  if (fulfilledBy !== undefined && status !== 'fulfilled') throw unfit('is only allowed with the status fulfilled.')
   const seen = await getRequestRow(context.database.read, id)
   requireTransition(seen, status, caller)
   const skillId = fulfilledBy === undefined ? null : await getFulfilling(context, fulfilledBy, caller)
@@ -28,7 +28,7 @@ export async function updateRequest(context: CommunityContext, change: Change, c
     if (request.status !== seen.status)
       throw new RegistryError(
         'invalid_transition',
-        `This request became ${request.status} meanwhile. Look at it again.`,
+        `This request has become ${request.status} in the meantime. Read it again.`,
       )
     if (skillId !== null) await requirePublicNow(trx, skillId)
     const at = context.clock.now()
@@ -44,7 +44,7 @@ export async function updateRequest(context: CommunityContext, change: Change, c
   return showRequest(context, id, caller)
 }
 
-/** The skill that does what was asked; throws `invalid_request` where the caller may not see it, or not everyone may. */
+/** The skill that fulfils a request. Throws `invalid_request` if the caller may not see it or it is not public. */
 async function getFulfilling(context: CommunityContext, name: string, caller: Caller): Promise<string> {
   const skill = await findReadableSkill(context, name, caller)
   if (!skill) throw unfit(`names '${name}', which is no skill that you may see.`)
@@ -58,7 +58,7 @@ async function requirePublicNow(trx: WriteTransaction, skillId: string): Promise
 }
 
 function notPublic(skill: SkillRow): RegistryError {
-  return unfit(`names ${skill.full_name}, which not everyone may see; name a public skill.`)
+  return unfit(`names ${skill.full_name}, which is not public. Specify a public skill.`)
 }
 
 function unfit(message: string): RegistryError {

@@ -26,7 +26,7 @@ export async function showMe(context: CommunityContext, caller: Caller): Promise
   return { ...toPublicFields(user), plan: user.plan, role: user.role, ...proved, counts: { ...counts, webhooks } }
 }
 
-/** GET /session: who asks, or nobody; a page may ask before it knows, and nothing is refused. */
+/** GET /session: the current user or null, so that a page can ask before it knows; never refused. */
 export async function getSession(
   context: CommunityContext,
   _input: object,
@@ -35,7 +35,7 @@ export async function getSession(
   return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
 }
 
-/** PATCH /users/me: the name that is shown, and the picture; null takes the picture away. */
+/** PATCH /users/me: the display name and the picture; null removes the picture. */
 export async function updateMe(
   context: CommunityContext,
   input: { displayName?: string; avatar?: Picture | null },
@@ -58,7 +58,7 @@ export async function updateMe(
   return showMe(context, caller)
 }
 
-/** GET /users/<username>: what everybody may see, and a page of the public skills. */
+/** GET /users/<username>: the public profile, and a page of the public skills. */
 export async function showUser(
   context: CommunityContext,
   input: { username: string; page: number; limit: number },
@@ -81,7 +81,7 @@ export async function showUser(
   return { ...toPublicFields(user), claimed, ...(await readProved(context, user)), counts, ...skills }
 }
 
-/** GET /users/<username>/avatar: the picture, or one drawn from the name. */
+/** GET /users/<username>/avatar: the picture, or one generated from the name. */
 export async function readAvatar(context: CommunityContext, input: { username: string }): Promise<Content> {
   const user = await getUserByName(context, input.username)
   const picture = await context.database.read
@@ -94,7 +94,7 @@ export async function readAvatar(context: CommunityContext, input: { username: s
   return { contentType, body, etag: `"${toDigest(body)}"` }
 }
 
-/** PUT and DELETE /users/<username>/follow: the same answer however often it is asked. */
+/** PUT and DELETE /users/<username>/follow. Idempotent. */
 export async function setFollowing(
   context: CommunityContext,
   input: { username: string },
@@ -133,7 +133,7 @@ export async function showFollowing(context: CommunityContext, input: { username
   return { following: mine !== undefined, followers }
 }
 
-/** Answers whether the one did not follow the other before. */
+/** Returns whether the follow is new. */
 async function insertFollow(trx: WriteTransaction, row: Insertable<Tables['follows']>): Promise<boolean> {
   const inserted = await trx
     .insertInto('follows')
@@ -198,7 +198,7 @@ function decodePicture({ contentType, content }: Picture): { content_type: strin
   return { content_type: contentType, bytes }
 }
 
-/** Whether bytes begin as their type says, so that nothing else is served under an image's name. */
+/** Whether bytes begin as their image type requires, so that nothing else is served as an image. */
 function hasMagic(contentType: string, bytes: Buffer): boolean {
   if (contentType === 'image/png') return bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n'
   if (contentType === 'image/jpeg') return bytes.subarray(0, 3).toString('hex') === 'ffd8ff'

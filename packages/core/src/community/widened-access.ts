@@ -11,7 +11,7 @@ interface WayRow {
   latest: string
 }
 
-/** Only of updates that change what is used, which few do. */
+/** Only updates that change what is accessed, which few do. */
 const selectWays = keepListQuery<WayRow>((db, lists) =>
   db
     .selectFrom(lists.table().as('way'))
@@ -34,7 +34,7 @@ const selectWays = keepListQuery<WayRow>((db, lists) =>
 /** Reasons to install the latest version. */
 const updating: ReadonlySet<Finding['reason']> = new Set(['outdated', 'yanked'])
 
-/** What agents would let in by updating, by the ids of the skills, with one query for all of them. */
+/** What updates of skills would newly allow, by skill id, with one query for all of them. */
 export async function readWidenings(
   { database }: CommunityContext,
   findings: readonly Finding[],
@@ -57,9 +57,10 @@ export async function readWidenings(
 }
 
 /**
- * What is new, in numbers: agents read this, and what a version uses is its author's text.
+ * What is new, in numbers only: agents read this sentence, and the names of what a version accesses are its author's
+ * text.
  *
- * @example ' Look at it first: though it is a patch, it uses what yours does not, 1 command and 2 hosts.'
+ * @example ' Review it first: although it is a patch, it newly uses 1 command and 2 hosts.'
  */
 export function toWideningAdvice({ patch, added }: Widens): string {
   const counts = accessKinds.flatMap((kind) => {
@@ -68,8 +69,9 @@ export function toWideningAdvice({ patch, added }: Widens): string {
     return count > 0 ? [`${count} ${count === 1 ? one : many}`] : []
   })
   const [last, ...rest] = counts.toReversed()
-  const listed = rest.length > 0 ? `${rest.toReversed().join(', ')} and ${last}` : (last ?? 'more than could be read')
-  return ` Look at it first: ${patch ? 'though it is a patch, it' : 'it'} uses what yours does not, ${listed}.`
+  const listed =
+    rest.length > 0 ? `${rest.toReversed().join(', ')} and ${last}` : (last ?? 'more than could be analysed')
+  return ` Review it first: ${patch ? 'although it is a patch, it' : 'it'} newly uses ${listed}.`
 }
 
 const words: Readonly<Record<(typeof accessKinds)[number], readonly [one: string, many: string]>> = {
@@ -78,5 +80,5 @@ const words: Readonly<Record<(typeof accessKinds)[number], readonly [one: string
   hosts: ['host', 'hosts'],
   environment: ['environment variable', 'environment variables'],
   packages: ['package', 'packages'],
-  files: ['place of the file system', 'places of the file system'],
+  files: ['file path', 'file paths'],
 }

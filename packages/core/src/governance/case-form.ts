@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { DmcaCaseRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** What everybody who knows its id may see of a case: how it stands and since when. No names, no words of anyone. */
+/** The public view of a case, for anyone who knows its id: status and dates, without names or texts. */
 export async function toPublicCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
   const history = await readHistory(db, [row.id])
   return { ...toDates(row), history: (history.get(row.id) ?? []).map(({ status, at }) => ({ status, at })) }
@@ -15,7 +15,7 @@ export async function toFullCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<
   return full!
 }
 
-/** Cases as their parties and administrators see them, with as many queries for many as for one. */
+/** Cases as their parties and administrators see them; the number of queries does not grow with the cases. */
 export async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Promise<DmcaCase[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)

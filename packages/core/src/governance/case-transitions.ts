@@ -1,10 +1,10 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { DmcaStatus } from '../storage/rows-trust.ts'
 
-/** Who moves a case: someone who decides it, the owner of the skill by a counter-notice, or time that runs out. */
+/** Who moves a case: an administrator, the skill's owner by a counter-notice, or an expired deadline. */
 export type Mover = 'administrator' | 'owner' | 'time'
 
-/** Every way that a case can go (CONTRACT, DMCA). What is not here is refused. */
+/** All allowed transitions of a case (CONTRACT, DMCA). Others are refused. */
 const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = [
   { from: 'submitted', to: 'under_review', by: 'administrator' },
   { from: 'submitted', to: 'rejected', by: 'administrator' },
@@ -12,13 +12,13 @@ const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = 
   { from: 'under_review', to: 'rejected', by: 'administrator' },
   { from: 'under_review', to: 'removed', by: 'administrator' },
   { from: 'removed', to: 'counter_noticed', by: 'owner' },
-  // Confirms who sent a counter-notice that came without the owner's key.
+  // The administrator confirms the sender of a counter-notice that was sent without the owner's key.
   { from: 'removed', to: 'counter_noticed', by: 'administrator' },
   { from: 'counter_noticed', to: 'upheld', by: 'administrator' },
   { from: 'counter_noticed', to: 'restored', by: 'time' },
 ]
 
-/** Throws `invalid_transition` for a way that the table does not have, with those that it has. */
+/** Throws `invalid_transition`, with the allowed transitions, for any other. */
 export function requireTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): void {
   const open = transitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
   if (open.includes(to)) return

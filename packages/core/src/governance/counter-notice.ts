@@ -13,13 +13,13 @@ import { getCase } from './find-case.ts'
 import { moveCase } from './move-case.ts'
 import { requireTransition } from './case-transitions.ts'
 
-/** How many counter-notices of a case may wait for somebody to find out who sent them. */
+/** The maximum number of unconfirmed counter-notices of a case. */
 const unconfirmedMax = 20
 
 /**
- * POST /dmca/<id>/counter-notice. With the key of the skill's owner, one that may manage, it moves the case. Without,
- * it waits for an administrator to confirm who sent it: beside what others sent, so that nobody can put words in
- * another's mouth or be first in the way. Throws `invalid_transition` unless the case is `removed`.
+ * POST /dmca/<id>/counter-notice. With a key of the skill's owner and the scope `manage`, it moves the case. Without
+ * one, it is stored next to others until an administrator confirms the sender, so that no one can impersonate the owner
+ * or block the owner's notice by being first. Throws `invalid_transition` unless the case is `removed`.
  */
 export async function submitCounterNotice(
   context: GovernanceContext,
@@ -47,7 +47,7 @@ export async function submitCounterNotice(
   return toPublicCase(context.database.read, row)
 }
 
-/** Takes a counter-notice for the owner's and moves the case. What else was sent is forgotten: it was somebody else's. */
+/** Accepts a counter-notice as the owner's and moves the case. Deletes the others, which were sent by other people. */
 export async function acceptCounterNotice(
   context: GovernanceContext,
   trx: WriteTransaction,
@@ -60,7 +60,7 @@ export async function acceptCounterNotice(
   return moveCase(context, trx, before, { to: 'counter_noticed', ...move })
 }
 
-/** The owner as of now: a transfer may lie between the claim and its answer. */
+/** The current owner: the skill may have been transferred between the claim and the counter-notice. */
 async function isFromOwner(db: Kysely<Tables>, row: DmcaCaseRow, caller: Caller): Promise<boolean> {
   if (caller.kind === 'guest' || !caller.scopes.includes('manage')) return false
   const skill = await db
@@ -80,6 +80,6 @@ async function refuseTooMany(trx: WriteTransaction, caseId: string): Promise<voi
   if (count >= unconfirmedMax)
     throw new RegistryError(
       'conflict',
-      'Too many counter-notices of this case wait to be confirmed. Send yours with the API key of the owner.',
+      'Too many counter-notices of this case are unconfirmed. Send yours with an API key of the owner.',
     )
 }

@@ -17,8 +17,8 @@ interface Decision {
 }
 
 /**
- * PATCH /dmca/<id>, for administrators: takes a case up, rejects it, removes the content, confirms who sent a
- * counter-notice, or records a court action. Throws `invalid_transition`.
+ * PATCH /dmca/<id>, for administrators: starts the review of a case, rejects it, removes the content, confirms the
+ * sender of a counter-notice, or records a court action. Throws `invalid_transition`.
  */
 export async function decideCase(context: GovernanceContext, input: Decision, caller: Caller): Promise<DmcaCase> {
   const row = await context.database.writer.write(async (trx) => {
@@ -32,13 +32,13 @@ export async function decideCase(context: GovernanceContext, input: Decision, ca
   return toFullCase(context.database.read, row)
 }
 
-/** The one that is meant; never one that came in after the administrator looked. */
+/** The requested counter-notice, never one that arrived after the administrator read the case. */
 async function getUnconfirmed(trx: WriteTransaction, row: DmcaCaseRow, wanted: string | undefined): Promise<string> {
   const waiting = await trx.selectFrom('dmca_counter_notices').select('id').where('case_id', '=', row.id).execute()
   if (waiting.length === 0)
-    throw new RegistryError('invalid_transition', 'No counter-notice of this case waits to be confirmed.')
+    throw new RegistryError('invalid_transition', 'This case has no unconfirmed counter-notice.')
   if (wanted === undefined && waiting.length > 1)
-    throw new RegistryError('conflict', 'More than one counter-notice waits; say which with `counterNoticeId`.')
+    throw new RegistryError('conflict', 'This case has several unconfirmed counter-notices. Specify `counterNoticeId`.')
   const found = wanted === undefined ? waiting[0] : waiting.find(({ id }) => id === wanted)
   if (!found) throw new RegistryError('not_found', 'This case has no counter-notice with this id.')
   return found.id

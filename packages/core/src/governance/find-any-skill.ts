@@ -5,26 +5,26 @@ import { findSource } from '../catalogue/show-details.ts'
 import { isAdministrator, isOwner, requireOwner } from '../catalogue/visibility.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
-/** The skill of a name for those who decide about it, whatever others may see of it; throws as {@link getSkill}. */
+/** The skill with a name for its moderators, in any state; throws as {@link getSkill}. */
 export async function getDecidedSkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
   return skill && (isOwner(skill, caller) || isAdministrator(caller)) ? skill : refuse(context, ref, caller)
 }
 
-/** The caller's own skill, also hidden or under a takedown; throws as {@link getSkill}, or `forbidden`. */
+/** The caller's own skill, even if hidden or under a takedown; throws as {@link getSkill}, or `forbidden`. */
 export async function getOwnSkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
   return skill && isOwner(skill, caller) ? skill : refuse(context, ref, caller)
 }
 
-/** What a caller is told who is neither: no more than by reading the skill. */
+/** Throws the error that the caller would get by reading the skill. */
 async function refuse(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, ref, caller)
   requireOwner(skill, caller)
   return skill
 }
 
-/** By full name, now or before a transfer, or as a holder; whoever calls sees to it who may know. */
+/** Finds a skill by its current or former full name, or by its short name. The caller must check permissions. */
 async function findAnySkill(context: GovernanceContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   const named = ref.includes('/')
     ? await findSource(context.database.read, ref)
@@ -32,7 +32,7 @@ async function findAnySkill(context: GovernanceContext, ref: string, caller: Cal
   return named?.state === 'withdrawn' ? undefined : named
 }
 
-/** As everywhere, the caller's own skill comes before that of the holder. */
+/** As everywhere, the caller's own skill takes precedence over the holder of the short name. */
 async function findByShortName(
   context: GovernanceContext,
   name: string,

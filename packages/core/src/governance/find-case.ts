@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { DmcaCaseRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** The case of an id; throws `not_found`. */
+/** The case with an id; throws `not_found`. */
 export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseRow> {
   const found = await db.selectFrom('dmca_cases').selectAll().where('id', '=', id).executeTakeFirst()
   if (!found) throw new RegistryError('not_found', 'There is no takedown case with this id.')

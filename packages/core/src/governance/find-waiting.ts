@@ -2,25 +2,25 @@ import type { Kysely } from 'kysely'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
 import type { Tables } from '../storage/tables.ts'
 
-/** How far a walk through all versions has come: first those that are shown, then the others. */
+/** The position of a walk through all versions: first the latest versions of skills, then all others. */
 export interface ScanCursor {
   readonly phase: 'latest' | 'rest' | 'done'
-  /** The id behind which it goes on: of a skill, then of a version. */
+  /** The id after which the walk continues: of a skill, then of a version. */
   readonly after: string
-  /** Scans that were made before are made again, in milliseconds since 1970. */
+  /** Scans older than this are repeated, in milliseconds since 1970. */
   readonly before: number
 }
 
-/** A version that has to be scanned. */
+/** A version to scan. */
 export interface WaitingVersion {
   readonly id: string
   readonly skillId: string
   readonly number: string
-  /** Where the walk goes on behind it. */
+  /** The position after it. */
   readonly cursor: string
 }
 
-/** The next versions without a scan by the rules of this program, and where the walk goes on after them. */
+/** The next versions without a scan by the current rules, and the position after them. */
 export async function findWaiting(
   db: Kysely<Tables>,
   walk: ScanCursor,

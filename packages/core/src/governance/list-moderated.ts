@@ -3,14 +3,14 @@ import { sql, type SqlBool } from 'kysely'
 import type { GovernanceContext } from './governance-context.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
-/** GET /moderation, for administrators: what they flagged or hid, the last decided first. */
+/** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
 export async function listModerated(
   context: GovernanceContext,
   { state, page, limit }: { state?: ModeratedSkill['state']; page: number; limit: number },
 ): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
   const moderated = context.database.read
     .selectFrom('skills')
-    // As the index says it, so that it is taken.
+    // Written as in the partial index, so that the planner uses it.
     .where(sql<SqlBool>`moderation <> 'shown'`)
     .$if(state !== undefined, (select) => select.where('moderation', '=', state!))
   const { count } = await moderated.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()

@@ -8,13 +8,15 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill } from './find-any-skill.ts'
 import { showModeration } from './show-moderation.ts'
 
-/** What an administrator decides about a skill, and what its owner is told of it. */
+/** An administrator's decision about a skill, and the reason shown to its owner. */
 interface Decision {
   readonly state: SkillRow['moderation']
   readonly reason: string
 }
 
-/** PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A reason replaces the one before. */
+/**
+ * PUT /skills/<name>/moderation: flags a skill, hides it, or shows it again. A new reason replaces the previous one.
+ */
 export async function moderateSkill(
   context: GovernanceContext,
   input: Decision & { name: string },
@@ -25,8 +27,8 @@ export async function moderateSkill(
 }
 
 /**
- * Carries out a decision together with `also`, what else belongs to it; both or neither. Where nothing changes and no
- * reason is given, the last one stays. Returns the skill as it is now.
+ * Applies a decision and runs `also` in the same transaction. If nothing changes and no reason is given, the previous
+ * reason stays. Returns the current row.
  */
 export function changeModeration(
   context: GovernanceContext,

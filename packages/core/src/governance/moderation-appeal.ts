@@ -9,7 +9,7 @@ import { getOwnSkill } from './find-any-skill.ts'
 import { toReport } from './report-form.ts'
 import { findOpen, insertReport } from './report-skill.ts'
 
-/** POST /skills/<name>/appeal: by the owner of a skill that is flagged or hidden, one at a time. */
+/** POST /skills/<name>/appeal: by the owner of a flagged or hidden skill; one open appeal at a time. */
 export async function appealModeration(
   context: GovernanceContext,
   input: { name: string; statement: string },
@@ -33,7 +33,14 @@ async function refuseNeedless(trx: WriteTransaction, skill: SkillRow): Promise<v
   const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
   refuseChanged(skill, now)
   if (now.moderation === 'shown')
-    throw new RegistryError('invalid_transition', `${now.full_name} is neither flagged nor hidden; nothing to appeal.`)
+    throw new RegistryError(
+      'invalid_transition',
+      `${now.full_name} is neither flagged nor hidden, so there is nothing to appeal.`,
+    )
   const open = await findOpen(trx, { kind: 'appeal', skillId: skill.id, reporterId: now.owner_id })
-  if (open) throw new RegistryError('conflict', `An appeal about ${now.full_name} waits already. Await the decision.`)
+  if (open)
+    throw new RegistryError(
+      'conflict',
+      `There is already an open appeal about ${now.full_name}. Wait for the decision.`,
+    )
 }

@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { changeModeration } from './moderate-skill.ts'
 import { selectReports, toReport, type NamedReport } from './report-form.ts'
 
-/** What becomes of a skill where a report or an appeal is upheld. */
+/** The skill's state after a report or an appeal was upheld. */
 const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
 
 interface Verdict {
@@ -17,7 +17,7 @@ interface Verdict {
   readonly note: string
 }
 
-/** GET /reports, for administrators: the oldest first. */
+/** GET /reports, for administrators: oldest first. */
 export async function listReports(
   context: GovernanceContext,
   input: { status?: ReportRow['status']; kind?: ReportRow['kind']; page: number; limit: number },
@@ -40,7 +40,7 @@ export async function listReports(
   return { reports: rows.map(toReport), ...toPage(count, page, limit) }
 }
 
-/** PATCH /reports/<id>, for administrators: once. What follows from it happens to the skill at the same moment. */
+/** PATCH /reports/<id>, for administrators, once per report. The skill changes in the same transaction. */
 export async function decideReport(context: GovernanceContext, verdict: Verdict, caller: Caller): Promise<Report> {
   const report = await getReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
@@ -75,6 +75,6 @@ async function closeReport(
     .where('status', '=', 'open')
     .returning('id')
     .executeTakeFirst()
-  if (!closed) throw new RegistryError('invalid_transition', `This ${kind} was decided already; that is final.`)
+  if (!closed) throw new RegistryError('invalid_transition', `This ${kind} was already decided, which is final.`)
   await recordAudit(trx, { caller, action: `${kind}.${status}`, subject: full_name, at, data: { id, note } })
 }

@@ -10,15 +10,17 @@ import type { DmcaCaseRow, DmcaStatus } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { requireTransition, type Mover } from './case-transitions.ts'
 
-/** The outbox's topic for cases whose time runs out. */
+/** The outbox topic of cases whose deadline expires. */
 export const restoreTopic = 'dmca.restore'
 
-/** How long the claimant has to go to court after a counter-notice (17 U.S.C. 512(g)(2)(C): 10 to 14). */
+/**
+ * The claimant's time to file a court action after a counter-notice (17 U.S.C. 512(g)(2)(C): 10 to 14 business days).
+ */
 const businessDays = 10
 
 /**
- * Moves a case on within a transaction, and its skill with it: out of sight or back. Throws `invalid_transition`.
- * Returns the row as it is now.
+ * Moves a case and hides or restores its skill, within a transaction. Throws `invalid_transition`. Returns the current
+ * row.
  */
 export async function moveCase(
   context: GovernanceContext,
@@ -33,7 +35,7 @@ export async function moveCase(
   const after = { ...before, ...change }
   await trx.updateTable('dmca_cases').set(change).where('id', '=', before.id).execute()
   await recordStep(trx, { caseId: before.id, status: to, at, note })
-  // Ids alone: the audit names no claimant, and repeats nobody's words.
+  // Ids only: the audit log contains no claimant's name and no text.
   await recordAudit(trx, { caller, action: `dmca.${to}`, subject: before.id, at, data: { skill: before.skill_id } })
   if (to === 'counter_noticed') {
     const job = { topic: restoreTopic, payload: { caseId: before.id }, dueAt: after.counter_notice_until! }
@@ -43,7 +45,7 @@ export async function moveCase(
   return after
 }
 
-/** Adds to the history of a case. */
+/** Adds a step to the history of a case. */
 export async function recordStep(
   trx: WriteTransaction,
   { caseId, status, at, note = '' }: { caseId: string; status: DmcaStatus; at: number; note?: string | undefined },
@@ -51,12 +53,12 @@ export async function recordStep(
   await trx.insertInto('dmca_history').values({ id: newId(), case_id: caseId, status, at, note }).execute()
 }
 
-/** Ten days later at the same time of day, in UTC, Saturdays and Sundays left out. Holidays are not known here. */
+/** Ten business days later at the same time of day, in UTC. Holidays are not considered. */
 function toDeadline(at: number): number {
   return addBusinessDays(new UTCDate(at), businessDays).getTime()
 }
 
-/** Whoever owns the skill by now, and also where its owner deleted it: the case goes on, and what is deleted stays so. */
+/** Also after a transfer or deletion of the skill: the case continues, and a deleted skill stays deleted. */
 async function settleSkill(
   context: GovernanceContext,
   trx: WriteTransaction,

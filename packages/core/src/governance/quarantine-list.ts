@@ -8,8 +8,8 @@ import { toQuarantinedVersion } from '../catalogue/quarantine-form.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
 /**
- * GET /quarantine, the oldest first: versions that wait for an administrator, and stored ones that a rescan quarantined. The
- * caller's own, or all for administrators.
+ * GET /quarantine, oldest first: versions that wait for an administrator, and stored versions that a rescan
+ * quarantined. The caller's own, or all for administrators.
  */
 export async function listQuarantined(
   context: GovernanceContext,
@@ -41,7 +41,7 @@ export async function listQuarantined(
   const ids = shown.map(({ id }) => id)
   const rows = [...(await readWaiting(read, ids)), ...(await readQuarantined(read, ids))]
   const byId = new Map(rows.map((row) => [row.id, row]))
-  // One may be released or withdrawn between these queries.
+  // A version may be released or withdrawn between these queries.
   return { quarantined: ids.flatMap((id) => byId.get(id) ?? []), ...toPage(count, page, limit) }
 }
 

@@ -16,8 +16,9 @@ import { getQuarantined } from './quarantine.ts'
 import type { QuarantinedPublication } from '../catalogue/quarantine-version.ts'
 
 /**
- * POST /quarantine/<id>/release, for administrators: publishes the version now. Throws what publishing it now throws:
- * `version_exists`, `name_taken`, `taken_down`, `forbidden` where its publisher lost the role; it then goes on waiting.
+ * POST /quarantine/<id>/release, for administrators: publishes the version. Throws the errors of publishing it now:
+ * `version_exists`, `name_taken`, `taken_down`, `forbidden` if its publisher lost the role. The version then stays in
+ * quarantine.
  */
 export async function releaseQuarantined(
   context: GovernanceContext,
@@ -26,7 +27,7 @@ export async function releaseQuarantined(
 ): Promise<Reply<PublishAnswer>> {
   const { digest } = await getQuarantined(context.database.read, id, caller)
   const content = await readContent(context, id, digest)
-  // It may have been stored by a release that took paths which are refused now.
+  // It may have been stored by an older program that accepted paths which are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(content, context.clock.now())
   const stored = await context.database.writer.write(async (trx) => {
@@ -68,14 +69,14 @@ async function readContent(context: GovernanceContext, quarantineId: string, dig
   }
 }
 
-/** To the agent that published it, which may be gone. */
+/** Credits the agent that published it, which may have been deleted. */
 async function attribute(trx: WriteTransaction, row: HeldVersionRow, version: VersionRow): Promise<void> {
   if (row.agent_id === null) return
   const agent = await trx.selectFrom('agents').selectAll().where('id', '=', row.agent_id).executeTakeFirst()
   if (agent) await attributeTo(trx, agent, version, row.publisher_id)
 }
 
-/** Who published it must still be let. */
+/** The publisher must still have the permission. */
 async function requirePublisher(
   trx: WriteTransaction,
   row: HeldVersionRow,
@@ -83,7 +84,7 @@ async function requirePublisher(
 ): Promise<void> {
   const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()
   if (user.disabled)
-    throw new RegistryError('conflict', `${user.username} is disabled, so nothing of theirs is published.`)
+    throw new RegistryError('conflict', `${user.username} is disabled, so their version cannot be published.`)
   if (publisher.id === owner.id) return
   const { id: userId, username, plan, role } = user
   const caller: UserCaller = { kind: 'user', userId, username, plan, role, scopes: [] }

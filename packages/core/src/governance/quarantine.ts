@@ -18,7 +18,7 @@ import type { Tables } from '../storage/tables.ts'
 import { toQuarantinedVersion } from '../catalogue/quarantine-form.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantined-versions.ts'
 
-/** GET /quarantine/<id>, for its owner and for administrators; to others it is not there. */
+/** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */
 export async function showQuarantined(
   context: GovernanceContext,
   { id }: { id: string },
@@ -54,7 +54,7 @@ export async function readQuarantinedFile(
     .where('held_id', '=', id)
     .where('path', '=', path)
     .executeTakeFirst()
-  if (!file) throw new RegistryError('not_found', 'The version that waits has no file with this path.')
+  if (!file) throw new RegistryError('not_found', 'The quarantined version has no file with this path.')
   return {
     contentType: toContentType(path),
     body: await unpackBlob(file),
@@ -63,7 +63,7 @@ export async function readQuarantinedFile(
   }
 }
 
-/** DELETE /quarantine/<id>: its owner withdraws it, an administrator refuses it with a note. */
+/** DELETE /quarantine/<id>: its owner withdraws it, or an administrator refuses it with a note. */
 export async function deleteQuarantined(
   context: GovernanceContext,
   { id, note }: { id: string; note: string },
@@ -85,19 +85,19 @@ export async function deleteQuarantined(
 }
 
 /**
- * A version that waits, as its owner or an administrator may see it; throws `not_found` for everybody else, `forbidden`
- * for the key of an administrator without the scope `manage`, `conflict` for one that was published before.
+ * A quarantined version for its owner or an administrator. Throws `not_found` for everyone else, `forbidden` for an
+ * administrator's key without the scope `manage`, `conflict` for a version that was already published.
  */
 export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<HeldVersionRow> {
   const row = await db.selectFrom('held_versions').selectAll().where('id', '=', id).executeTakeFirst()
   if (!row && (await findStored(db, id, caller))) {
     throw new RegistryError(
       'conflict',
-      'A rescan quarantined this version after its publication: it can be neither released nor withdrawn.',
+      'A rescan quarantined this version after its publication. It can be neither released nor withdrawn.',
     )
   }
   if (!row || !(isOwner(row, caller) || isAdministrator(caller)))
-    throw new RegistryError('not_found', 'There is no version that waits under this id.')
+    throw new RegistryError('not_found', 'There is no quarantined version with this id.')
   if (!isOwner(row, caller)) requireScope(requireUser(caller), 'manage')
   return row
 }

@@ -5,7 +5,7 @@ import { toTimestamp } from '@skillstead/protocol'
 import { isAdministrator } from '../catalogue/visibility.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** The stored versions that a rescan quarantined: of one owner, or all. Those of deleted skills are left out. */
+/** The stored versions that a rescan quarantined, of one owner or all. Versions of deleted skills are left out. */
 export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
   return db
     .selectFrom('quarantined_versions')
@@ -15,7 +15,7 @@ export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
     .$if(ownerId !== undefined, (select) => select.where('skills.owner_id', '=', ownerId!))
 }
 
-/** The public forms of quarantined stored versions, by the ids of the versions. */
+/** The public forms of quarantined stored versions, by version id. */
 export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await selectQuarantined(db)
@@ -36,7 +36,7 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
   }))
 }
 
-/** Whether the caller reads and decides about the quarantined versions of others. */
+/** Whether the caller may read and decide on other users' quarantined versions. */
 export function mayDecide(caller: Caller): boolean {
   return isAdministrator(caller) && requireUser(caller).scopes.includes('manage')
 }

@@ -8,7 +8,7 @@ import { isTokenOf } from '../kernel/tokens.ts'
 import { toFullCase, toFullCases, toPublicCase } from './case-form.ts'
 import { getCase } from './find-case.ts'
 
-/** GET /dmca/<id>: status and dates; all of it with the case token, and for administrators. */
+/** GET /dmca/<id>: status and dates; the full case with the case token or for administrators. */
 export async function showCase(
   context: GovernanceContext,
   input: { id: string },
@@ -38,8 +38,8 @@ export async function listCases(
 function mayReadAll(row: DmcaCaseRow, caller: Caller, { caseToken }: CallOptions): boolean {
   if (caseToken !== undefined) {
     if (isTokenOf(row.token_hash, caseToken)) return true
-    throw new RegistryError('forbidden', 'The token in X-Case-Token is not that of this case.')
+    throw new RegistryError('forbidden', 'The token in X-Case-Token does not belong to this case.')
   }
-  // What the list of cases asks of a key is asked here too.
+  // Requires the same scope as the list of cases.
   return caller.kind === 'user' && caller.role === 'admin' && caller.scopes.includes('manage')
 }

@@ -3,13 +3,13 @@ import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { ReportRow } from '../storage/rows-trust.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** A report with the present name of its skill, and who reported. */
+/** A report with the current name of its skill and its author. */
 export interface NamedReport extends ReportRow {
   readonly full_name: string
   readonly username: string | null
 }
 
-/** The reports and appeals, to be narrowed down. */
+/** Reports and appeals, as a query to filter. */
 export function selectReports(
   db: Kysely<Tables>,
 ): SelectQueryBuilder<Tables, 'reports' | 'skills' | 'users', NamedReport> {
@@ -21,7 +21,7 @@ export function selectReports(
     .select(['skills.full_name', 'users.username'])
 }
 
-/** A report as administrators see it; of an appeal there is nothing that its author does not know. */
+/** A report as administrators see it. For an appeal, all of it is known to its author. */
 export function toReport(row: NamedReport): Report {
   return {
     id: row.id,

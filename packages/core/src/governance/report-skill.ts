@@ -7,7 +7,7 @@ import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
 import type { ReportRow } from '../storage/rows-trust.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** POST /skills/<name>/report: by anybody who sees the skill. A user who reports it again gets the open report. */
+/** POST /skills/<name>/report: by anyone who may see the skill. A user who reports it again gets the open report. */
 export async function reportSkill(
   context: GovernanceContext,
   input: { name: string; reason: string; details: string },
@@ -31,7 +31,7 @@ export async function reportSkill(
   return { id, status: 'open' as const, createdAt: toTimestamp(created_at) }
 }
 
-/** What waits for a decision about a skill: an appeal, or the report of a user. */
+/** The open appeal about a skill, or a user's open report. */
 export function findOpen(
   trx: WriteTransaction,
   of: { kind: ReportRow['kind']; skillId: string; reporterId?: string },
@@ -46,7 +46,7 @@ export function findOpen(
     .executeTakeFirst()
 }
 
-/** Adds a report or appeal, for administrators to decide. */
+/** Stores a report or appeal for administrators to decide. */
 export async function insertReport(
   trx: WriteTransaction,
   report: Pick<ReportRow, 'kind' | 'skill_id' | 'reason' | 'details' | 'reporter_id'>,

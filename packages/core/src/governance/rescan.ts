@@ -15,31 +15,31 @@ const topic = 'security.rescan'
 const metaKey = 'rescan'
 const minuteMs = 60_000
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs]
-/** One slice: so much is scanned before it is written down. */
-const sliceVersions = 25
-const sliceMs = 200
-/** While somebody calls, the scan rests for so many times as long as it worked. */
+/** Versions per batch, after which results are stored. */
+const batchVersions = 25
+const batchMs = 200
+/** While requests are served, the scan pauses for this multiple of its working time. */
 const restTimes = 4
 
-/** How far the walk through the catalogue has come, as `meta` keeps it. */
+/** The position of the walk through the catalogue, as stored in `meta`. */
 interface Walk extends ScanCursor {
-  /** The rules that it applies. */
+  /** The version of the rules it applies. */
   readonly rules: string
 }
 
 /**
- * Has the whole catalogue scanned again when the rules are others than last time, slice after slice from the outbox: the
- * latest versions first. A process that is stopped goes on where it was.
+ * Rescans the whole catalogue if the rules changed since the last time, in batches from the outbox, latest versions
+ * first. A stopped process continues where it was.
  */
 export async function scheduleRescan(context: GovernanceContext): Promise<void> {
   context.outbox.handle(topic, {
     retryDelaysMs,
-    handle: () => scanSlice(context),
+    handle: () => scanBatch(context),
     async afterwards(trx, ended) {
       const walk = await readWalk(trx)
       if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
-      // Of other rules: that of a node with another program, which is to find the row when it looks.
+      // A walk with other rules belongs to a node that runs another release, which needs the row.
       const isOurs = walk?.rules === rulesVersion
       await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
@@ -49,7 +49,7 @@ export async function scheduleRescan(context: GovernanceContext): Promise<void> 
   })
 }
 
-/** POST /scans, for administrators: everything again, whatever the rules. */
+/** POST /scans, for administrators: rescans everything, even with unchanged rules. */
 export async function startRescan(
   context: GovernanceContext,
   _input: object,
@@ -67,7 +67,7 @@ export async function startRescan(
   })
 }
 
-/** How many versions have no scan by the rules of this program. */
+/** The number of versions without a scan by the current rules. */
 export async function countUnscanned({ database }: Pick<GovernanceContext, 'database'>): Promise<number> {
   const { versions } = await database.read
     .selectFrom('versions')
@@ -81,7 +81,7 @@ export async function countUnscanned({ database }: Pick<GovernanceContext, 'data
   return versions - scanned
 }
 
-/** `before`: scans that are older are made again too. */
+/** `before`: older scans are repeated too. */
 async function begin(context: GovernanceContext, trx: WriteTransaction, before: number): Promise<void> {
   const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
   await putWalk(trx, { rules: rulesVersion, before, phase: isAny ? 'latest' : 'done', after: '' })
@@ -97,12 +97,12 @@ function enqueue(context: GovernanceContext, trx: WriteTransaction, delayMs: num
   })
 }
 
-async function scanSlice(context: GovernanceContext): Promise<void> {
+async function scanBatch(context: GovernanceContext): Promise<void> {
   const walk = await readWalk(context.database.read)
   if (!walk || walk.phase === 'done' || walk.rules !== rulesVersion) return
-  const { found, next } = await findWaiting(context.database.read, walk, sliceVersions)
+  const { found, next } = await findWaiting(context.database.read, walk, batchVersions)
   const scans = await scanAll(context, found)
-  // Cut short: the next slice begins behind the last that was scanned.
+  // Stopped early: the next batch starts after the last scanned version.
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
   await context.database.writer.write(async (trx) => {
@@ -110,25 +110,25 @@ async function scanSlice(context: GovernanceContext): Promise<void> {
       if (scan) await replaceScan(context, trx, version, scan)
       if (isQuarantined) await quarantine(context, trx, version)
     }
-    // Begun anew meanwhile, it begins at the beginning.
+    // If the walk was restarted meanwhile, leave it at its beginning.
     if (sameWalk(await readWalk(trx), walk)) await putWalk(trx, { ...walk, ...after })
   })
 }
 
 interface Scanned {
   readonly version: WaitingVersion
-  /** Undefined where the content cannot be read, which is doctor's to tell. */
+  /** Undefined if the content cannot be read, which doctor reports. */
   readonly scan: StoredScan | undefined
-  /** Whether its paths are refused today, since git takes them for its own. */
+  /** Whether it has paths that are now refused, because git would use them as its own. */
   readonly isQuarantined: boolean
 }
 
-/** As many as there is time for. */
+/** Scans as many versions as the time of one batch allows. */
 async function scanAll(context: GovernanceContext, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
   const scans: Scanned[] = []
   let workedMs = 0
   for (const version of versions) {
-    if (context.closing.aborted || workedMs > sliceMs) break
+    if (context.closing.aborted || workedMs > batchMs) break
     const { calls } = context.traffic
     const startedMs = performance.now()
     scans.push({ version, ...(await scanVersion(context, version.id)) })
@@ -165,7 +165,7 @@ async function replaceScan(
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'judgement' }, at: context.clock.now() })
 }
 
-/** Yanks as well, so that no installer gets the version by default where this node is mirrored. */
+/** Also yanks the version, so that no installer gets it by default from a mirror of this node. */
 async function quarantine(
   context: GovernanceContext,
   trx: WriteTransaction,

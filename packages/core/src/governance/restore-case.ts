@@ -4,10 +4,10 @@ import { moveCase, restoreTopic } from './move-case.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Nobody else restores a case, so this is not given up for a week. */
+/** Retries for a week, since nothing else restores a case. */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, ...Array<number>(7 * 24).fill(hourMs)]
 
-/** Restores the content of cases whose time ran out without a court action; each waits as a row of the outbox. */
+/** Restores the content of cases whose deadline expired without a court action; each is a row of the outbox. */
 export function scheduleTakedowns(context: GovernanceContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
@@ -15,13 +15,13 @@ export function scheduleTakedowns(context: GovernanceContext): void {
   })
 }
 
-/** Does nothing where a court action was recorded meanwhile, or another run was first. */
+/** Does nothing if a court action was recorded meanwhile, or another run was first. */
 async function restore(context: GovernanceContext, caseId: string): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()
     if (row?.status !== 'counter_noticed') return
-    // By another node's clock, or this one before it was set right: the row has to come round again.
-    if (context.clock.now() < row.counter_notice_until!) throw new Error('The time of this case has not run out.')
+    // Due early, by another node's clock or because this clock was set back: the row must be retried.
+    if (context.clock.now() < row.counter_notice_until!) throw new Error('The deadline of this case has not expired.')
     await moveCase(context, trx, row, { to: 'restored', by: 'time', caller: guest })
   })
 }

@@ -5,10 +5,10 @@ import type { SkillRow } from '../storage/tables.ts'
 import { getDecidedSkill } from './find-any-skill.ts'
 import { selectReports, toReport } from './report-form.ts'
 
-/** How many appeals and cases are shown: the newest. */
+/** The maximum number of appeals and of cases shown, newest first. */
 const shownMax = 100
 
-/** GET /skills/<name>/moderation: for the owner and administrators, also where nobody else may read the skill. */
+/** GET /skills/<name>/moderation: for the owner and administrators, even if no one else may read the skill. */
 export async function getModeration(
   context: GovernanceContext,
   input: { name: string },
@@ -17,13 +17,13 @@ export async function getModeration(
   return showModeration(context, await getDecidedSkill(context, input.name, caller))
 }
 
-/** What administrators made of a skill, its owner's appeals and the takedown cases about it; who reported it is not in it. */
+/** The moderation state of a skill, its owner's appeals and its takedown cases; without the reporters. */
 export async function showModeration(context: GovernanceContext, skill: SkillRow): Promise<Moderation> {
   const db = context.database.read
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)
     .where('reports.kind', '=', 'appeal')
-    // What an earlier owner wrote is not for the next one.
+    // Appeals of a former owner are not shown to the next one.
     .where('reports.reporter_id', '=', skill.owner_id)
     .orderBy('reports.id', 'desc')
     .limit(shownMax)

@@ -10,7 +10,7 @@ import { createToken } from '../kernel/tokens.ts'
 import { toFullCase } from './case-form.ts'
 import { recordStep } from './move-case.ts'
 
-/** POST /dmca: a claim about a skill that the caller may see. The answer is the only place that shows the case token. */
+/** POST /dmca: a claim about a skill that the caller may see. The case token is shown only in this response. */
 export async function submitDmca(
   context: GovernanceContext,
   input: { skillName: string } & DmcaNotice,
@@ -39,7 +39,7 @@ export async function submitDmca(
   return { ...(await toFullCase(context.database.read, row)), caseToken: token }
 }
 
-/** What one claimant had taken down may be claimed by another as well. */
+/** A skill that is already taken down can be claimed by another claimant too. */
 async function findClaimed(context: GovernanceContext, ref: string, caller: Caller): Promise<string> {
   try {
     return (await getMovedSkill(context, ref, caller)).id

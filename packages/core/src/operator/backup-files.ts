@@ -10,23 +10,23 @@ import { writeBackup } from '../storage/backup.ts'
 import type { Database } from '../storage/database.ts'
 
 const folderName = 'backups'
-/** A time in which `:` and `.` are hyphens, as not every file system takes them; and whether a schedule made it. */
+/** A timestamp with hyphens for `:` and `.`, which some file systems reject, and a marker for scheduled backups. */
 const namePattern = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3})Z(\.scheduled)?\.db$/
 
-/** Folders that this process copies into. */
+/** Folders into which this process is writing a backup. */
 const running = new Set<string>()
 
-/** Where the backups of a registry are; undefined for a database that is no file. */
+/** The backup folder of a registry; undefined for a database that is not a file. */
 export function findFolder({ path }: Pick<Database, 'path'>): string | undefined {
   return path === undefined ? undefined : join(dirname(resolve(path)), folderName)
 }
 
-/** The backups in a folder, newest first; nothing else that lies there. */
+/** The backups in a folder, newest first; other files are ignored. */
 export async function readBackups(folder: string): Promise<Backup[]> {
   const names = (await readNames(folder)).filter((name) => namePattern.test(name))
   const backups: Backup[] = []
   for (const name of names.toSorted().toReversed()) {
-    // One that was deleted meanwhile is not listed.
+    // Skip a backup that was deleted meanwhile.
     const found = await lstat(join(folder, name)).catch(() => undefined)
     if (!found?.isFile()) continue
     backups.push({ name, bytes: found.size, createdAt: toCreatedAt(name), scheduled: name.includes('.scheduled.') })
@@ -35,8 +35,8 @@ export async function readBackups(folder: string): Promise<Backup[]> {
 }
 
 /**
- * Copies the registry into the folder of its backups. Throws `not_implemented` where there is no file, `conflict` while
- * another copy is made.
+ * Copies the registry to its backup folder. Throws `not_implemented` if the database is not a file, `conflict` while
+ * another backup is being made.
  */
 export async function addBackup(
   { database, clock, closing }: Pick<OperatorContext, 'database' | 'clock' | 'closing'>,
@@ -44,12 +44,13 @@ export async function addBackup(
 ): Promise<Backup> {
   const folder = findFolder(database)
   if (folder === undefined || database.path === undefined) throw toUnsupported(database.dialect)
-  if (running.has(folder)) throw new RegistryError('conflict', 'A backup is being made already; wait until it is done.')
+  if (running.has(folder))
+    throw new RegistryError('conflict', 'A backup is already being made. Wait until it is complete.')
   running.add(folder)
   try {
     makePrivateFolder(folder)
     await chmod(folder, 0o700)
-    // What a process that was killed left behind may be all the room that there is.
+    // Remnants of a killed process may take all the free space.
     await removePartialFiles(await findPartialFiles(database, clock.now()))
     const name = toName(clock.now(), scheduled)
     const bytes = await writeBackup(database.path, join(folder, name), closing)
@@ -59,7 +60,7 @@ export async function addBackup(
   }
 }
 
-/** Writes into the audit who made a backup. */
+/** Records in the audit log who made a backup. */
 export async function recordBackup(
   { database, clock }: Pick<OperatorContext, 'database' | 'clock'>,
   caller: Caller,
@@ -72,18 +73,18 @@ export async function recordBackup(
   )
 }
 
-/** Deletes the oldest that a schedule made beyond so many, never the one just made, and nothing that others made. */
+/** Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users. */
 export async function dropOldBackups(folder: string, kept: number, made: string): Promise<void> {
   const others = (await readBackups(folder)).filter(({ name, scheduled }) => scheduled && name !== made)
   for (const { name } of others.slice(Math.max(0, kept - 1))) await rm(join(folder, name), { force: true })
 }
 
-/** The error where there is no file to copy. */
+/** The error if there is no file to copy. */
 export function toUnsupported(dialect: Database['dialect']): RegistryError {
   const detail =
     dialect === 'postgres'
-      ? "This registry is in PostgreSQL, which has tools of its own for that: back it up with pg_dump, or by copying its server's files; `skillstead export` writes it as lines of JSON."
-      : 'This registry is in memory alone, and ends with its process: there is no file to copy.'
+      ? "A registry in PostgreSQL is backed up with PostgreSQL's tools, such as pg_dump or a copy of the server's files. `skillstead export` exports it as lines of JSON."
+      : 'This registry is only in memory and ends with its process: there is no file to copy.'
   return new RegistryError('not_implemented', detail)
 }
 

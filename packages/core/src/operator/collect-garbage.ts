@@ -9,18 +9,18 @@ import { keptMs as answersKeptMs } from '../accounts/idempotency.ts'
 import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
 import { findPartialFiles, removePartialFiles } from './partial-files.ts'
 
-/** What nobody refers to any more, of one kind. */
+/** Unreferenced data of one kind. */
 export interface Garbage {
   readonly name: 'blobs' | 'sessions' | 'answers' | 'shares' | 'backups'
   readonly count: number
-  /** As stored; 0 for rows too small to count. */
+  /** Stored bytes; 0 for rows too small to count. */
   readonly bytes: number
 }
 
 interface CollectOptions {
-  /** Counts alone: nothing is removed. */
+  /** Only counts; removes nothing. */
   readonly dryRun?: boolean
-  readonly tell?: Tell
+  readonly report?: Tell
 }
 
 type Parts = Pick<OperatorContext, 'database' | 'clock'>
@@ -28,14 +28,14 @@ type Parts = Pick<OperatorContext, 'database' | 'clock'>
 const removedPerWrite = 500
 
 /**
- * Removes what nobody refers to any more, in small steps, so that a node goes on serving meanwhile. Versions are never
- * among it. A content is looked at again in the transaction that removes it, in which no other one can come to need it.
+ * Removes unreferenced data in small steps, so that a running node can serve requests. Never removes versions. Each
+ * blob is checked again in the transaction that removes it, so that no new reference is lost.
  */
 export async function collectGarbage(parts: Parts, options: CollectOptions = {}): Promise<Garbage[]> {
-  const { dryRun = false, tell = () => {} } = options
+  const { dryRun = false, report = () => {} } = options
   const now = parts.clock.now()
   const garbage = [
-    await collectBlobs(parts, dryRun, tell),
+    await collectBlobs(parts, dryRun, report),
     await collectRows(parts, dryRun, { name: 'sessions', table: 'sessions', column: 'expires_at', before: now }),
     await collectRows(parts, dryRun, {
       name: 'answers',
@@ -50,8 +50,8 @@ export async function collectGarbage(parts: Parts, options: CollectOptions = {})
   return garbage
 }
 
-async function collectBlobs({ database }: Parts, dryRun: boolean, tell: Tell): Promise<Garbage> {
-  const progress = createProgress(tell, 'contents', await countRows(database.read.selectFrom('blobs')))
+async function collectBlobs({ database }: Parts, dryRun: boolean, report: Tell): Promise<Garbage> {
+  const progress = createProgress(report, 'contents', await countRows(database.read.selectFrom('blobs')))
   let [count, bytes] = [0, 0]
   for await (const { unused, read } of findUnusedBlobs(database.read)) {
     progress(read)
@@ -72,7 +72,7 @@ interface Ended {
   readonly before: number
 }
 
-/** Rows whose time is over. */
+/** Expired rows. */
 async function collectRows({ database }: Parts, dryRun: boolean, ended: Ended): Promise<Garbage> {
   const { name, table, column, before } = ended
   const readIds = (after: string) =>
@@ -90,7 +90,7 @@ async function collectRows({ database }: Parts, dryRun: boolean, ended: Ended): 
     if (dryRun) continue
     const ids = rows.map(({ id }) => id)
     await database.writer.write(async (trx) => {
-      // Once more by its time: one of a key that was used again meanwhile is another one.
+      // Checks the expiry again: a row whose key was used again meanwhile is a new one.
       await trx
         .deleteFrom(table)
         .where('id', 'in', ids)

@@ -3,34 +3,34 @@ import { dirname } from 'node:path'
 import type { OperatorContext } from './operator-context.ts'
 import { readFileUse } from '../storage/file-use.ts'
 
-/** How much of a registry's file is in use, in bytes. */
+/** The use of a registry's file, in bytes. */
 export interface FileUse {
   readonly bytes: number
-  /** What new rows take first; only compacting gives it back to the disk. */
+  /** Free space in the file. New rows use it; only compacting returns it to the disk. */
   readonly freeBytes: number
 }
 
-/** What the disk is to have left meanwhile. */
+/** Disk space that must stay free meanwhile. */
 const spareBytes = 64 * 1024 * 1024
 
-/** How the SQLite file of a registry is used; undefined where there is none. */
+/** The use of a registry's SQLite file; undefined for PostgreSQL. */
 export async function readUse({ database }: Pick<OperatorContext, 'database'>): Promise<FileUse | undefined> {
   return database.dialect === 'sqlite' ? readFileUse(database.read) : undefined
 }
 
 /**
- * Writes the SQLite file anew without what is free in it, which takes as much room again, and holds up every other
- * writer meanwhile. Throws a sentence where the disk has not enough room.
+ * Rewrites the SQLite file without its free space. This needs about the same space again, and blocks all other writers.
+ * Throws if the disk has not enough space.
  */
 export async function compact(context: Pick<OperatorContext, 'database'>): Promise<FileUse> {
   const { database } = context
   if (database.dialect !== 'sqlite' || !database.compact) {
     throw new Error(
-      'PostgreSQL reuses what is free by itself (autovacuum); to give it back to the disk, run VACUUM FULL blobs in psql while no node runs.',
+      'PostgreSQL reuses free space by itself (autovacuum). To return it to the disk, run VACUUM FULL blobs in psql while no node runs.',
     )
   }
   const { bytes, freeBytes } = (await readUse(context))!
-  // The new file, and the journal that it goes through into its place.
+  // The new file, and the journal through which it replaces the old one.
   const needed = 2 * (bytes - freeBytes) + spareBytes
   if (database.path !== undefined) await requireRoom(database.path, needed)
   await database.compact()
@@ -41,6 +41,6 @@ async function requireRoom(path: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path))
   if (bavail * bsize >= needed) return
   throw new Error(
-    `The disk has no room to compact the file: ${Math.ceil(needed / 1024 / 1024)} MiB are needed. Make room first.`,
+    `The disk has not enough space to compact the file: ${Math.ceil(needed / 1024 / 1024)} MiB are needed. Free some space first.`,
   )
 }

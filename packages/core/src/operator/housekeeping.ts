@@ -9,12 +9,12 @@ import { forgetRetiredKeys } from '../log/signing-keys.ts'
 const topic = 'housekeeping'
 const dayMs = 24 * 60 * 60 * 1000
 const minuteMs = 60_000
-/** How long finished work stays for an operator to look at. */
+/** Retention of completed jobs, for operators to inspect. */
 const doneKeptMs = 7 * dayMs
-/** Somebody may want to try again what failed. */
+/** Failed jobs are retained longer, since an operator may retry them. */
 const failedKeptMs = 30 * dayMs
 
-/** Clears out once a day what nobody needs any more; its own next run is a row of the outbox like any other. */
+/** Deletes expired data once a day. The next run is a row of the outbox. */
 export async function scheduleHousekeeping(context: OperatorContext): Promise<void> {
   const toJob = (dueAt: number) => ({ topic, payload: {}, uniqueKey: topic, dueAt })
   context.outbox.handle(topic, {
@@ -27,18 +27,18 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
       const now = context.clock.now()
       await context.outbox.sweep({ done: now - doneKeptMs, failed: now - failedKeptMs })
       await sweepChanges(context)
-      // Of nodes that ended before they counted, and did not start again.
+      // Counts of nodes that ended before storing them and did not restart.
       await context.telemetry.flush()
       await rollUpInstalls(context)
       await sweepDays(context)
     },
-    // Also after the last failure: tomorrow is another day. A day after the start, for the clock may leap meanwhile.
+    // Also schedules the next run after the last failed attempt. A day after the start, since the clock may jump.
     afterwards: (trx, [ended]) => context.outbox.enqueue(trx, toJob(ended!.startedAt + dayMs)),
   })
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, toJob(context.clock.now() + dayMs)))
 }
 
-/** Every node has followed the changes of yesterday; one that starts reads the catalogue itself. */
+/** Every node has already processed the changes of the previous days; a starting node reads the catalogue itself. */
 async function sweepChanges(context: OperatorContext): Promise<void> {
   await context.database.writer.write(async (trx) => {
     await trx

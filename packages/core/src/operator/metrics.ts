@@ -2,31 +2,31 @@ import type { OperatorContext } from './operator-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
 import type { Database } from '../storage/database.ts'
 
-/** A figure that an operator may want to watch. */
+/** A metric for the operator. */
 export interface Metric {
   readonly name: string
   readonly help: string
   readonly type: 'gauge' | 'counter'
-  /** Metrics of one name may differ in these. */
+  /** Metrics with the same name differ in these. */
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** What a node knows without the database, which it may be without. */
+/** Metrics that need no database, so that they work while it is unavailable. */
 export async function readNodeMetrics({ database, search, changes, sharedLimits }: OperatorContext): Promise<Metric[]> {
   const isUp = await answersQueries(database)
   const metrics: Metric[] = [
-    { name: 'skillstead_database_up', help: 'Whether the database answers', type: 'gauge', value: Number(isUp) },
+    { name: 'skillstead_database_up', help: 'Whether the database responds', type: 'gauge', value: Number(isUp) },
     {
       name: 'skillstead_search_skills',
       help: 'Skills in the search index in memory',
       type: 'gauge',
       value: search.size,
     },
-    { name: 'skillstead_changes_position', help: 'Last change followed', type: 'gauge', value: changes.position },
+    { name: 'skillstead_changes_position', help: 'Last processed change', type: 'gauge', value: changes.position },
   ]
   if (changes.isNoticed !== undefined) {
-    const help = 'Whether notices of changes of other nodes come; they are looked for each second anyway'
+    const help = 'Whether notifications of changes on other nodes arrive; without them, changes are polled every second'
     metrics.push({ name: 'skillstead_changes_noticed', help, type: 'gauge', value: Number(changes.isNoticed) })
   }
   if (sharedLimits) {
@@ -34,13 +34,13 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
     metrics.push(
       {
         name: 'skillstead_rate_leases_total',
-        help: 'Statements that asked the database for a part of a rate limit',
+        help: 'Statements that leased a share of a rate limit from the database',
         type: 'counter',
         value: asked,
       },
       {
         name: 'skillstead_rate_unshared_total',
-        help: 'Requests that this node counted alone, since the database did not answer',
+        help: 'Requests that this node counted alone because the database did not respond',
         type: 'counter',
         value: unanswered,
       },
@@ -49,7 +49,7 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
   return metrics
 }
 
-/** What is counted in the database. */
+/** Metrics from the database. */
 export async function readStoredMetrics({ database, outbox, clock }: OperatorContext): Promise<Metric[]> {
   const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
   const { skills } = await database.read
@@ -71,25 +71,25 @@ export async function readStoredMetrics({ database, outbox, clock }: OperatorCon
       value: unscanned,
     },
     { name: 'skillstead_versions', help: 'Versions stored', type: 'gauge', value: versions },
-    { name: 'skillstead_outbox_pending', help: 'Outbox rows that wait', type: 'gauge', value: pending },
-    { name: 'skillstead_outbox_failed', help: 'Outbox rows that failed', type: 'gauge', value: failed },
+    { name: 'skillstead_outbox_pending', help: 'Pending outbox rows', type: 'gauge', value: pending },
+    { name: 'skillstead_outbox_failed', help: 'Failed outbox rows', type: 'gauge', value: failed },
     {
       name: 'skillstead_outbox_oldest_seconds',
-      help: 'How long the oldest due row waits',
+      help: 'Waiting time of the oldest due row',
       type: 'gauge',
       value: oldestMs / 1000,
     },
-    { name: 'skillstead_outbox_attempts_total', help: 'Attempts that ended', type: 'counter', value: attempts },
-    { name: 'skillstead_outbox_failures_total', help: 'Attempts that failed', type: 'counter', value: failures },
+    { name: 'skillstead_outbox_attempts_total', help: 'Completed attempts', type: 'counter', value: attempts },
+    { name: 'skillstead_outbox_failures_total', help: 'Failed attempts', type: 'counter', value: failures },
   ]
 }
 
-/** A database that is away takes its own figures with it, and not those that tell of it. */
+/** If the database is unavailable, only its own metrics are missing, not those that report the problem. */
 export function readOrNothing(read: () => Promise<Metric[]>): Promise<Metric[]> {
   return read().catch(() => [])
 }
 
-/** Whether the database is there. */
+/** Whether the database responds. */
 export async function answersQueries(database: Database): Promise<boolean> {
   try {
     await database.read.selectFrom('heads').select('id').execute()

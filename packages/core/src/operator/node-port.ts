@@ -1,17 +1,17 @@
 import type { RateLimits } from '@skillstead/protocol'
 
-/** What the node that serves a registry knows of itself. */
+/** Facts about itself that the HTTP node gives to the registry. */
 export interface NodePort {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string
   readonly rates: Pick<RateLimits, 'on' | 'anonymous' | 'plans'>
-  /** The requests refused since it started. */
+  /** The number of requests refused since its start. */
   limited(): Promise<number>
 }
 
-/** The place where the node that serves a registry is attached. */
+/** Holder for the HTTP node that serves a registry. */
 export interface ServingNode {
-  /** Undefined as long as nobody comes from outside. */
+  /** Undefined while no HTTP node serves the registry. */
   readonly port: NodePort | undefined
   attach(port: NodePort): void
 }

@@ -12,8 +12,8 @@ export async function listBackups(context: OperatorContext) {
 }
 
 /**
- * POST /operator/backups: a copy of the registry beside its file, in `backups`. Throws `not_implemented` where there is
- * no file, `conflict` while another copy is made.
+ * POST /operator/backups: copies the registry to the folder `backups` next to its file. Throws `not_implemented` if the
+ * database is not a file, `conflict` while another backup is being made.
  */
 export async function createBackup(context: OperatorContext, _input: object, caller: Caller) {
   const made = await addBackup(context, false)

@@ -7,7 +7,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 
 type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>
 
-/** GET /mirrors: none where the registry has no mirror. */
+/** GET /mirrors: an empty list if the registry has no mirror. */
 export async function listMirrors({ upstreams }: OperatorContext): Promise<{ mirrors: MirrorStatus[]; total: number }> {
   const mirrors = (await upstreams.operator?.list()) ?? []
   return { mirrors, total: mirrors.length }
@@ -25,7 +25,7 @@ export async function addMirror(context: OperatorContext, input: Input<'addMirro
   return added
 }
 
-/** DELETE /mirrors/<upstream>: what came from it stays. */
+/** DELETE /mirrors/<upstream>: mirrored content stays. */
 export async function removeMirror(
   context: OperatorContext,
   { upstream }: Input<'removeMirror'>,
@@ -43,12 +43,13 @@ export async function syncMirror(
 ): Promise<MirrorStatus> {
   const { upstream, ...options } = input
   const status = await getOperator(context).sync(upstream, options)
-  // To go on from an alarm is a decision; any other sync happens by itself now and then.
+  // Only a sync with options is an operator's decision, such as resuming a paused mirror; others also run by
+  // themselves.
   if (Object.values(options).some(Boolean)) await audit(context, caller, 'mirror.sync', upstream, options)
   return status
 }
 
-/** GET /mirrors/<upstream>/writes: what waits and what is in conflict, unless one state is asked for. */
+/** GET /mirrors/<upstream>/writes. Default: pending and conflicting writes. */
 export async function listMirrorWrites(context: OperatorContext, input: Input<'listMirrorWrites'>) {
   const { upstream, state, page, limit } = input
   const states = state === undefined ? (['pending', 'conflict'] as const) : [state]
@@ -80,7 +81,7 @@ function getOperator({ upstreams }: OperatorContext): UpstreamOperator {
   if (upstreams.operator) return upstreams.operator
   throw new RegistryError(
     'conflict',
-    'This registry has no mirror, so that it can follow nobody: a node that `skillstead serve` runs has one.',
+    'This registry has no mirror and cannot sync from upstreams. A node that is started with `skillstead serve` has one.',
   )
 }
 

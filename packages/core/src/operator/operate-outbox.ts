@@ -12,14 +12,14 @@ interface Listing {
   readonly limit: number
 }
 
-/** GET /operator/outbox: what failed, the last first, and what waits, the next first, unless one state is asked for. */
+/** GET /operator/outbox. Default: failed jobs, last first, then pending jobs, next first. */
 export async function listOutbox(context: OperatorContext, { state, kind, page, limit }: Listing) {
   const states = state === undefined ? (['failed', 'pending'] as const) : [state]
   const { rows, total } = await context.outbox.browse({ states, topic: kind, page, limit })
   return { rows: rows.map(toOutboxRow), counts: await context.outbox.countTopics(), ...toPage(total, page, limit) }
 }
 
-/** POST /operator/outbox/<id>/retry: a fresh attempt at once. Throws `invalid_transition` for what is done. */
+/** POST /operator/outbox/<id>/retry: a new attempt at once. Throws `invalid_transition` for a completed job. */
 export async function retryOutboxRow(
   context: OperatorContext,
   { id }: { id: string },
@@ -31,13 +31,16 @@ export async function retryOutboxRow(
     const job = row && (await outbox.retry(trx, row.lane, id))
     if (!job) throw new RegistryError('not_found', 'The outbox has no row with this id.')
     if (job.state === 'done')
-      throw new RegistryError('invalid_transition', 'This work is done; only what waits or failed can be tried again.')
+      throw new RegistryError(
+        'invalid_transition',
+        'This job is complete. Only pending and failed jobs can be retried.',
+      )
     await recordAudit(trx, { caller, action: 'outbox.retry', subject: row.topic, at: clock.now(), data: { id } })
     return toOutboxRow({ ...job, ...row, attemptsMade: job.attempts.at(-1)?.number ?? 0 })
   })
 }
 
-/** The payload is left out: it may hold what is private, such as the body of a delivery. */
+/** Leaves out the payload, which may be private, such as the body of a delivery. */
 function toOutboxRow({ id, topic, lane, state, attempts, attemptsMade, dueAt, createdAt }: JobSummary): OutboxRow {
   return {
     id,

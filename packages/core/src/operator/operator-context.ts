@@ -8,7 +8,7 @@ import type { ServingNode } from './node-port.ts'
 import type { BackupPlan } from './scheduled-backups.ts'
 import type { SetupCode } from './setup-code.ts'
 
-/** Dependencies of what operators see and do: all of the registry. */
+/** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
   /** The upstreams of a mirror, once one is attached. */
   readonly upstreams: Upstreams
@@ -17,9 +17,9 @@ export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly sharedLimits: SharedLimits | undefined
   /** The schedule of backups; undefined for none. */
   readonly backupPlan: BackupPlan | undefined
-  /** The HTTP node that serves the registry, once it does. */
+  /** The HTTP node that serves the registry, once started. */
   readonly node: ServingNode
-  /** The code that the first user must know. */
+  /** The code that the first user must enter. */
   readonly setup: SetupCode
   /** When the registry was opened, in milliseconds since 1970. */
   readonly startedAt: number

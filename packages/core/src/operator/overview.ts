@@ -39,7 +39,7 @@ async function readOutbox({ outbox, database, clock }: OperatorContext): Promise
   const { due } = await database.read
     .selectFrom('outbox')
     .select((eb) => eb.fn.countAll<number>().as('due'))
-    // As the index says it, so that it is taken.
+    // Written as in the partial index, so that the planner uses it.
     .where(sql<SqlBool>`state = 'pending'`)
     .where('due_at', '<=', clock.now())
     .executeTakeFirstOrThrow()

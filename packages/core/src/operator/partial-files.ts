@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Database } from '../storage/database.ts'
 import { isPartial } from '../storage/place-file.ts'
 
-/** What a process that was killed left behind is older than any copy takes. */
+/** A partial file older than this was left by a killed process: no backup takes as long. */
 const keptMs = 24 * 60 * 60 * 1000
 
 interface PartialFile {
@@ -11,7 +11,7 @@ interface PartialFile {
   readonly bytes: number
 }
 
-/** Copies of the registry that were begun and never ended, beside its file and in its folder of backups. */
+/** Unfinished copies of the registry, next to its file and in its backup folder. */
 export async function findPartialFiles({ path }: Pick<Database, 'path'>, now: number): Promise<PartialFile[]> {
   if (path === undefined) return []
   const home = dirname(resolve(path))
@@ -26,7 +26,7 @@ export async function findPartialFiles({ path }: Pick<Database, 'path'>, now: nu
   return files
 }
 
-/** Removes them; what is gone already is no error. */
+/** Removes the files; ignores files that are already gone. */
 export async function removePartialFiles(files: readonly PartialFile[]): Promise<void> {
   for (const { path } of files) await rm(path, { force: true })
 }

@@ -5,35 +5,38 @@ import type { DatabaseLocation } from '../storage/database.ts'
 import type { Metric } from './metrics.ts'
 import { addBackup, dropOldBackups, findFolder, readBackups, recordBackup, toUnsupported } from './backup-files.ts'
 
-/** How often a registry is copied by itself, and how many of those copies are kept. */
+/** The interval of scheduled backups, and how many are retained. */
 export interface BackupPlan {
   readonly everyMs: number
   /** At least 1. */
   readonly kept: number
 }
 
-/** The lane is the topic: it has the row that waits, and those that ended. */
+/** The topic is also the queue: it contains the pending row and the completed ones. */
 const topic = 'backup'
 const minuteMs = 60_000
 const retryDelaysMs = [5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
 
-/** Throws where a plan cannot be kept: a TypeError for its numbers, `not_implemented` where there is no file to copy. */
+/** Throws a TypeError for invalid numbers, and `not_implemented` if there is no file to copy. */
 export function requireFile({ path }: DatabaseLocation, plan: BackupPlan | undefined): void {
   if (!plan) return
   const isSound = [plan.everyMs, plan.kept].every(Number.isSafeInteger) && plan.everyMs >= minuteMs && plan.kept >= 1
-  if (!isSound) throw new TypeError('Backups are made every minute at most, and at least one of them is kept.')
+  if (!isSound)
+    throw new TypeError(
+      'The interval of backups must be at least one minute, and at least one backup must be retained.',
+    )
   if (path === undefined || path === ':memory:') throw toUnsupported(path === undefined ? 'postgres' : 'sqlite')
 }
 
 /**
- * Makes backups as the plan says; the next one is a row of the outbox like any other. One that is overdue when the
- * registry is opened is made then, once. `onError` is told of one that fails.
+ * Makes backups on schedule; the next one is a row of the outbox. A backup that is overdue when the registry opens is
+ * made at once. `onError` receives the error of a failed backup.
  */
 export async function scheduleBackups(context: OperatorContext, onError: (error: unknown) => void): Promise<void> {
   const { backupPlan: plan, outbox, clock } = context
   if (!plan) return dropWaiting(context)
   outbox.handle(topic, {
-    // What the next one would do, no retry has to.
+    // Only retries that would come before the next scheduled backup.
     retryDelaysMs: retryDelaysMs.filter((delayMs) => delayMs < plan.everyMs),
     async handle() {
       try {
@@ -47,13 +50,13 @@ export async function scheduleBackups(context: OperatorContext, onError: (error:
   })
   const last = await findLastAt(context)
   const now = clock.now()
-  // After the clock went back, the last one lies ahead.
+  // After the clock was set back, the last backup may be in the future.
   const dueAt = last === undefined ? now : Math.min(last, now) + plan.everyMs
   await dropWaiting(context)
   await context.database.writer.write((trx) => outbox.enqueue(trx, toJob(dueAt)))
 }
 
-/** The plan, and what came of it; null where there is none. */
+/** The schedule and the last result; null without a schedule. */
 export async function readSchedule(context: OperatorContext): Promise<BackupSchedule | null> {
   const { backupPlan: plan, outbox } = context
   if (!plan) return null
@@ -69,7 +72,7 @@ export async function readSchedule(context: OperatorContext): Promise<BackupSche
   }
 }
 
-/** What shows that backups fail, or that none are made any more. */
+/** Metrics that reveal failing or missing backups. */
 export async function readBackupMetrics(context: OperatorContext): Promise<Metric[]> {
   const schedule = await readSchedule(context)
   if (!schedule) return []
@@ -105,7 +108,7 @@ async function findLastAt({ database }: OperatorContext): Promise<number | undef
   return last && Date.parse(last.createdAt)
 }
 
-/** Another plan has another next time; what a process is at just now stays. */
+/** A new plan has another next time; a running backup is not affected. */
 async function dropWaiting({ database, clock }: OperatorContext): Promise<void> {
   const waits = await database.read.selectFrom('outbox').select('id').where('unique_key', '=', topic).executeTakeFirst()
   if (!waits) return

@@ -2,28 +2,28 @@ import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import { isWithoutUsers } from '../accounts/users.ts'
 import type { Database } from '../storage/database.ts'
 
-/** Without I, L, O and U, which are read as something else (Crockford's base 32). */
+/** Without I, L, O and U, which are easily misread (Crockford's base 32). */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const half = 4
 
-/** The code that proves that the first user comes from the machine itself. */
+/** The code that proves that the first user has access to the machine. */
 export interface SetupCode {
-  /** As it is printed: `XXXX-XXXX`. */
+  /** In printed form: `XXXX-XXXX`. */
   readonly code: string
-  /** Whether somebody typed it, or that of another node; case, hyphens and letters that look alike do not matter. */
+  /** Whether the input is this code or that of another node. Ignores case, hyphens and similar letters. */
   matches(typed: string): Promise<boolean>
-  /** Has the other nodes on the database take it too, where there is nobody yet. */
+  /** Shares the code with the other nodes on the database, while there is no user. */
   share(): Promise<void>
 }
 
-/** Where nodes share a database, what they take for a code: digests, the newest first. */
+/** The digests of valid codes of nodes that share a database, newest first. */
 const metaKey = 'setup_codes'
-/** Of nodes that were started again and again before anybody came. */
+/** The codes of nodes that were restarted repeatedly before setup. */
 const codesMax = 16
 
 /**
- * A code for this process, of 40 random bits. It is nowhere stored but as a digest, and that only on PostgreSQL: a
- * balancer brings whoever read it in the output of one node to another.
+ * A code for this process, of 40 random bits. Only its digest is stored, and only on PostgreSQL, where a load balancer
+ * may send a user who read the code in one node's output to another node.
  */
 export function createSetupCode({ dialect, read, writer }: Database): SetupCode {
   const random = Array.from({ length: 2 * half }, () => letters[randomInt(letters.length)]).join('')

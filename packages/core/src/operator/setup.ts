@@ -4,17 +4,17 @@ import type { Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { OperatorContext } from './operator-context.ts'
 
-/** Guesses are bounded by the address, and all of them together. */
+/** Attempts are limited per address, and in total under this key. */
 const everybody = 'everybody'
 
-/** GET /setup: whether there is nobody yet who could sign in. */
+/** GET /setup: whether there is no user yet who could sign in. */
 export async function showSetup({ database }: OperatorContext): Promise<{ needed: boolean }> {
   return { needed: await isWithoutUsers(database.read) }
 }
 
 /**
- * POST /setup: the first user, an administrator, for whoever has the code that the node printed. Throws `conflict` once
- * there is a user, `forbidden` for a wrong code, `rate_limited` after many of them.
+ * POST /setup: creates the first user, an administrator, for a caller with the code that the node printed. Throws
+ * `conflict` once there is a user, `forbidden` for a wrong code, `rate_limited` after many wrong codes.
  */
 export async function setUp(
   context: OperatorContext,
@@ -26,18 +26,18 @@ export async function setUp(
   await context.addressLimits.require('setup', options.address)
   if (!(await context.addressLimits.take('setups', everybody))) throw toBesieged()
   if (!(await context.setup.matches(code))) {
-    throw new RegistryError('forbidden', 'This is not the code. The node prints it when it starts.')
+    throw new RegistryError('forbidden', 'The code is wrong. The node prints it when it starts.')
   }
   const { key, ...user } = await createFirstUser(context, username, caller)
   return { user, key }
 }
 
-/** Strangers used up what all may try, and the right code is refused with the wrong ones: there are other ways in. */
+/** Other callers used up the total limit, so even the right code is refused: the error names other ways. */
 function toBesieged(): RegistryError {
   return new RegistryError(
     'rate_limited',
-    'Too many codes were tried in the last hour, from many addresses. Start the node again for a new code, or make the ' +
-      'first user at the machine: skillstead users create NAME.',
+    'Too many codes were tried in the last hour, from many addresses. Restart the node for a new code, or create the ' +
+      'first user on the machine: skillstead users create NAME.',
     { retryAfterSeconds: 3600, allowance: 'setups' },
   )
 }

@@ -8,8 +8,8 @@ import type { OperatorContext } from './operator-context.ts'
 import type { Database } from '../storage/database.ts'
 
 const largestMax = 10
-/** SQLite reads on the event loop's thread, so it is given back now and then. */
-const strideRows = 1000
+/** Rows per read. SQLite blocks the event loop while it reads, so the loop gets a turn after each batch. */
+const batchRows = 1000
 
 /** GET /operator/storage. */
 export async function showStorage({ database }: OperatorContext): Promise<StorageUse> {
@@ -38,7 +38,7 @@ function toSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The contents, each once however many versions hold it. */
+/** The contents, each counted once. */
 async function readContent(database: Database): Promise<Pick<StorageUse, 'contentBytes' | 'blobs'>> {
   if (database.dialect === 'postgres') {
     const { rows } = await sql<{ bytes: number; blobs: number }>`select coalesce(sum(size), 0) as bytes,
@@ -82,11 +82,11 @@ async function addVersions(database: Database): Promise<SkillSize[]> {
   return sizes.toSorted((a, b) => b.bytes - a.bytes || (a.id < b.id ? -1 : 1)).slice(0, largestMax)
 }
 
-/** The sizes of all rows of a table of an SQLite file, in the order in which they lie on the disk. */
+/** The sizes of all rows of a table of an SQLite file, in disk order. */
 async function* readSizes({ read }: Database, table: string, id: string): AsyncGenerator<{ id: string; size: number }> {
   for (let last = 0; ;) {
     const { rows } = await sql<{ at: number; id: string; size: number }>`select rowid as at, ${sql.ref(id)} as id, size
-      from ${sql.table(table)} where rowid > ${last} order by rowid limit ${strideRows}`.execute(read)
+      from ${sql.table(table)} where rowid > ${last} order by rowid limit ${batchRows}`.execute(read)
     if (rows.length === 0) return
     yield* rows
     last = rows.at(-1)!.at

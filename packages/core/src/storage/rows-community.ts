@@ -5,7 +5,7 @@ export interface CommunityTables {
     id: string
     agent_id: string
     at: number
-    type: AgentDeed
+    type: AgentActionType
     skill_id: string | null
     detail: string
   }
@@ -19,7 +19,7 @@ export interface CommunityTables {
   request_votes: { request_id: string; user_id: string; created_at: number }
 }
 
-export type AgentDeed = 'registered' | 'reviewed' | 'published' | 'installed' | 'removed'
+export type AgentActionType = 'registered' | 'reviewed' | 'published' | 'installed' | 'removed'
 
 export interface AgentRow {
   id: string

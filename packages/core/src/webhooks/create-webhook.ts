@@ -11,7 +11,7 @@ import { countWebhooks } from './read-webhooks.ts'
 import { announceWebhooks, subscribe } from './subscribe-webhook.ts'
 import { toWebhook } from './webhook-form.ts'
 
-/** 24 to 64 are recommended (Standard Webhooks, "Signature scheme"); 30 need no padding. */
+/** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
 const secretBytes = 30
 
 interface WebhookInput {
@@ -22,8 +22,8 @@ interface WebhookInput {
 }
 
 /**
- * POST /webhooks: a secret that is made here is shown this once. Throws `invalid_request` that names `url` for an
- * address that is not public, `conflict` where there are as many as there may be.
+ * POST /webhooks: a secret that the server generates is shown only in this response. Throws `invalid_request` that
+ * names `url` for an address that is not public, `conflict` if the user has the maximum number of webhooks.
  */
 export async function createWebhook(
   context: WebhooksContext,
@@ -65,6 +65,6 @@ function makeSecret(): string {
 async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
   const count = await countWebhooks(trx, userId)
   if (count >= limits.webhooksPerUserMax) {
-    throw new RegistryError('conflict', `You have ${count} webhooks, which is the most there may be. Delete one first.`)
+    throw new RegistryError('conflict', `You have ${count} webhooks, which is the maximum. Delete one first.`)
   }
 }

@@ -4,7 +4,7 @@ import type { WebhooksContext } from './webhooks-context.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { announceWebhooks } from './subscribe-webhook.ts'
 
-/** DELETE /webhooks/<id>: what waits for it fails when its time comes. */
+/** DELETE /webhooks/<id>: its pending deliveries fail when they become due. */
 export async function deleteWebhook(
   context: WebhooksContext,
   input: { id: string },

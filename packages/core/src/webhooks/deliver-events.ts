@@ -11,12 +11,12 @@ import { keepReadable, type AddressedDelivery } from './delivery-readers.ts'
 import { signService, signStandard } from './sign-delivery.ts'
 
 const minuteMs = 60_000
-/** Before the second attempt and each further one (specification, section 8). */
+/** Delays before the second and each further attempt (specification, section 8). */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
-/** In which a receiver has to answer (specification, section 8). */
+/** Timeout of a receiver's response (specification, section 8). */
 const deadlineMs = 5000
 
-/** Takes deliveries from the outbox. */
+/** Handles delivery jobs from the outbox. */
 export function handleDeliveries(context: WebhooksContext): void {
   const webhooks = createWebhookLoader(context)
   const readable = createReadableLoader(context)
@@ -32,7 +32,7 @@ export function handleDeliveries(context: WebhooksContext): void {
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
 }
 
-/** Whether the users of the deliveries that begin together may still read them, with two queries for all of them. */
+/** Whether the users of concurrently started deliveries may still read them, with two queries for all. */
 function createReadableLoader({ database }: WebhooksContext) {
   return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
     async (deliveries) => {
@@ -45,7 +45,7 @@ function createReadableLoader({ database }: WebhooksContext) {
 
 type Target = Awaited<ReturnType<typeof readTargets>>[number]
 
-/** Reads the webhooks of all the deliveries that begin together with one query; nothing is kept. */
+/** Reads the webhooks of concurrently started deliveries with one query, without a cache. */
 function createWebhookLoader(context: WebhooksContext) {
   return new DataLoader<string, Target | null>(
     async (ids) => {
@@ -80,12 +80,12 @@ function refuse(why: string): AttemptError {
   return new AttemptError(why, { isFinal: true })
 }
 
-/** The owner of a webhook reads why an attempt failed; what goes wrong in here is not for their eyes. */
+/** The owner of a webhook sees why an attempt failed; internal errors must not be shown. */
 function hide(cause: unknown): never {
   throw new AttemptError('The registry could not prepare the delivery.', { cause })
 }
 
-/** Sends a delivery once. Throws an {@link AttemptError} unless the receiver answers 2xx in time. */
+/** Sends a delivery once. Throws an {@link AttemptError} unless the receiver responds with 2xx in time. */
 async function deliver(context: WebhooksContext, id: string, delivery: DeliveryPayload, target: Target | null) {
   const { url, ...signing } = requireTarget(target, delivery)
   const now = context.clock.now()
@@ -96,12 +96,12 @@ async function deliver(context: WebhooksContext, id: string, delivery: DeliveryP
   throw new AttemptError(`The receiver ${message}.`, { statusCode })
 }
 
-/** What has no receiver any more is not tried again. A ping also goes where the webhook is switched off. */
+/** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */
 function requireTarget(target: Target | null, { event }: DeliveryPayload): Target {
   if (!target) throw refuse('The webhook was deleted.')
   if (target.disabled === 1) throw refuse('The account of its owner is disabled.')
   if (!includesPlan(target.plan, 'pro')) throw refuse('The plan of its owner does not include webhooks.')
-  if (target.active === 0 && event !== pingEvent) throw refuse('The webhook is switched off.')
+  if (target.active === 0 && event !== pingEvent) throw refuse('The webhook is disabled.')
   return target
 }
 

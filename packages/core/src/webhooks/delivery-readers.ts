@@ -3,15 +3,15 @@ import { findReadable } from '../catalogue/visibility.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 
-/** A delivery, and the user whose webhook it is for. */
+/** A delivery with the user who owns the webhook. */
 export interface AddressedDelivery {
   readonly userId: string
   readonly delivery: DeliveryPayload
 }
 
 /**
- * Of some deliveries those that their users may still read. A delivery is about a skill that may have turned private, or
- * that its user may have lost the role in, since the event.
+ * The deliveries that their users may still read: since the event, the skill may have become private, or the user may
+ * have lost access.
  */
 export async function keepReadable<T extends AddressedDelivery>(
   db: Kysely<Tables>,
@@ -25,7 +25,7 @@ export async function keepReadable<T extends AddressedDelivery>(
     .map(({ one }) => one)
 }
 
-/** The skill that an event is about; undefined for one about none. */
+/** The skill of an event; undefined for an event without one. */
 function toSkillId({ body }: Partial<DeliveryPayload>): string | undefined {
   if (body === undefined) return undefined
   const { data } = JSON.parse(body) as { data?: { skill?: { id?: string } } }

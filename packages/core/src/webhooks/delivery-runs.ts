@@ -11,10 +11,10 @@ import { keepReadable } from './delivery-readers.ts'
 import type { DeliveryPayload } from './events.ts'
 import { webhookPlans } from './subscribers.ts'
 
-/** A webhook is switched off when so many of its deliveries failed in a row, unless the operator says otherwise. */
+/** Default number of consecutive failed deliveries after which a webhook is disabled. */
 const offAfterFailuresDefault = 20
 
-/** How a webhook's deliveries ended: whether any arrived, and how many failed since. */
+/** The outcome of a webhook's deliveries: whether any arrived, and how many have failed since. */
 interface Run {
   readonly arrived: 0 | 1
   readonly failed: number
@@ -27,8 +27,8 @@ interface Changed {
 }
 
 /**
- * Keeps how many deliveries of each webhook failed in a row, and switches those off whose run is too long. Called with
- * every delivery that ended, in the transaction that ends it.
+ * Counts the consecutive failed deliveries of each webhook, and disables webhooks that reach the limit. Called with
+ * every completed delivery, in the transaction that completes it.
  */
 export async function recordRuns(
   context: WebhooksContext,
@@ -42,7 +42,7 @@ export async function recordRuns(
   if (over.length > 0) await switchOff(context, trx, over)
 }
 
-/** Without those that were dropped because their user may no longer read them, which says nothing of the receiver. */
+/** Ignores deliveries dropped because their user may no longer read them: that is not the receiver's failure. */
 async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
   const failed = ended.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return ended
@@ -67,8 +67,8 @@ function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
 }
 
 /**
- * One look for all of them, and nothing written where deliveries arrive as they did before. What fails because its
- * webhook is switched off or deleted, or its owner may have none, says nothing of the receiver.
+ * One query for all of them; writes nothing while deliveries keep succeeding. Failures because the webhook is disabled
+ * or deleted, or its owner's plan has no webhooks, are not the receiver's and are ignored.
  */
 async function addRuns(
   { database: { dialect } }: WebhooksContext,
@@ -77,7 +77,7 @@ async function addRuns(
 ): Promise<readonly Changed[]> {
   const rows = [...runs].map(([id, run]) => ({ id, ...run }))
   const table = toRowTable(dialect, { id: 'text', arrived: 'whole', failed: 'whole' }, rows)
-  // Joined in this order, whatever a planner makes of it: from the few that ended to their webhooks by key.
+  // Forces this join order for every planner: from the few completed jobs to their webhooks by key.
   const { rows: changed } = await sql<Changed>`select w.id, w.user_id,
       case when r.arrived = 1 then r.failed else w.failed_run + r.failed end as failed_run
     from ${table} as r cross join webhooks as w cross join users as u

@@ -10,23 +10,23 @@ import { parseUseKey, type UseCounts } from '../catalogue/use-counts.ts'
 import { toDeliveries } from './events.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
 
-/** A skill whose owner is told of every use, and those who are told. */
+/** A skill whose owner is notified of every use, and the subscribers. */
 export interface Watched {
   readonly skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'holds_name' | 'downloads'>
   readonly subscribers: readonly Subscriber[]
 }
 
-/** About how many deliveries one transaction writes, so that none holds the event loop for long. */
+/** Approximate number of deliveries per transaction, so that none blocks the event loop for long. */
 const deliveriesMax = 256
 
-/** Of some skills, those whose owners are told of their uses, by id. */
+/** The skills, by id, whose owners are notified of uses. */
 export async function findWatched(
   trx: WriteTransaction,
   dialect: Dialect,
   skillIds: Iterable<string>,
 ): Promise<Map<string, Watched>> {
   if (!(await hasSubscribers(trx, 'skill.downloaded'))) return new Map()
-  // Not joined: a database may look through all that an owner has, for some of it.
+  // Two queries instead of a join: for a join, a database may scan all skills of an owner.
   const skills = await trx
     .selectFrom('skills')
     .select(['id', 'owner_id', 'name', 'full_name', 'holds_name', 'downloads', 'state'])
@@ -44,7 +44,7 @@ export async function findWatched(
   return new Map(watched.filter(([, { subscribers }]) => subscribers.length > 0))
 }
 
-/** Parts uses into what one transaction counts and tells of, and what is left for the next. Something is always taken. */
+/** Splits uses into those that one transaction counts and notifies of, and the rest. Always takes at least one. */
 export function takeUses(
   uses: UseCounts,
   watched: ReadonlyMap<string, Watched>,
@@ -61,7 +61,7 @@ export function takeUses(
   return { taken, left }
 }
 
-/** A delivery of each use to each who is told of it; the downloads of each skill count up from where they stand. */
+/** One delivery per use and subscriber; `downloads` counts up from the skill's current number. */
 export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<string, Watched>, at: number): OutboxJob[] {
   const jobs: OutboxJob[] = []
   const counts = new Map<string, number>()

@@ -2,15 +2,18 @@ import type { ChangeFollower } from '../log/change-follower.ts'
 import type { Database } from '../storage/database.ts'
 import { toClientName, toUseKey, type UsedSkill } from '../catalogue/use-counts.ts'
 
-/** The owners of skills who subscribe to their downloads, kept in memory: where nobody does, a use costs no more. */
+/**
+ * The owners of skills who subscribe to downloads, cached in memory: without subscribers, counting a use costs nothing
+ * extra.
+ */
 export interface Watchers {
-  /** What a use is counted under: with the client where the owner is to be told of it. */
+  /** The counting key of a use: it includes the client if the owner is notified of uses. */
   toKey(skill: UsedSkill, client: string | undefined): string
 }
 
 /**
- * Reads who watches, and reads it again when webhooks change, of other nodes within a second. What is counted in between
- * is told of all the same, by a client that is not known.
+ * Loads the subscribers, and reloads them when webhooks change (within a second for changes on other nodes). Uses
+ * counted in between are notified with an unknown client.
  */
 export async function createWatchers({ read }: Database, changes: ChangeFollower): Promise<Watchers> {
   let ownerIds = new Set<string>()

@@ -6,9 +6,9 @@ import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
 import { keepReaders } from '../catalogue/visibility.ts'
 import { hasSubscribers, isAbout, selectSubscribers, type Subscriber } from './subscribers.ts'
 
-/** The outbox's topic for deliveries of events. */
+/** The outbox topic of event deliveries. */
 export const deliveryTopic = 'webhook.delivery'
-/** Its topic for deliveries that an owner asked for, which are tried once. */
+/** The outbox topic of pings, which are tried once. */
 export const pingTopic = 'webhook.ping'
 
 export function createEvents(outbox: Outbox, clock: Clock): Events {
@@ -27,7 +27,7 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
   }
 }
 
-/** A row of the outbox for each subscriber, all with one event. */
+/** One outbox row per subscriber, all with the same event. */
 export function toDeliveries(
   subscribers: readonly Pick<Subscriber, 'webhookId' | 'url'>[],
   event: string,
@@ -44,16 +44,16 @@ export function toDeliveries(
   }))
 }
 
-/** The host of an address. One that no longer parses is the delivery's trouble, and must not undo the cause. */
+/** The host of a URL. A URL that no longer parses must fail the delivery, not the change that caused the event. */
 export function toHost(url: string): string {
   return URL.parse(url)?.host ?? ''
 }
 
-/** What a row of the outbox holds for a delivery. */
+/** The payload of a delivery's outbox row. */
 export interface DeliveryPayload extends Record<string, unknown> {
   readonly webhookId: string
   readonly eventId: string
   readonly event: string
-  /** The envelope, byte for byte as it is signed and sent. */
+  /** The envelope, exactly as signed and sent. */
   readonly body: string
 }

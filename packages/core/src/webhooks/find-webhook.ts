@@ -4,7 +4,7 @@ import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { Tables } from '../storage/tables.ts'
 
-/** A webhook of the caller's. Throws `not_found`, also for those of others, whoever asks. */
+/** A webhook of the caller. Throws `not_found`, even to administrators for another user's webhook. */
 export async function getOwnWebhook(
   db: Pick<Kysely<Tables>, 'selectFrom'>,
   id: string,

@@ -6,7 +6,7 @@ import { pingTopic, toDeliveries } from './events.ts'
 import { getOwnWebhook } from './find-webhook.ts'
 import { toDelivery } from './webhook-form.ts'
 
-/** POST /webhooks/<id>/ping: a delivery that is tried once, also where the webhook is switched off. */
+/** POST /webhooks/<id>/ping: a delivery that is tried once, even if the webhook is disabled. */
 export async function pingWebhook(context: WebhooksContext, input: { id: string }, caller: Caller): Promise<Delivery> {
   return context.database.writer.write(async (trx) => {
     const { id: webhookId, url } = await getOwnWebhook(trx, input.id, caller)

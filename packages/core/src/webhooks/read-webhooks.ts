@@ -10,7 +10,7 @@ import { keepReadable } from './delivery-readers.ts'
 import type { DeliveryPayload } from './events.ts'
 import { toDelivery, toWebhook } from './webhook-form.ts'
 
-/** GET /webhooks: the caller's, newest first. */
+/** GET /webhooks: the caller's webhooks, newest first. */
 export async function listWebhooks(context: WebhooksContext, input: { page: number; limit: number }, caller: Caller) {
   const { userId } = requireAccount(caller)
   const total = await countWebhooks(context.database.read, userId)
@@ -29,7 +29,7 @@ export async function listWebhooks(context: WebhooksContext, input: { page: numb
   return { webhooks: rows.map((row) => toWebhook(row, last.get(row.id))), ...toPage(total, input.page, input.limit) }
 }
 
-/** GET /webhooks/<id>: with its newest deliveries, newest first. */
+/** GET /webhooks/<id>: with its latest deliveries, newest first. */
 export async function showWebhook(context: WebhooksContext, { id }: { id: string }, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
@@ -38,7 +38,7 @@ export async function showWebhook(context: WebhooksContext, { id }: { id: string
   return { ...toWebhook(row, jobs[0]), deliveries: shown.map(toDelivery) }
 }
 
-/** How many webhooks a user has. */
+/** The number of a user's webhooks. */
 export async function countWebhooks(db: Pick<Kysely<Tables>, 'selectFrom'>, userId: string): Promise<number> {
   const { count } = await db
     .selectFrom('webhooks')

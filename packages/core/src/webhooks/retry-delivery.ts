@@ -7,8 +7,8 @@ import type { DeliveryPayload } from './events.ts'
 import { toDelivery } from './webhook-form.ts'
 
 /**
- * POST /webhooks/<id>/deliveries/<deliveryId>/retry: a fresh attempt at once, under the same event id. Throws
- * `invalid_transition` for one that is delivered, `conflict` while the webhook is switched off.
+ * POST /webhooks/<id>/deliveries/<deliveryId>/retry: a new attempt at once, with the same event id. Throws
+ * `invalid_transition` for a completed delivery, `conflict` while the webhook is disabled.
  */
 export async function retryDelivery(
   { database, outbox }: WebhooksContext,
@@ -22,11 +22,11 @@ export async function retryDelivery(
     const shown = delivery && (await keepReadable(trx, [{ userId: webhook.user_id, delivery }]))
     if (!job || shown?.length === 0) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
     if (job.state === 'done') {
-      throw new RegistryError('invalid_transition', 'This delivery has arrived; only others can be tried again.')
+      throw new RegistryError('invalid_transition', 'This delivery was already delivered and cannot be retried.')
     }
-    // What is thrown here takes the change back.
+    // An error thrown here rolls the change back.
     if (webhook.active === 0) {
-      throw new RegistryError('conflict', 'The webhook is switched off. Switch it on, then try the delivery again.')
+      throw new RegistryError('conflict', 'The webhook is disabled. Enable it, then retry the delivery.')
     }
     return toDelivery(job)
   })

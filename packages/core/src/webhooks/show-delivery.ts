@@ -6,7 +6,7 @@ import { getOwnWebhook } from './find-webhook.ts'
 import { keepReadable } from './delivery-readers.ts'
 import { toDelivery } from './webhook-form.ts'
 
-/** GET /webhooks/<id>/deliveries/<deliveryId>: with the text that was or will be sent, to the byte. */
+/** GET /webhooks/<id>/deliveries/<deliveryId>: with the exact body that was or will be sent. */
 export async function showDelivery(
   { database, outbox }: WebhooksContext,
   input: { id: string; deliveryId: string },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Of secrets that are base64 of the bytes to sign with (Standard Webhooks, "Signature scheme"). */
+/** Prefix of secrets whose rest is the signing key in base64 (Standard Webhooks, "Signature scheme"). */
 export const standardPrefix = 'whsec_'
 
 /** `X-Service-Signature` (specification, section 5.6): over the raw body, keyed with the bytes of the whole secret. */

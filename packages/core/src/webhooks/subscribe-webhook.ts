@@ -2,7 +2,7 @@ import { appendChange } from '../log/append-change.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** Has a webhook found by its events while it is active, and by none while it is not. */
+/** Stores the subscriptions of an active webhook; removes those of a disabled one. */
 export async function subscribe(
   trx: WriteTransaction,
   { id, user_id, events, active }: Pick<WebhookRow, 'id' | 'user_id' | 'events' | 'active'>,
@@ -13,7 +13,7 @@ export async function subscribe(
   await trx.insertInto('webhook_subscriptions').values(rows).execute()
 }
 
-/** Tells every node that the webhooks of a user changed; who subscribes to what is kept in memory. */
+/** Notifies every node that a user's webhooks changed, since nodes cache subscriptions. */
 export async function announceWebhooks(trx: WriteTransaction, userId: string, at: number): Promise<void> {
   await appendChange(trx, { kind: 'webhooks', subject: userId, at, entries: [] })
 }

@@ -2,7 +2,7 @@ import { includesPlan, planNames, type EventName } from '@skillstead/protocol'
 import { keepCompiled } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
-/** A webhook that is to be told, with its user as a reader of skills. */
+/** A webhook that receives an event, with its user as a reader of skills. */
 export interface Subscriber {
   readonly webhookId: string
   readonly url: string
@@ -15,7 +15,7 @@ export interface Subscriber {
 /** The plans that include webhooks. */
 export const webhookPlans = planNames.filter((plan) => includesPlan(plan, 'pro'))
 
-/** Whether anybody subscribes to an event. Most often nobody does, and this look-up is all that it costs. */
+/** Whether any webhook subscribes to an event. Usually none does, and this look-up is the only cost. */
 export async function hasSubscribers(trx: WriteTransaction, event: EventName): Promise<boolean> {
   return (await selectAny(trx, { event })).length > 0
 }
@@ -36,10 +36,10 @@ export function selectSubscribers(trx: WriteTransaction, event: EventName) {
     .where('u.plan', 'in', webhookPlans)
 }
 
-/** Whether a webhook is about a skill; what is about no skill is everybody's. */
+/** Whether a webhook covers a skill. Events without a skill go to every subscriber. */
 export function isAbout({ skills }: Pick<Subscriber, 'skills'>, fullName: string | undefined): boolean {
   if (skills === null || fullName === undefined) return true
   const owner = fullName.slice(0, fullName.indexOf('/'))
-  // Names hold nothing that JSON writes in another way, so that the list need not be parsed.
+  // JSON escapes no character of these names, so the list need not be parsed.
   return skills.includes(`"${fullName}"`) || skills.includes(`"${owner}/*"`)
 }

@@ -10,7 +10,7 @@ import { getOwnWebhook } from './find-webhook.ts'
 import { announceWebhooks, subscribe } from './subscribe-webhook.ts'
 import { toWebhook } from './webhook-form.ts'
 
-/** How long deliveries are signed with the secret before, too. */
+/** How long deliveries are also signed with the previous secret. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 interface WebhookChanges {
@@ -22,13 +22,14 @@ interface WebhookChanges {
   secret?: string
 }
 
-/** PATCH /webhooks/<id>: what is not said stays as it is. Throws as `createWebhook` does, and `not_found`. */
+/** PATCH /webhooks/<id>: omitted fields are unchanged. Throws as `createWebhook` does, and `not_found`. */
 export async function updateWebhook(context: WebhooksContext, input: WebhookChanges, caller: Caller): Promise<Webhook> {
-  // First whose it is: nobody's name servers are asked for a stranger's webhook.
+  // Check the owner first, so that no DNS query is made for another user's webhook.
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
   const { before, after } = await context.database.writer.write((trx) => storeChanges(context, trx, input, caller))
-  // What waits is sent to the new address in any case; this keeps it within the bounds of its host.
+  // Pending deliveries go to the new URL in any case; this moves them to the queue of its host, with that host's
+  // limits.
   if (after.url !== before.url) await context.outbox.redirect(after.id, toHost(after.url))
   return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
 }
@@ -46,7 +47,7 @@ async function storeChanges(context: WebhooksContext, trx: WriteTransaction, inp
   return { before, after }
 }
 
-/** The columns that come to hold something else. */
+/** The columns that change. */
 function toChanges(before: WebhookRow, input: WebhookChanges, now: number): Partial<WebhookRow> {
   const { url, events, active, skills, secret } = input
   const wanted: Partial<WebhookRow> = {

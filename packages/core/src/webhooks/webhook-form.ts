@@ -3,12 +3,12 @@ import type { JobState, JobView } from '../outbox/outbox.ts'
 import type { WebhookRow } from '../storage/rows-webhooks.ts'
 import type { DeliveryPayload } from './events.ts'
 
-/** Of a delivery, what tells how it went. */
+/** The fields of a delivery that describe its outcome. */
 export type Outcome = Pick<JobView, 'state' | 'attempts' | 'createdAt'>
 
 const statuses: Record<JobState, Delivery['status']> = { pending: 'pending', done: 'delivered', failed: 'failed' }
 
-/** A webhook as its owner sees it, with how its newest delivery went. The secret is no part of it. */
+/** A webhook as its owner sees it, with the outcome of its latest delivery and without the secret. */
 export function toWebhook(row: WebhookRow, last: Outcome | undefined): Webhook {
   return {
     id: row.id,

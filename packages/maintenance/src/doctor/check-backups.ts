@@ -1,7 +1,7 @@
 import { findPartialFiles } from '@skillstead/core/internal'
 import type { Check } from './finding.ts'
 
-/** Copies that were interrupted take room, and are no fault of the registry. */
+/** Interrupted backups take space but are not a fault of the registry. */
 export const backupsCheck: Check = {
   name: 'backups',
   async run({ database, clock }) {
@@ -9,8 +9,8 @@ export const backupsCheck: Check = {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     const detail =
       files.length === 0
-        ? 'No interrupted backup lies about.'
-        : `${files.length} interrupted backups take ${Math.ceil(bytes / 1024 / 1024)} MiB: skillstead gc removes them.`
+        ? 'There are no interrupted backups.'
+        : `${files.length} interrupted backups take ${Math.ceil(bytes / 1024 / 1024)} MiB. skillstead gc removes them.`
     return { ok: true, detail }
   },
 }

@@ -13,25 +13,25 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
-/** What is read at a time; a single file may be larger. */
-const sliceBytesMax = 4 * 1024 * 1024
+/** Bytes read per batch; a single larger file is read on its own. */
+const batchBytesMax = 4 * 1024 * 1024
 
-/** Every stored file, decompressed and hashed. */
+/** Decompresses and hashes every stored file. */
 export const contentsCheck: Check = {
   name: 'contents',
-  async run(registry, tell, faults) {
-    const total = await checkBlobs(registry, faults, tell)
+  async run(registry, report, faults) {
+    const total = await checkBlobs(registry, faults, report)
     await checkSizes(registry, faults)
-    await checkHeld(registry, faults)
+    await checkQuarantined(registry, faults)
     const unused = await countUnused(registry)
-    const also = unused === 0 ? '' : ` ${unused} of them are of no version: skillstead gc removes them.`
-    return faults.toOutcome(`All ${total} contents are what their digests say.${also}`, restoreAdvice)
+    const also = unused === 0 ? '' : ` ${unused} of them are unreferenced: skillstead gc removes them.`
+    return faults.toOutcome(`All ${total} contents match their digests.${also}`, restoreAdvice)
   },
 }
 
-async function checkBlobs({ database }: OperatorContext, faults: Faults, tell: Tell): Promise<number> {
+async function checkBlobs({ database }: OperatorContext, faults: Faults, report: Tell): Promise<number> {
   const total = await countRows(database.read.selectFrom('blobs'))
-  const progress = createProgress(tell, 'contents', total)
+  const progress = createProgress(report, 'contents', total)
   const read = (after: string) =>
     database.read
       .selectFrom('blobs')
@@ -41,9 +41,9 @@ async function checkBlobs({ database }: OperatorContext, faults: Faults, tell: T
       .limit(pageRows)
       .execute()
   for await (const rows of readPages('', read, ({ digest }) => digest)) {
-    for (const digests of toSlices(rows)) {
+    for (const digests of toBatches(rows)) {
       const blobs = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
-      for (const blob of blobs) await checkBlob(blob, `The content ${blob.digest}`, faults)
+      for (const blob of blobs) await checkBlob(blob, `Content ${blob.digest}`, faults)
       progress(digests.length)
       await setImmediate()
     }
@@ -51,29 +51,29 @@ async function checkBlobs({ database }: OperatorContext, faults: Faults, tell: T
   return total
 }
 
-function* toSlices(rows: readonly { digest: string; stored: number }[]): Generator<string[]> {
-  let slice: string[] = []
+function* toBatches(rows: readonly { digest: string; stored: number }[]): Generator<string[]> {
+  let batch: string[] = []
   let bytes = 0
   for (const { digest, stored } of rows) {
-    if (slice.length > 0 && bytes + stored > sliceBytesMax) {
-      yield slice
-      slice = []
+    if (batch.length > 0 && bytes + stored > batchBytesMax) {
+      yield batch
+      batch = []
       bytes = 0
     }
-    slice.push(digest)
+    batch.push(digest)
     bytes += stored
   }
-  yield slice
+  yield batch
 }
 
 async function checkBlob(blob: Blob, name: string, faults: Faults): Promise<void> {
   const bytes = await unpackBlob(blob).catch(() => undefined)
   if (!bytes) return faults.add(`${name} cannot be decompressed.`)
-  if (toDigest(bytes) !== blob.digest) return faults.add(`${name} has other bytes than its digest says.`)
-  if (bytes.length !== blob.size) faults.add(`${name} has ${bytes.length} bytes, and its row says ${blob.size}.`)
+  if (toDigest(bytes) !== blob.digest) return faults.add(`${name} does not match its digest.`)
+  if (bytes.length !== blob.size) faults.add(`${name} has ${bytes.length} bytes, but its row has ${blob.size}.`)
 }
 
-/** What the lists of files say of sizes against the contents themselves. */
+/** Compares the sizes in file lists with those of the contents. */
 async function checkSizes({ database }: OperatorContext, faults: Faults): Promise<void> {
   const rows = await database.read
     .selectFrom('version_files')
@@ -83,12 +83,12 @@ async function checkSizes({ database }: OperatorContext, faults: Faults): Promis
     .limit(100)
     .execute()
   for (const { version_id, path, size, stored } of rows) {
-    faults.add(`The list of files of version ${version_id} gives ${path} ${size} bytes, and it has ${stored}.`)
+    faults.add(`The file list of version ${version_id} has ${size} bytes for ${path}, which has ${stored}.`)
   }
 }
 
-/** The files of versions that wait for an administrator lie apart. */
-async function checkHeld({ database }: OperatorContext, faults: Faults): Promise<void> {
+/** The files of quarantined versions are stored separately. */
+async function checkQuarantined({ database }: OperatorContext, faults: Faults): Promise<void> {
   const quarantined = await database.read
     .selectFrom('held_versions')
     .select(['id', 'full_name'])
@@ -96,8 +96,8 @@ async function checkHeld({ database }: OperatorContext, faults: Faults): Promise
     .execute()
   for (const { id, full_name } of quarantined) {
     const files = await database.read.selectFrom('held_files').selectAll().where('held_id', '=', id).execute()
-    if (files.length === 0) faults.add(`The version of ${full_name} that waits for an administrator has no files.`)
-    for (const file of files) await checkBlob(file, `${file.path} of the waiting version of ${full_name}`, faults)
+    if (files.length === 0) faults.add(`The quarantined version of ${full_name} has no files.`)
+    for (const file of files) await checkBlob(file, `${file.path} of the quarantined version of ${full_name}`, faults)
     await setImmediate()
   }
 }

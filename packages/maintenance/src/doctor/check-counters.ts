@@ -8,7 +8,7 @@ import {
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check, type Faults } from './finding.ts'
 
-/** Counters that are kept beside what they count, as what they are to be. */
+/** Stored counters, with queries for their correct values. */
 const counters: readonly {
   readonly table: 'skills' | 'requests' | 'agents' | 'agent_reviews'
   readonly name: string
@@ -63,7 +63,7 @@ const counters: readonly {
 const rowsMax = 100
 const pageRows = 500
 
-/** What is counted against what it counts. Downloads are not among it: nothing is kept of each. */
+/** Compares counters with the counted rows. Downloads cannot be checked, since single downloads are not stored. */
 export const countersCheck: Check = {
   name: 'counters',
   async run({ database }, _tell, faults) {
@@ -73,11 +73,13 @@ export const countersCheck: Check = {
         select ${sql.ref(name)} as subject, ${sql.ref(column)} as stored, ${right} as counted from ${sql.table(table)}
         where ${sql.ref(column)} <> ${right} limit ${sql.lit(rowsMax)}`.execute(database.read)
       for (const { subject, stored, counted } of rows) {
-        faults.add(`${subject} is said to have ${stored} ${what}, and has ${counted}.`)
+        faults.add(`The stored number of ${what} of ${subject} is ${stored}; the correct number is ${counted}.`)
       }
     }
     await checkTrust(database, faults)
-    return faults.toOutcome('Stars, installs, votes and reviews are counted right.', repairAdvice, { repairable: true })
+    return faults.toOutcome('All counters of stars, installs, votes and reviews are correct.', repairAdvice, {
+      repairable: true,
+    })
   },
   async repair({ database }) {
     await database.writer.write(async (trx) => {
@@ -94,7 +96,7 @@ export const countersCheck: Check = {
   },
 }
 
-/** Read where it is written: an agent may do something between the two. */
+/** Read in the writing transaction: the agent may act between a read and a write. */
 async function repairTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
   for (const agent of await selectAgents(trx).where('id', 'in', ids).execute()) {
     const trust_score = toTrustScore(agent)
@@ -107,7 +109,7 @@ async function checkTrust(database: OperatorContext['database'], faults: Faults)
     for (const agent of agents) {
       const right = toTrustScore(agent)
       if (agent.trust_score === right) continue
-      faults.add(`The agent ${agent.agent_key} has the trust ${agent.trust_score}, and its deeds make ${right}.`)
+      faults.add(`The stored trust score of ${agent.agent_key} is ${agent.trust_score}; the correct score is ${right}.`)
     }
   }
 }

@@ -3,7 +3,7 @@ import { noticeMovedTexts, type Tables } from '@skillstead/core/internal'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
 import { describeDatabase } from './quick-checks.ts'
 
-/** The database's own look at itself: pages and indexes, and that nothing refers to what is not there. */
+/** The database's own check: pages and indexes, and rows that refer to missing rows. */
 export const databaseCheck: Check = {
   name: 'database',
   async run({ database }, _tell, faults) {
@@ -13,7 +13,7 @@ export const databaseCheck: Check = {
   },
 }
 
-/** Beyond so many the file is lost anyway. */
+/** With more problems than this, the file is lost anyway. */
 const problemsMax = 20
 
 async function findSqliteFaults(db: Kysely<Tables>, faults: Faults): Promise<void> {
@@ -24,14 +24,14 @@ async function findSqliteFaults(db: Kysely<Tables>, faults: Faults): Promise<voi
     db,
   )
   for (const { table, parent } of orphans.rows) {
-    faults.add(`A row of ${table} refers to a row of ${parent} that is not there.`)
+    faults.add(`A row of ${table} refers to a missing row of ${parent}.`)
   }
 }
 
 async function findPostgresFaults(db: Kysely<Tables>, faults: Faults): Promise<void> {
   const invalid = await sql<{ name: string }>`select indexrelid::regclass::text as name from pg_index
     where not (indisvalid and indisready)`.execute(db)
-  for (const { name } of invalid.rows) faults.add(`The index ${name} is not valid; run REINDEX INDEX ${name}.`)
+  for (const { name } of invalid.rows) faults.add(`The index ${name} is invalid; run REINDEX INDEX ${name}.`)
   await findOrphans(db, faults)
   await findBrokenIndexes(db, faults)
 }
@@ -43,7 +43,7 @@ interface ForeignKey {
   readonly parent_column: string
 }
 
-/** PostgreSQL holds to its foreign keys, unless somebody switched their triggers off. */
+/** PostgreSQL enforces foreign keys, unless their triggers were disabled. */
 async function findOrphans(db: Kysely<Tables>, faults: Faults): Promise<void> {
   const keys = await sql<ForeignKey>`select conrelid::regclass::text as child, c.attname as child_column,
       confrelid::regclass::text as parent, p.attname as parent_column
@@ -58,11 +58,11 @@ async function findOrphans(db: Kysely<Tables>, faults: Faults): Promise<void> {
       where ${column} is not null and not exists (
         select 1 from ${sql.table(parent)} as p where ${sql.ref(`p.${parent_column}`)} = ${column})`.execute(db)
     const n = rows[0]!.n
-    if (n > 0) faults.add(`${n} rows of ${child} refer to rows of ${parent} that are not there.`)
+    if (n > 0) faults.add(`${n} rows of ${child} refer to missing rows of ${parent}.`)
   }
 }
 
-/** With the extension amcheck each B-tree is read through; without it nothing can be asked. */
+/** Reads each B-tree with the extension amcheck; without the extension, this check is skipped. */
 async function findBrokenIndexes(db: Kysely<Tables>, faults: Faults): Promise<void> {
   const { rows: extensions } = await sql`select 1 from pg_extension where extname = 'amcheck'`.execute(db)
   if (extensions.length === 0) return

@@ -19,12 +19,12 @@ import { repairAdvice, type Check } from './finding.ts'
 
 const pageRows = 100
 
-/** The public forms of skills, which are stored whole, against the rows that they are made from. */
+/** Compares the stored public forms of skills with the rows they are derived from. */
 export const documentsCheck: Check = {
   name: 'documents',
-  async run({ database }, tell, faults) {
+  async run({ database }, report, faults) {
     const total = await countRows(database.read.selectFrom('skills'))
-    const progress = createProgress(tell, 'skills', total)
+    const progress = createProgress(report, 'skills', total)
     for await (const skills of readSkills(database)) {
       for (const skill of skills) {
         const problem = await findLastingProblem(database.read, skill)
@@ -32,7 +32,7 @@ export const documentsCheck: Check = {
       }
       progress(skills.length)
     }
-    return faults.toOutcome(`The public forms of all ${total} skills are right.`, repairAdvice, { repairable: true })
+    return faults.toOutcome(`The public forms of all ${total} skills are correct.`, repairAdvice, { repairable: true })
   },
   async repair({ database }) {
     for await (const skills of readSkills(database)) {
@@ -52,17 +52,17 @@ function readSkills({ read }: OperatorContext['database']) {
   return readPages(0, page, ({ num }) => num)
 }
 
-/** So often a skill is looked at again that changed between its rows. */
-const looksMax = 20
+/** How often a skill that changed between reads is read again. */
+const readsMax = 20
 
 async function findLastingProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
-  let looked = skill
-  let problem = await findProblem(db, looked)
-  for (let looks = 1; problem && looks < looksMax; looks += 1) {
+  let current = skill
+  let problem = await findProblem(db, current)
+  for (let reads = 1; problem && reads < readsMax; reads += 1) {
     const now = await db.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
-    if (now.revision === looked.revision) return problem
-    looked = now
-    problem = await findProblem(db, looked)
+    if (now.revision === current.revision) return problem
+    current = now
+    problem = await findProblem(db, current)
   }
   return problem
 }
@@ -70,16 +70,16 @@ async function findLastingProblem(db: Kysely<Tables>, skill: SkillRow): Promise<
 async function findProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
   const row = await db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skill.id).executeTakeFirst()
   if (!row) return `The public form of ${skill.full_name} is missing.`
-  if (row.revision !== skill.revision) return `The public form of ${skill.full_name} is not of its last change.`
+  if (row.revision !== skill.revision) return `The public form of ${skill.full_name} is not that of its last change.`
   const { document, columns } = await compute(db, skill)
-  if (!isSame(row.document, document)) return `The public form of ${skill.full_name} is not what its rows say.`
+  if (!isSame(row.document, document)) return `The public form of ${skill.full_name} differs from its rows.`
   const wrong = Object.entries(columns).find(([column, value]) => skill[column as keyof typeof columns] !== value)
-  return wrong && `The row of ${skill.full_name} has another ${wrong[0]} than its latest version.`
+  return wrong && `The row of ${skill.full_name} and its latest version differ in ${wrong[0]}.`
 }
 
 /**
- * By what it says: a program of another time wrote the fields in another order, and not those that it did not know; the
- * time of a sync is no content.
+ * Compares content: other releases wrote the fields in another order, or without newer fields. The time of a sync is
+ * ignored.
  */
 function isSame(stored: string, computed: string): boolean {
   if (stored === computed) return true
@@ -96,7 +96,10 @@ function parse(document: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The public form of a skill, and the columns of its row that follow from the latest version, from all that is stored. */
+/**
+ * Computes the public form of a skill, and the columns of its row that depend on the latest version, from all stored
+ * rows.
+ */
 async function compute(db: Kysely<Tables>, skill: SkillRow) {
   const versions = await selectVersions(db, { skillId: skill.id })
   const row = versions.find(({ yanked }) => yanked === 0)

@@ -18,29 +18,31 @@ import { restoreAdvice, type Check, type Faults } from './finding.ts'
 const pageRows = 100
 
 /**
- * What the public log said of versions, and cannot take back, against their rows: a row that was changed in the database
- * itself, behind the registry's back, is found by it.
+ * Compares versions with their entries in the append-only public log: finds rows that were changed directly in the
+ * database.
  */
 export const entriesCheck: Check = {
   name: 'entries',
-  async run({ database }, tell, faults) {
-    const versions = await checkVersions(database, faults, tell)
-    const entries = await checkEntries(database, faults, tell)
-    return faults.toOutcome(`${versions} versions and ${entries} entries of the log say the same.`, restoreAdvice)
+  async run({ database }, report, faults) {
+    const versions = await checkVersions(database, faults, report)
+    const entries = await checkEntries(database, faults, report)
+    return faults.toOutcome(`${versions} versions and ${entries} log entries match.`, restoreAdvice)
   },
 }
 
 type Database = OperatorContext['database']
 
-/** What an entry says of a version that its row has too. What administrators and owners set later is not among it. */
+/**
+ * Fields of an entry that the version's row also has, without those that administrators and owners can change later.
+ */
 const compared = [
   ...(['size', 'files', 'displayName', 'description', 'license', 'keywords', 'changelog', 'portable'] as const),
   ...(['publishedAt', 'publisher'] as const),
 ] as const
 
-async function checkVersions(database: Database, faults: Faults, tell: Tell): Promise<number> {
+async function checkVersions(database: Database, faults: Faults, report: Tell): Promise<number> {
   const total = await countRows(database.read.selectFrom('versions'))
-  const progress = createProgress(tell, 'versions', total)
+  const progress = createProgress(report, 'versions', total)
   for await (const page of readPages(
     '',
     (after) => readVersions(database, after),
@@ -51,9 +53,9 @@ async function checkVersions(database: Database, faults: Faults, tell: Tell): Pr
       database.read,
       shown.map(({ version }) => version.id),
     )
-    const told = await readTold(database, shown.map(toSubject))
+    const logged = await readLogged(database, shown.map(toSubject))
     for (const one of shown) {
-      const problem = findProblem(one, told.get(toSubject(one)) ?? [], files.get(one.version.id) ?? [])
+      const problem = findProblem(one, logged.get(toSubject(one)) ?? [], files.get(one.version.id) ?? [])
       if (problem) faults.add(problem)
     }
     progress(page.length)
@@ -78,7 +80,7 @@ async function readVersions({ read }: Database, after: string): Promise<Stored[]
   const ids = [...new Set(versions.map(({ skill_id }) => skill_id))]
   const skills = await read.selectFrom('skills').selectAll().where('id', 'in', ids).execute()
   const byId = new Map(skills.map((skill) => [skill.id, skill]))
-  // One without its skill is told of by the database's own look.
+  // A version without its skill is reported by the database check.
   return versions.flatMap((version) => {
     const skill = byId.get(version.skill_id)
     return skill ? [{ version, skill }] : []
@@ -89,14 +91,14 @@ function toSubject({ version, skill }: Stored): string {
   return `${skill.full_name}@${version.version}`
 }
 
-interface Told {
+interface LoggedEntry {
   readonly seq: number
   readonly type: string
   readonly digest: string | null
   readonly data: Record<string, unknown>
 }
 
-async function readTold({ read }: Database, subjects: readonly string[]): Promise<Map<string, Told[]>> {
+async function readLogged({ read }: Database, subjects: readonly string[]): Promise<Map<string, LoggedEntry[]>> {
   if (subjects.length === 0) return new Map()
   const rows = await read
     .selectFrom('log')
@@ -105,36 +107,39 @@ async function readTold({ read }: Database, subjects: readonly string[]): Promis
     .where('type', 'in', ['version', 'yank'])
     .orderBy('seq')
     .execute()
-  const told = rows.map(({ entry, ...row }) => ({ ...row, data: (JSON.parse(entry) as Pick<Told, 'data'>).data }))
-  return Map.groupBy(told, ({ subject }) => subject)
+  const logged = rows.map(({ entry, ...row }) => ({
+    ...row,
+    data: (JSON.parse(entry) as Pick<LoggedEntry, 'data'>).data,
+  }))
+  return Map.groupBy(logged, ({ subject }) => subject)
 }
 
-function findProblem(stored: Stored, told: readonly Told[], files: readonly FileRow[]): string | undefined {
+function findProblem(stored: Stored, logged: readonly LoggedEntry[], files: readonly FileRow[]): string | undefined {
   const { skill, version } = stored
   const subject = toSubject(stored)
-  const entry = told.findLast(({ type }) => type === 'version')
-  if (!entry) return `${subject} is public, and the log has no entry of it.`
-  if (entry.digest !== version.digest) return `${subject} has another digest than entry ${entry.seq} of the log says.`
-  if (told.at(-1)!.data['yanked'] !== (version.yanked === 1)) {
-    return `${subject} is ${version.yanked ? '' : 'not '}yanked, and entry ${told.at(-1)!.seq} of the log says otherwise.`
+  const entry = logged.findLast(({ type }) => type === 'version')
+  if (!entry) return `${subject} is public but has no entry in the log.`
+  if (entry.digest !== version.digest) return `${subject} and entry ${entry.seq} of the log differ in the digest.`
+  if (logged.at(-1)!.data['yanked'] !== (version.yanked === 1)) {
+    return `${subject} is ${version.yanked ? '' : 'not '}yanked, unlike in entry ${logged.at(-1)!.seq} of the log.`
   }
-  // What an upstream says is said on as it stands there.
+  // Entries of mirrored skills are relayed as the upstream wrote them.
   if (skill.origin_kind === 'mirror') return undefined
   const metadata = JSON.parse(version.metadata) as VersionMetadata
   const { data } = toVersionEntry(skill, version, { metadata, files }, true)
   const wrong = compared.find((field) => !isCut(entry, field) && !isDeepStrictEqual(data[field], entry.data[field]))
-  return wrong && `${subject} has another ${wrong} than entry ${entry.seq} of the log says.`
+  return wrong && `${subject} and entry ${entry.seq} of the log differ in ${wrong}.`
 }
 
-/** Entries that would be too long are shortened, and those from before the log was a tree without saying so. */
-function isCut({ data }: Told, field: string): boolean {
+/** Entries that would be too long are shortened; those from before the log became a tree do not mark it. */
+function isCut({ data }: LoggedEntry, field: string): boolean {
   return ((data['cut'] as string[] | undefined) ?? []).includes(field) || (data['files'] === null && field !== 'size')
 }
 
-/** Versions that the log tells of, and that are gone: versions never go. */
-async function checkEntries(database: Database, faults: Faults, tell: Tell): Promise<number> {
+/** Finds versions in the log that are missing from the database. Versions are never deleted. */
+async function checkEntries(database: Database, faults: Faults, report: Tell): Promise<number> {
   const total = await countRows(database.read.selectFrom('log'))
-  const progress = createProgress(tell, 'entries', total)
+  const progress = createProgress(report, 'entries', total)
   for await (const page of readPages(
     0,
     (after) => readEntries(database, after),
@@ -144,7 +149,7 @@ async function checkEntries(database: Database, faults: Faults, tell: Tell): Pro
     const there = await readThere(database, entries)
     for (const { seq, subject, digest, entry } of entries) {
       if (!there.has(toKey({ ...parseEntry(entry), digest }))) {
-        faults.add(`The log's entry ${seq} is of ${subject}, which is not there with that content.`)
+        faults.add(`Entry ${seq} of the log is of ${subject}, which is missing or has other content.`)
       }
     }
     progress(page.length)
@@ -164,7 +169,7 @@ function readEntries({ read }: Database, after: number) {
 
 type Entry = Awaited<ReturnType<typeof readEntries>>[number]
 
-/** A mirrored skill may go by another id now, so versions are known by what they hold and are called. */
+/** A mirrored skill may have another id now, so versions are matched by digest and name. */
 async function readThere({ read }: Database, entries: readonly Entry[]): Promise<Set<string>> {
   if (entries.length === 0) return new Set()
   const rows = await read

@@ -5,57 +5,57 @@ type Query = RawBuilder<{ subject: string | number | null }>
 
 const rowsMax = 100
 
-/** What belongs together without a foreign key that says so, as queries for what does not. */
-const rules: readonly { readonly find: Query; readonly tell: (subject: string) => string }[] = [
+/** Consistency rules that no foreign key enforces, as queries that find violations. */
+const rules: readonly { readonly find: Query; readonly toFault: (subject: string) => string }[] = [
   {
     find: sql`select full_name as subject from skills where full_name <> owner || '/' || name`,
-    tell: (skill) => `The skill ${skill} has a full name that is not its owner's and its own.`,
+    toFault: (skill) => `The skill ${skill} has a full name that differs from its owner and name.`,
   },
   {
     find: sql`select full_name as subject from skills join users on users.id = owner_id where owner <> username`,
-    tell: (skill) => `The skill ${skill} names another owner than the user whose it is.`,
+    toFault: (skill) => `The skill ${skill} has an owner name that differs from its owner's username.`,
   },
   {
     find: sql`select slug as subject from packs join users on users.id = curator_id where curator <> username`,
-    tell: (pack) => `The pack ${pack} names another curator than the user whose it is.`,
+    toFault: (pack) => `The pack ${pack} has a curator name that differs from its curator's username.`,
   },
   {
     find: sql`select full_name as subject from skills where latest_version <> '' and not exists (
       select 1 from versions where skill_id = skills.id and version = latest_version and yanked = 0)`,
-    tell: (skill) => `The latest version of ${skill} is not there, or yanked.`,
+    toFault: (skill) => `The latest version of ${skill} is missing or yanked.`,
   },
   {
     find: sql`select full_name as subject from skills where latest_version = '' and exists (
       select 1 from versions where skill_id = skills.id and yanked = 0)`,
-    tell: (skill) => `The skill ${skill} has versions, and none of them is its latest.`,
+    toFault: (skill) => `The skill ${skill} has versions but no latest version.`,
   },
   {
     find: sql`select holders.name as subject from holders join skills on skills.id = skill_id
       where holders.name <> skills.name and origin_kind in ('local', 'import')`,
-    tell: (name) => `The short name ${name} is held by a skill of another name.`,
+    toFault: (name) => `The short name ${name} is held by a skill of another name.`,
   },
   {
     find: sql`select full_name as subject from skills where origin_kind in ('local', 'import') and visibility = 'public'
       and state = 'live' and stub = 0 and not exists (select 1 from holders where holders.name = skills.name)`,
-    tell: (skill) => `${skill} is public, and nobody holds its short name.`,
+    toFault: (skill) => `${skill} is public, but no skill holds its short name.`,
   },
   {
     find: sql`select full_name as subject from skills where holds_name <> (
       select count(*) from holders where holders.name = skills.name and skill_id = skills.id)`,
-    tell: (skill) => `The name of ${skill} in answers contradicts who holds its short name.`,
+    toFault: (skill) => `The stored name of ${skill} contradicts the holder of its short name.`,
   },
   {
     find: sql`select full_name as subject from aliases where exists (
       select 1 from skills where skills.full_name = aliases.full_name and skills.id <> aliases.skill_id)`,
-    tell: (name) => `The earlier name ${name} of one skill is the name of another one.`,
+    toFault: (name) => `The former name ${name} of one skill is the name of another one.`,
   },
   {
     find: sql`select change_seq as subject from heads where change_seq < (select coalesce(max(seq), 0) from changes)`,
-    tell: (seq) => `There are changes beyond ${seq}, which is said to be the last.`,
+    toFault: (seq) => `There are changes after ${seq}, which is stored as the last.`,
   },
   {
     find: sql`select count(*) as subject from heads having count(*) <> 1`,
-    tell: (count) => `There are ${count} heads of the changes and the log, and there must be one.`,
+    toFault: (count) => `The table of heads has ${count} rows instead of one.`,
   },
 ]
 
@@ -63,10 +63,10 @@ const rules: readonly { readonly find: Query; readonly tell: (subject: string) =
 export const namesCheck: Check = {
   name: 'names',
   async run({ database }, _tell, faults) {
-    for (const { find, tell } of rules) {
+    for (const { find, toFault } of rules) {
       const { rows } = await sql<{ subject: string | number }>`${find} limit ${sql.lit(rowsMax)}`.execute(database.read)
-      for (const { subject } of rows) faults.add(tell(String(subject)))
+      for (const { subject } of rows) faults.add(toFault(String(subject)))
     }
-    return faults.toOutcome('Names, owners and latest versions belong together.', restoreAdvice)
+    return faults.toOutcome('Names, owners and latest versions are consistent.', restoreAdvice)
   },
 }

@@ -3,7 +3,7 @@ import { type Check, type Faults } from './finding.ts'
 
 const pageRows = 500
 
-/** What is overdue is no fault of the database: no node may have run for a while. What cannot be read is one. */
+/** Overdue jobs are not a fault: no node may have run for a while. Jobs that cannot be parsed are. */
 export const outboxCheck: Check = {
   name: 'outbox',
   async run(registry, _tell, faults) {
@@ -36,7 +36,7 @@ async function findUnreadable({ database }: OperatorContext, faults: Faults): Pr
       .execute()
   for await (const rows of readPages('', read, ({ id }) => id)) {
     for (const { id, topic, payload, attempt_log } of rows) {
-      if (!isJson(payload) || !isJson(attempt_log)) faults.add(`The row ${id} of ${topic} in the outbox is no JSON.`)
+      if (!isJson(payload) || !isJson(attempt_log)) faults.add(`Row ${id} of ${topic} in the outbox is not valid JSON.`)
     }
   }
 }

@@ -33,7 +33,7 @@ const quickChecks: readonly Check[] = [
   outboxCheck,
 ]
 
-/** Everything that is stored against everything that it follows from. */
+/** Compares everything stored with the data it is derived from. */
 const deepChecks: readonly Check[] = [
   databaseCheck,
   diskCheck,
@@ -53,46 +53,43 @@ const deepChecks: readonly Check[] = [
 ]
 
 interface CheckOptions {
-  /** Reads everything that is stored, and computes anew what can be; takes minutes for a large registry. */
+  /** Read and verify all stored data. Takes minutes for a large registry. */
   readonly deep?: boolean
-  /** Told what is looked at, and how far that is. */
-  readonly tell?: Tell
+  /** Called with the name and progress of each check. */
+  readonly report?: Tell
 }
 
-/** Looks at what can be wrong with a registry without changing anything. */
+/** Checks a registry without changing anything. */
 export async function checkRegistry(registry: Registry, options: CheckOptions = {}): Promise<Finding[]> {
-  const { deep = false, tell = () => {} } = options
+  const { deep = false, report = () => {} } = options
   const findings: Finding[] = []
   const extensionChecks = registry.extensions.flatMap(({ checks = [] }) => checks.map(toCheck))
   for (const check of deep ? [...deepChecks, ...extensionChecks, backupsCheck] : quickChecks) {
-    findings.push(await runCheck(check, registry, (line) => tell(`${check.name}: ${line}`)))
+    findings.push(await runCheck(check, registry, (line) => report(`${check.name}: ${line}`)))
   }
   return findings
 }
 
-/**
- * What a look finds, and a second one finds again: a node that goes on meanwhile may change something between two rows
- * that are compared.
- */
-async function runCheck(check: Check, registry: Registry, tell: Tell): Promise<Finding> {
+/** Reports only faults that a second run confirms: a running node may change rows between two reads of a comparison. */
+async function runCheck(check: Check, registry: Registry, report: Tell): Promise<Finding> {
   const faults = new Faults()
-  const found = await look(check, registry, tell, faults)
+  const found = await attempt(check, registry, report, faults)
   if (found.ok) return found
-  return look(check, registry, tell, faults.isEmpty ? new Faults() : new Faults(faults))
+  return attempt(check, registry, report, faults.isEmpty ? new Faults() : new Faults(faults))
 }
 
-/** A look that breaks off over what it looks at is a finding too, and the next one goes on. */
-async function look(check: Check, registry: Registry, tell: Tell, faults: Faults): Promise<Finding> {
+/** A check that throws is reported as a finding, and the next check runs. */
+async function attempt(check: Check, registry: Registry, report: Tell, faults: Faults): Promise<Finding> {
   try {
-    return { name: check.name, ...(await check.run(registry, tell, faults)) }
+    return { name: check.name, ...(await check.run(registry, report, faults)) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     const repairable = check.repair ? { repairable: true as const } : {}
-    return { name: check.name, ok: false, detail: `It cannot be read: ${reason}. ${restoreAdvice}`, ...repairable }
+    return { name: check.name, ok: false, detail: `The check failed: ${reason}. ${restoreAdvice}`, ...repairable }
   }
 }
 
-/** Puts right those findings of {@link checkRegistry} that are `repairable`: what they are about is computed anew. */
+/** Repairs the findings of {@link checkRegistry} that are `repairable`, by rebuilding the derived data. */
 export async function repairRegistry(registry: Registry, findings: readonly Finding[]): Promise<void> {
   const wanted = new Set(findings.filter(({ ok, repairable }) => !ok && repairable).map(({ name }) => name))
   const checks = [...deepChecks, ...quickChecks].filter(({ name, repair }) => repair && wanted.has(name))

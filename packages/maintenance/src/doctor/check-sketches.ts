@@ -15,19 +15,20 @@ import { repairAdvice, type Check } from './finding.ts'
 
 const pageRows = 100
 
-/** What is kept of every version's text to find copies, against the texts themselves. */
+/** Compares the copy check's sketches with the texts of all versions. */
 export const sketchesCheck: Check = {
   name: 'sketches',
-  async run(registry, tell, faults) {
+  async run(registry, report, faults) {
     const { database } = registry
     const waiting = await database.read
       .selectFrom('meta')
       .select('key')
       .where('key', '=', 'copies.sketched')
       .executeTakeFirst()
-    if (waiting) return { ok: true, detail: 'The texts of versions wait to be compared: a node does it while it runs.' }
+    if (waiting)
+      return { ok: true, detail: 'Some sketches are pending. A running node creates them in the background.' }
     const total = await countRows(database.read.selectFrom('versions'))
-    const progress = createProgress(tell, 'versions', total)
+    const progress = createProgress(report, 'versions', total)
     for await (const rows of readPages(
       '',
       (after) => readVersions(database, after),
@@ -44,7 +45,7 @@ export const sketchesCheck: Check = {
       }
       progress(rows.length)
     }
-    return faults.toOutcome(`The texts of all ${total} versions are known to the copy check.`, repairAdvice, {
+    return faults.toOutcome(`The copy check has sketches of all ${total} versions.`, repairAdvice, {
       repairable: true,
     })
   },
@@ -72,12 +73,12 @@ async function findProblem(
   digest: string | undefined,
 ): Promise<string | undefined> {
   const name = `${row.full_name}@${row.version}`
-  if (row.shingles === null) return `The copy check does not know ${name}.`
+  if (row.shingles === null) return `The copy check has no sketch of ${name}.`
   const sketch = digest === undefined ? undefined : await readSketch(context, digest)
-  // What is missing or damaged is told of by the looks at that.
+  // Missing or damaged content is reported by the contents check.
   if (!sketch) return undefined
-  if (sketch.shingleCount !== row.shingles) return `The copy check knows another text of ${name}.`
-  return (await isKnown(context, row.num, sketch)) ? undefined : `The copy check lacks a part of ${name}.`
+  if (sketch.shingleCount !== row.shingles) return `The copy check has a sketch of another text for ${name}.`
+  return (await isKnown(context, row.num, sketch)) ? undefined : `The copy check's sketch of ${name} is incomplete.`
 }
 
 async function readSketch({ database }: OperatorContext, digest: string): Promise<Sketch | undefined> {
@@ -85,7 +86,7 @@ async function readSketch({ database }: OperatorContext, digest: string): Promis
   return bytes && toSketch(bytes)
 }
 
-/** What many skills say is kept of the first alone. */
+/** Shingles of very many skills are stored only for the first ones. */
 async function isKnown({ copies, database }: OperatorContext, num: number, { kept }: Sketch): Promise<boolean> {
   const found = new Set((await copies.findHolders(kept, [num])).map(({ shingle }) => shingle))
   const lacking = kept.filter((shingle) => !found.has(shingle))

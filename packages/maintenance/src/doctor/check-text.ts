@@ -13,15 +13,15 @@ import { repairAdvice, type Check } from './finding.ts'
 
 const pageRows = 500
 
-/** The words of every skill in the full-text index against those of its row. */
+/** Compares the words of every skill in the full-text index with its row. */
 export const textCheck: Check = {
   name: 'text',
-  async run({ database }, tell, faults) {
-    tell('reading the full-text index')
+  async run({ database }, report, faults) {
+    report('reading the full-text index')
     const { missing, wrong, strange, total } = await findWrongTexts(database, readTexts(database))
     for (const name of missing) faults.add(`${name} is not in the full-text index.`)
-    for (const name of wrong) faults.add(`The full-text index has other words of ${name} than its row.`)
-    for (const num of strange) faults.add(`The full-text index has a skill ${num} that there is not.`)
+    for (const name of wrong) faults.add(`The full-text index and the row of ${name} differ.`)
+    for (const num of strange) faults.add(`The full-text index has a skill ${num} that does not exist.`)
     return faults.toOutcome(`The full-text index has the words of all ${total} skills.`, repairAdvice, {
       repairable: true,
     })
@@ -29,13 +29,13 @@ export const textCheck: Check = {
   repair: repairText,
 }
 
-/** Makes the full-text index anew. */
+/** Rebuilds the full-text index. */
 export async function repairText({ database }: Registry): Promise<void> {
   const { writer, dialect } = database
   await writer.write((trx) => clearTexts(trx, dialect))
   for (let after: number | undefined = 0; after !== undefined;) {
     const last: number = after
-    // Read where they are written: a node that goes on meanwhile may change them between the two.
+    // Read in the writing transaction: a running node may change the rows between a read and a write.
     after = await writer.write(
       async (trx) => {
         const texts = await readPage(trx, last)
@@ -56,7 +56,7 @@ function readTexts({ read }: OperatorContext['database']): AsyncGenerator<Number
   )
 }
 
-/** What the index is to hold: everything but what was withdrawn. */
+/** The texts that the index should contain: of all skills except withdrawn ones. */
 async function readPage(db: OperatorContext['database']['read'], after: number): Promise<NumberedText[]> {
   const columns = [
     ...(['num', 'full_name', 'name', 'owner', 'display_name', 'keywords', 'description'] as const),

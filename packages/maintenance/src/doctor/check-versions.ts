@@ -15,19 +15,19 @@ const pageRows = 200
 
 type Db = OperatorContext['database']['read']
 
-/** The digest and size of every version, computed anew from the list of its files. */
+/** Recomputes the digest and size of every version from its file list. */
 export const versionsCheck: Check = {
   name: 'versions',
-  async run({ database }, tell, faults) {
-    const total = await checkVersions(database.read, faults, tell)
-    return faults.toOutcome(`All ${total} versions are what their digests say.`, restoreAdvice)
+  async run({ database }, report, faults) {
+    const total = await checkVersions(database.read, faults, report)
+    return faults.toOutcome(`All ${total} versions match their digests.`, restoreAdvice)
   },
 }
 
-/** Looks at every version; answers how many there are. */
-export async function checkVersions(db: Db, faults: Faults, tell: Tell = () => {}): Promise<number> {
+/** Checks every version; returns the number of versions. */
+export async function checkVersions(db: Db, faults: Faults, report: Tell = () => {}): Promise<number> {
   const total = await countRows(db.selectFrom('versions'))
-  const progress = createProgress(tell, 'versions', total)
+  const progress = createProgress(report, 'versions', total)
   for await (const rows of readPages(
     '',
     (after) => readVersions(db, after),
@@ -58,8 +58,8 @@ function readVersions(db: Db, after: string) {
 
 function checkVersion({ full_name, version, digest, size }: Row, files: readonly FileRow[], faults: Faults): void {
   const name = `${full_name}@${version}`
-  if (!files.some(({ path }) => path === 'SKILL.md')) return faults.add(`${name} has no SKILL.md in its list of files.`)
-  if (toDigest(toManifest(files)) !== digest) return faults.add(`${name} has other files than its digest says.`)
+  if (!files.some(({ path }) => path === 'SKILL.md')) return faults.add(`${name} has no SKILL.md in its file list.`)
+  if (toDigest(toManifest(files)) !== digest) return faults.add(`The file list of ${name} does not match its digest.`)
   const bytes = files.reduce((sum, file) => sum + file.size, 0)
-  if (bytes !== size) faults.add(`${name} has ${bytes} bytes, and its row says ${size}.`)
+  if (bytes !== size) faults.add(`${name} has ${bytes} bytes, but its row has ${size}.`)
 }

@@ -1,61 +1,61 @@
 import type { Registry, Tell } from '@skillstead/core/internal'
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string
   readonly ok: boolean
   /** A sentence for the operator. */
   readonly detail: string
-  /** Whether `doctor --repair` puts it right: what is wrong can be computed anew from what is not. */
+  /** Whether `doctor --repair` can fix it, by rebuilding derived data. */
   readonly repairable?: true
 }
 
-/** What came of a look, before it has its name. */
+/** The result of a check, without its name. */
 export type Outcome = Omit<Finding, 'name'>
 
-/** One look at a registry, and how what it finds is put right where that can be computed. */
+/** A check of a registry, and its repair if the data can be rebuilt. */
 export interface Check {
   readonly name: string
-  run(registry: Registry, tell: Tell, faults: Faults): Promise<Outcome>
+  run(registry: Registry, report: Tell, faults: Faults): Promise<Outcome>
   repair?(registry: Registry): Promise<void>
 }
 
-/** How many faults of one kind are spelt out. */
-const toldMax = 3
-/** More than so many of a kind are not counted. */
-const keptMax = 10_000
+/** The number of faults of one kind that are reported in full. */
+const reportedMax = 3
+/** The number of faults of one kind that are counted. */
+const countedMax = 10_000
 
-/** Faults as they are found: the first are told, the others counted. */
+/** Collects faults: the first are reported, the others only counted. */
 export class Faults {
   readonly #sentences = new Set<string>()
-  readonly #believed: ReadonlySet<string> | undefined
+  readonly #confirmed: ReadonlySet<string> | undefined
 
-  /** `confirming`: what another look found; nothing else is taken for a fault. */
+  /** `confirming`: the faults of an earlier run. Others are ignored. */
   constructor(confirming?: Faults) {
-    this.#believed = confirming && confirming.#sentences
+    this.#confirmed = confirming && confirming.#sentences
   }
 
   /** A whole sentence. */
   add(sentence: string): void {
-    const isBelieved = this.#believed?.has(sentence) ?? true
-    if (isBelieved && this.#sentences.size < keptMax) this.#sentences.add(sentence)
+    const isConfirmed = this.#confirmed?.has(sentence) ?? true
+    if (isConfirmed && this.#sentences.size < countedMax) this.#sentences.add(sentence)
   }
 
   get isEmpty(): boolean {
     return this.#sentences.size === 0
   }
 
-  /** `sound` where there are none; otherwise the first of them and `advice`. */
+  /** `sound` if there are no faults; otherwise the first faults and `advice`. */
   toOutcome(sound: string, advice: string, { repairable = false } = {}): Outcome {
     if (this.#sentences.size === 0) return { ok: true, detail: sound }
-    const rest = this.#sentences.size - toldMax
+    const rest = this.#sentences.size - reportedMax
     const more = rest > 0 ? ` And ${rest} more.` : ''
-    const detail = `${[...this.#sentences].slice(0, toldMax).join(' ')}${more} ${advice}`
+    const detail = `${[...this.#sentences].slice(0, reportedMax).join(' ')}${more} ${advice}`
     return repairable ? { ok: false, detail, repairable } : { ok: false, detail }
   }
 }
 
-/** What to do about content that only a copy still has. */
+/** Advice for data that only a backup contains. */
 export const restoreAdvice = 'Restore a backup.'
-/** What to do about what can be computed anew. */
+/** Advice for derived data that can be rebuilt. */
 export const repairAdvice = 'Run doctor --deep --repair.'

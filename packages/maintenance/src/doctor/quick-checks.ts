@@ -12,7 +12,7 @@ import {
 import { restoreAdvice, type Check } from './finding.ts'
 import { repairText } from './check-text.ts'
 
-/** SQLite's quick look at its file; PostgreSQL looks after its own. */
+/** SQLite's quick check of its file; PostgreSQL manages its own files. */
 export const quickDatabaseCheck: Check = {
   name: 'database',
   async run({ database }) {
@@ -27,7 +27,7 @@ export const quickDatabaseCheck: Check = {
   },
 }
 
-/** What is in the database, in a sentence. */
+/** A summary of the database's content. */
 export async function describeDatabase({ dialect, read }: Parameters<Check['run']>[0]['database']): Promise<string> {
   const tables = ['users', 'skills', 'versions'] as const
   const counts = await Promise.all(tables.map((table) => countRows(read.selectFrom(table))))
@@ -38,12 +38,14 @@ export const diskCheck: Check = {
   name: 'disk',
   async run(registry) {
     const { disk } = await registry.readiness()
-    const detail = disk ? 'There is room.' : 'There is less than 64 MiB left, and writes will fail. Make room.'
+    const detail = disk
+      ? 'There is enough free space.'
+      : 'Less than 64 MiB are free, and writes will fail. Free some space.'
     return { ok: disk, detail }
   },
 }
 
-/** Whether each file of each version is there; what is in it is for the deep look. */
+/** Whether each file of each version exists; its content is checked with `deep`. */
 export const blobsCheck: Check = {
   name: 'blobs',
   async run({ database }) {
@@ -53,7 +55,7 @@ export const blobsCheck: Check = {
         .leftJoin('blobs', 'blobs.digest', 'version_files.digest')
         .where('blobs.digest', 'is', null),
     )
-    if (missing === 0) return { ok: true, detail: 'Every file of every version is there.' }
+    if (missing === 0) return { ok: true, detail: 'Every file of every version exists.' }
     return { ok: false, detail: `${missing} files of versions are missing. ${restoreAdvice}` }
   },
 }
@@ -64,16 +66,16 @@ export const searchCheck: Check = {
     const skills = await countRows(database.read.selectFrom('skills').where('state', '!=', 'withdrawn'))
     const texts = await countRows(database.read.selectFrom(sql<{ num: number }>`skill_text`.as('skill_text')))
     if (skills === texts) return { ok: true, detail: `All ${skills} skills are in the full-text index.` }
-    const detail = `The full-text index has ${texts} skills, and the catalogue ${skills}. Run doctor --repair.`
+    const detail = `The full-text index has ${texts} skills, but the catalogue has ${skills}. Run doctor --repair.`
     return { ok: false, detail, repairable: true }
   },
   repair: repairText,
 }
 
-/** The tree over the log, computed anew; it is fast enough for every look. */
+/** Recomputes the log's tree; fast enough for the quick check. */
 export const logCheck: Check = { name: 'log', run: (registry) => checkLog(registry) }
 
-/** Those that wait are no fault: a node scans them while it runs. */
+/** Pending scans are not a fault: a node runs them in the background. */
 export const scansCheck: Check = {
   name: 'scans',
   async run(registry) {
@@ -81,7 +83,7 @@ export const scansCheck: Check = {
     const detail =
       waiting === 0
         ? 'Every version is scanned by the current rules.'
-        : `${waiting} versions wait for the current rules.`
+        : `${waiting} versions are not yet scanned by the current rules.`
     return { ok: true, detail }
   },
 }
@@ -89,13 +91,13 @@ export const scansCheck: Check = {
 export const reputationCheck: Check = {
   name: 'reputation',
   async run({ database }) {
-    // Among the writes, so that nothing changes between one table that is read and the next.
+    // In a write transaction, so that nothing changes between reading two tables.
     const { authors, skills, standings, badges } = await database.writer.write(findDrift)
     const wrong = new Set([...standings.map(({ user_id }) => user_id), ...badges.map(({ userId }) => userId)]).size
     if (wrong === 0 && skills.size === 0) {
-      return { ok: true, detail: `All ${authors} reputations are what they should be.` }
+      return { ok: true, detail: `All ${authors} reputations are correct.` }
     }
-    const detail = `${wrong} reputations and what ${skills.size} skills are counted with are not what they should be. Run doctor --repair.`
+    const detail = `${wrong} reputations and the credits of ${skills.size} skills are wrong. Run doctor --repair.`
     return { ok: false, detail, repairable: true }
   },
   async repair({ database, clock }) {

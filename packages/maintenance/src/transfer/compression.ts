@@ -3,10 +3,10 @@ import * as zlib from 'node:zlib'
 import type { Transform } from 'node:stream'
 
 const chunkSize = 256 * 1024
-/** Contents are compressed already; more effort would be felt in time and hardly in size. */
+/** The contents are already compressed; a higher level would cost time and hardly save space. */
 const gzipLevel = constants.Z_BEST_SPEED
 
-/** What the name of a file asks for: `.gz` and `.zst` are compressed. Throws a sentence where this Node cannot. */
+/** The compressor for a file name: `.gz` and `.zst` are compressed. Throws if this Node.js does not support it. */
 export function createCompressor(name: string): Transform | undefined {
   if (/\.gz$/i.test(name)) return createGzip({ level: gzipLevel, chunkSize })
   if (!/\.zst$/i.test(name)) return undefined
@@ -14,7 +14,7 @@ export function createCompressor(name: string): Transform | undefined {
   return zlib.createZstdCompress({ chunkSize })
 }
 
-/** Tells by the first bytes how a file is compressed, whatever it is called. */
+/** Detects the compression from the first bytes of a file, whatever its name. */
 export function createDecompressor(start: Uint8Array): Transform | undefined {
   const magic = Buffer.from(start).toString('hex')
   if (magic.startsWith('1f8b')) return createGunzip({ chunkSize })
@@ -25,5 +25,5 @@ export function createDecompressor(start: Uint8Array): Transform | undefined {
 
 function requireZstd(): void {
   if (typeof zlib.createZstdCompress === 'function') return
-  throw new Error('This Node has no zstd: use .gz, or Node 22.15 or newer.')
+  throw new Error('This Node.js does not support zstd. Use .gz, or Node.js 22.15 or newer.')
 }

@@ -3,17 +3,17 @@ import { basename, dirname, resolve } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
 import { makePrivateFolder } from '@skillstead/core/internal'
 
-/** What SQLite keeps beside a file: it would be taken for that of the new one. */
+/** SQLite's additional files: leftovers would be used as those of the new file. */
 const journals = ['-wal', '-shm', '-journal']
 
 /**
- * Makes the folder for the file of a registry that is to be. Throws `conflict` where there is a registry, also where
- * nothing but a journal is left of it: a node may have it open.
+ * Creates the folder for a new registry file. Throws `conflict` if there is a registry, or only a journal of one: a
+ * node may have it open.
  */
 export function preparePlace(path: string): void {
   const folder = dirname(resolve(path))
   if (existsSync(path)) {
-    throw new RegistryError('conflict', `There is a registry in ${folder} already. Choose a folder without one.`)
+    throw new RegistryError('conflict', `There is already a registry in ${folder}. Choose another folder.`)
   }
   const left = journals.find((end) => existsSync(path + end))
   if (left !== undefined) {

@@ -12,8 +12,8 @@ import {
 import { readColumns } from './portable-columns.ts'
 
 /**
- * Reads a registry as it is at one moment, while others may write, in one transaction. Nothing of it is changed: it is not
- * brought up to date either. Throws a sentence where it is of another schema than this program's.
+ * Reads a consistent snapshot of a registry in one transaction, while others may write. Changes nothing and runs no
+ * migrations. Throws if its schema is not this program's.
  */
 export async function openReading<T>(
   location: DatabaseLocation,
@@ -34,7 +34,7 @@ export async function openReading<T>(
   }
 }
 
-/** The steps of a database's schema, oldest first; none where it is no registry. */
+/** The migrations of a database, oldest first; empty if it is not a registry. */
 export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<string[]> {
   if ((await readColumns(db, dialect, 'migrations')).length === 0) return []
   return readAppliedSteps(db)
@@ -42,11 +42,11 @@ export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<
 
 async function requireSchema(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const schema = await readSchema(db, dialect)
-  if (schema.length === 0) throw new Error('This is no registry: the database is one of something else, or empty.')
+  if (schema.length === 0) throw new Error('The database is not a registry, or is empty.')
   const problem = findUnknownSteps(schema)
   if (problem !== undefined) throw new Error(`The database ${problem}`)
   if (schema.length === migrationNames.length) return
   throw new Error(
-    'The database was made by an older Skillstead. Use that one, or bring it up to date first: `skillstead doctor` of this one does.',
+    'The database was created by an older Skillstead. Use that one, or migrate the database first by running `skillstead doctor`.',
   )
 }

@@ -10,8 +10,8 @@ import {
 import { portableNames } from './portable-tables.ts'
 
 /**
- * Fills an empty database in one transaction: all of it or nothing. A file is one that nobody else knows yet, and that is
- * thrown away where it fails: it is written without a journal. Throws a sentence where the database is not empty.
+ * Fills an empty database in one transaction: all of it or nothing. A file is temporary and deleted on failure, so it
+ * is written without a journal. Throws if the database is not empty.
  */
 export async function fillDatabase<T>(
   { path, databaseUrl }: DatabaseLocation,
@@ -32,7 +32,7 @@ export async function fillDatabase<T>(
 }
 
 async function requireEmpty(trx: WriteTransaction, dialect: Dialect): Promise<void> {
-  // A node that starts on it meanwhile waits, and finds what was taken in.
+  // A node that starts on the database meanwhile waits, and finds the imported data.
   if (dialect === 'postgres') await sql`lock table meta, heads in access exclusive mode`.execute(trx)
   const { log_seq, change_seq } = await trx.selectFrom('heads').selectAll().executeTakeFirstOrThrow()
   let isEmpty = log_seq === 0 && change_seq === 0
@@ -42,5 +42,5 @@ async function requireEmpty(trx: WriteTransaction, dialect: Dialect): Promise<vo
     const { rows } = await sql`select 1 as one from ${sql.table(table)} limit 1`.execute(trx)
     isEmpty = rows.length === 0
   }
-  if (!isEmpty) throw new Error('There is a registry in this database already. Take the export into a new, empty one.')
+  if (!isEmpty) throw new Error('There is already a registry in this database. Import into an empty database.')
 }

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Dialect, Tables } from '@skillstead/core/internal'
 
-/** What a value can be, the same on both databases. */
+/** Value types that exist in both databases. */
 export type ColumnType = 'integer' | 'real' | 'text' | 'bytes'
 
 export interface Column {
@@ -10,7 +10,7 @@ export interface Column {
   readonly isNullable: boolean
 }
 
-/** What the databases call each type. */
+/** The databases' names of each type. */
 const types: Readonly<Record<string, ColumnType>> = {
   integer: 'integer',
   bigint: 'integer',
@@ -21,12 +21,12 @@ const types: Readonly<Record<string, ColumnType>> = {
   bytea: 'bytes',
 }
 
-/** The columns of a table in the order in which they came to it; none where there is no such table. */
+/** The columns of a table in the order of their creation; empty if there is no such table. */
 export async function readColumns(db: Kysely<Tables>, dialect: Dialect, table: string): Promise<Column[]> {
   const { rows } = await (dialect === 'sqlite' ? selectSqlite(table) : selectPostgres(table)).execute(db)
   return rows.map(({ name, type, required }) => {
     const known = types[type.toLowerCase()]
-    if (!known) throw new TypeError(`The column ${table}.${name} is of the type ${type}, which no export knows.`)
+    if (!known) throw new TypeError(`The column ${table}.${name} has the type ${type}, which cannot be exported.`)
     return { name, type: known, isNullable: !required }
   })
 }
@@ -38,7 +38,7 @@ interface FoundColumn {
 }
 
 function selectSqlite(table: string) {
-  // A number that is the key is never null, whether or not that was said.
+  // An integer primary key is never null, even if not declared so.
   return sql<FoundColumn>`select name, type, max("notnull", pk > 0) as required from pragma_table_info(${table})
     order by cid`
 }

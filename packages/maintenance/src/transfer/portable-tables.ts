@@ -1,37 +1,37 @@
 import type { Tables } from '@skillstead/core/internal'
 
-/** How the rows of a table go into an export. */
+/** How the rows of a table are exported. */
 export interface TableRule {
-  /** What names a row, and the order of the rows. */
+  /** The columns that identify a row and define the order. */
   readonly key: readonly string[]
-  /** Which rows: all unless it is said. SQL that both databases understand. */
+  /** SQL condition for the exported rows, valid in both databases. Default: all rows. */
   readonly where?: string
-  /** What stands in place of a column: of what a running process holds, nobody's hold. SQL as well. */
+  /** SQL expressions that replace columns, to release what a running process had leased. */
   readonly instead?: Readonly<Record<string, string>>
   /** Whether single rows may have megabytes, so that only few are read at a time. */
   readonly isHeavy?: true
 }
 
-/** Tables that no export has. */
+/** Tables that are not exported. */
 const leftOut = {
-  /** They last hours, and a copy that lies about must not sign anybody in: people sign in again. */
+  /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
   sessions: true,
 } as const
 
 /**
- * Tables without a row type that no export has: the schema is in its header, the full-text index is made anew, and rates
- * are of the minute.
+ * Tables without a row type that are not exported: the header has the schema, the full-text index is rebuilt, and rates
+ * are short-lived.
  */
 export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as const
 
 export type PortableTable = Exclude<keyof Tables, keyof typeof leftOut>
 
 /**
- * Every table that an export has. A row comes after the rows that it refers to, so the order matters; a table that a
- * migration adds is to be named here or among those that are left out, and the compiler and a test ask for it.
+ * Every exported table. Referenced rows come first, so the order matters. A migration that adds a table must add it
+ * here or to those left out; the compiler and a test enforce it.
  */
 export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
-  // The header has the epoch, and who takes the export in begins another one.
+  // The header has the epoch, and the import starts a new one.
   meta: { key: ['key'], where: "key <> 'epoch'" },
   heads: { key: ['id'] },
   signing_keys: { key: ['number'] },
@@ -91,7 +91,7 @@ export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
   tree_tiles: { key: ['level', 'n'] },
   outbox: { key: ['id'], isHeavy: true, instead: { lease: 'null', claimable_at: 'due_at' } },
   audit: { key: ['id'] },
-  // The process that a running request was in is not the one that goes on.
+  // The process that was running this request is not the one that imports.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
   upstreams: { key: ['name'], instead: { lease: 'null', lease_until: '0' } },
   upstream_log: { key: ['upstream', 'seq'] },
@@ -101,5 +101,5 @@ export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
   upstream_writes: { key: ['id'], isHeavy: true },
 }
 
-/** The names of {@link portableTables} in their order. */
+/** The names of {@link portableTables} in order. */
 export const portableNames = Object.keys(portableTables) as PortableTable[]

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import { createSecrets, type Tables } from '@skillstead/core/internal'
 
-/** API keys for upstreams that a registry holds, sealed with a secret key that no backup and no export has. */
+/** A registry's API keys for upstreams, sealed with a secret key that is in no backup or export. */
 export interface SealedKeys {
   readonly count: number
-  /** Whether the secret key that was given opens them; null where none was given, or there is nothing to open. */
+  /** Whether the given secret key opens them; null without a key, or if there is nothing to open. */
   readonly isOpened: boolean | null
 }
 
-/** How many there are, and whether a secret key is the one for them. */
+/** Counts the sealed keys, and checks whether a secret key opens them. */
 export async function readSealedKeys(db: Kysely<Tables>, secretKey?: Uint8Array): Promise<SealedKeys> {
   const upstreams = await db.selectFrom('upstreams').select('credential').where('credential', 'is not', null).execute()
   const links = await db.selectFrom('upstream_links').select('credential').execute()

@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import { newId } from '../kernel/ids.ts'
-import type { AgentDeed, AgentRow } from '../storage/rows-community.ts'
+import type { AgentActionType, AgentRow } from '../storage/rows-community.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toTrustScore, type TrustCounters } from './agent-trust.ts'
 
-/** Something that an agent did. `detail` names no skill: names change, and not everyone may know them. */
-export interface Deed {
-  readonly type: AgentDeed
+/** An action of an agent. `detail` names no skill, since names change and not everyone may know them. */
+export interface AgentAction {
+  readonly type: AgentActionType
   readonly skillId?: string | null
   readonly detail: string
 }
 
-/** What deeds add to the counters of an agent, and whether they came with its token. */
-export interface DeedChange {
+/** What actions add to an agent's counters, and whether they were authenticated. */
+export interface ActionChange {
   readonly authenticated?: boolean
   readonly reviews?: number
   readonly authenticatedReviews?: number
@@ -20,32 +20,32 @@ export interface DeedChange {
   readonly installs?: number
 }
 
-/** In pieces: a statement takes only so many parameters. */
+/** Rows per statement: the number of parameters is limited. */
 const rowsMax = 500
-/** The newest deeds of an agent that are kept: it can make any number of them, and 50 are shown of those that may be. */
-const deedsKept = 200
+/** Activity rows stored per agent. Agents can create any number, and 50 of those that the caller may see are shown. */
+const actionsStored = 200
 
-/** Enters a deed into the activity of an agent, and what follows from it: when it was seen, its counters, its trust. */
-export function recordDeed(
+/** Records an action of an agent, and updates when it was last seen, its counters and its trust score. */
+export function recordAction(
   trx: WriteTransaction,
   agent: Pick<AgentRow, 'id'>,
-  deed: Deed,
+  action: AgentAction,
   at: number,
-  change: DeedChange = {},
+  change: ActionChange = {},
 ): Promise<AgentRow> {
-  return recordDeeds(trx, agent, [deed], at, change)
+  return recordActions(trx, agent, [action], at, change)
 }
 
-/** As {@link recordDeed} for any number of deeds; with none of them the agent was only seen. Returns its new row. */
-export async function recordDeeds(
+/** As {@link recordAction} for any number of actions; with none, the agent was only seen. Returns the new row. */
+export async function recordActions(
   trx: WriteTransaction,
   agent: Pick<AgentRow, 'id'>,
-  deeds: readonly Deed[],
+  actions: readonly AgentAction[],
   at: number,
-  change: DeedChange = {},
+  change: ActionChange = {},
 ): Promise<AgentRow> {
-  for (let i = 0; i < deeds.length; i += rowsMax) {
-    const rows = deeds.slice(i, i + rowsMax).map(({ type, skillId = null, detail }) => ({
+  for (let i = 0; i < actions.length; i += rowsMax) {
+    const rows = actions.slice(i, i + rowsMax).map(({ type, skillId = null, detail }) => ({
       id: newId(),
       agent_id: agent.id,
       at,
@@ -55,7 +55,7 @@ export async function recordDeeds(
     }))
     await trx.insertInto('agent_activity').values(rows).execute()
   }
-  if (deeds.length > 0) await forgetOldDeeds(trx, agent.id)
+  if (actions.length > 0) await deleteOldActions(trx, agent.id)
   const seen = { last_seen_at: at, ...(change.authenticated && { authenticated: 1 }) }
   return changeAgent(trx, agent.id, seen, {
     review_count: change.reviews,
@@ -65,23 +65,23 @@ export async function recordDeeds(
   })
 }
 
-async function forgetOldDeeds(trx: WriteTransaction, agentId: string): Promise<void> {
-  const deedsOf = trx.selectFrom('agent_activity').select('id').where('agent_id', '=', agentId)
-  const oldestKept = deedsOf
+async function deleteOldActions(trx: WriteTransaction, agentId: string): Promise<void> {
+  const actionsOf = trx.selectFrom('agent_activity').select('id').where('agent_id', '=', agentId)
+  const oldestStored = actionsOf
     .orderBy('id', 'desc')
     .limit(1)
-    .offset(deedsKept - 1)
-  await trx.deleteFrom('agent_activity').where('agent_id', '=', agentId).where('id', '<', oldestKept).execute()
+    .offset(actionsStored - 1)
+  await trx.deleteFrom('agent_activity').where('agent_id', '=', agentId).where('id', '<', oldestStored).execute()
 }
 
-/** Counts a helpful vote for a review of the agent. It did nothing itself, so it was not seen. */
+/** Counts a helpful vote for a review by the agent. The agent did nothing itself, so it is not marked as seen. */
 export async function addHelpfulVote(trx: WriteTransaction, agentId: string): Promise<void> {
   await changeAgent(trx, agentId, {}, { helpful_count: 1 })
 }
 
 /**
- * Makes the user whose key came along with the agent's token the one it works for, unless it has one. Call it only
- * where the token was right. Returns the agent's row as it is now; for a caller without an account nothing happens.
+ * Links an agent to the user whose key was sent with the agent's token, unless it is already linked. Call it only if
+ * the token was correct. Returns the agent's current row; does nothing for a caller without an account.
  */
 export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: string | null): Promise<AgentRow> {
   if (userId === null || agent.user_id !== null) return agent
@@ -89,7 +89,7 @@ export async function linkAgent(trx: WriteTransaction, agent: AgentRow, userId: 
   return changeAgent(trx, agent.id, { user_id: userId, helpful_count })
 }
 
-/** The votes of others than the user that the agent turns out to work for. */
+/** The votes by other users than the one the agent is linked to. */
 async function countHelpful(trx: WriteTransaction, agentId: string, userId: string): Promise<number> {
   const { count } = await trx
     .selectFrom('agent_review_votes')
