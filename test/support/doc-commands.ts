@@ -53,7 +53,7 @@ export function readSteps({ text }: Block): Step[] {
 }
 
 const program =
-  /(?:^|[|;&]\s*)(?:\w+=\S+ )*(?:sudo (?:-\S+ \S+ )*)?(?:npx (?:--yes pnpm@12 -s )?)?skillstead(?= |$)([^#`|<>&;]*)/
+  /(?:^|[|;&]\s*)(?:\w+=\S+ )*(?:sudo (?:-\S+ \S+ )*)?(?:npx (?:--yes pnpm@12 -s )?|\.\/)?skillstead(?= |$)([^#`|<>&;]*)/
 
 /** The words behind `skillstead` in a line of a shell; undefined where it runs something else. */
 export function toWords(line: string): string[] | undefined {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -44,14 +44,15 @@ describe('the documents', () => {
 
 const isRunnable = ({ info }: { info: readonly string[] }) => info.includes('runnable')
 
-/** Programs that the documents name, as a clone has them: `skillstead`, and pnpm's way to it. */
-async function makePrograms(folder: string): Promise<string> {
+/** Programs that the documents name, as a clone has them: the launcher in the root, and pnpm's script. */
+async function makePrograms(folder: string, cwd: string): Promise<string> {
   const programs = join(folder, 'programs')
   await mkdir(programs)
   const start = `exec '${process.execPath}' --conditions=source '${mainFile}' "$@"`
   const npx = '[ "$1 $2 $3 $4" = "--yes pnpm@12 -s skillstead" ] || exit 127; shift 4; exec skillstead "$@"'
   for (const [name, script] of Object.entries({ skillstead: start, npx }))
     await writeFile(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  await symlink(join(programs, 'skillstead'), join(cwd, 'skillstead'))
   return programs
 }
 
@@ -62,7 +63,7 @@ describe('the runnable blocks', () => {
       const folder = await makeFolder()
       const cwd = join(folder, 'work')
       await mkdir(cwd)
-      const programs = await makePrograms(folder)
+      const programs = await makePrograms(folder, cwd)
       const node = await startServerProcess(['start', '--port', '0'], cwd)
       const steps = readBlocks(document).filter(isRunnable).flatMap(readSteps)
       const toLocal = (text: string) => text.replaceAll('http://localhost:7545', node.url)

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'vite'
 
 const packageFolder = join(import.meta.dirname, '..')
 const built = join(packageFolder, 'dist/index.html')
@@ -11,6 +10,8 @@ const stamp = join(packageFolder, 'node_modules/.built-from')
 export async function buildDashboard(): Promise<void> {
   const digest = toSourcesDigest()
   if (existsSync(built) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return
+  // Loading vite takes half a second, which a start with nothing to build does not spend.
+  const { build } = await import('vite')
   await build({ configFile: join(packageFolder, 'vite.config.ts') })
   writeFileSync(stamp, digest)
 }
@@ -18,7 +19,11 @@ export async function buildDashboard(): Promise<void> {
 /** Of everything that goes into the pages: their own files, the packages they take along, and the lock file. */
 function toSourcesDigest(): string {
   const hash = createHash('sha256')
-  const sources = ['{client,protocol}/src/**/*.ts', 'dashboard/{src,building}/**/*.*', 'dashboard/*.{ts,html,json}']
+  const sources = [
+    '{client,protocol,skill-format}/src/**/*.ts',
+    'dashboard/{src,building}/**/*.*',
+    'dashboard/*.{ts,html,json}',
+  ]
   const cwd = join(packageFolder, '..')
   for (const path of globSync([...sources, '../pnpm-lock.yaml'], { cwd }).toSorted()) {
     hash

@@ -12,7 +12,7 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
       </p>
       <p class="hint">
         Without an installed <code>skillstead</code>, write <code>npx skillstead</code>; in a clone of the project,{' '}
-        <code>npx --yes pnpm@12 -s skillstead</code>.
+        <code>./skillstead</code>.
       </p>
       {shown.skill.visibility !== 'public' && (
         <p class="notice plain">

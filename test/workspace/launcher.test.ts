@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { toChildEnvironment } from '../support/child-environment.ts'
+import { makeFolder, type Finished } from '../support/cli-harness.ts'
+
+const root = join(import.meta.dirname, '../..')
+const message = /^Installing the packages of /m
+
+interface Clone {
+  readonly folder: string
+  /** Runs the launcher, which is a link in the caller's `bin` to a link to the clone's file. */
+  run(args: readonly string[]): Promise<Finished>
+  /** How many times the launcher installed. */
+  countInstalls(): Promise<number>
+}
+
+/** A clone with the launcher and the sources of the command line, a caller's folder, and an `npx` without a network. */
+async function makeClone({ install = 'true' }: { install?: string } = {}): Promise<Clone> {
+  const top = await makeFolder()
+  const [folder, caller, bin] = ['a clone', 'caller', 'bin'].map((name) => join(top, name)) as [string, string, string]
+  await Promise.all([mkdir(join(folder, 'packages/cli/clone'), { recursive: true }), mkdir(caller), mkdir(bin)])
+  for (const path of ['skillstead', 'packages/cli/clone/install-serving.js', 'packages/cli/package.json'])
+    await copyFile(join(root, path), join(folder, path))
+  await symlink(join(root, 'packages/cli/src'), join(folder, 'packages/cli/src'))
+  for (const name of ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'])
+    await writeFile(join(folder, name), '{ "type": "module" }\n')
+  const link = `mkdir -p node_modules/.bin && ln -sf '${process.execPath}' node_modules/.bin/node`
+  const npx = `#!/bin/sh\necho "$@" >>'${top}/installs'\necho 'Noise.'\n${install} && ${link}\n`
+  await writeFile(join(bin, 'npx'), npx, { mode: 0o755 })
+  await symlink(join(folder, 'skillstead'), join(bin, 'linked'))
+  await symlink('linked', join(bin, 'skillstead'))
+  await mkdir(join(caller, 'my skill'))
+  await writeFile(join(caller, 'my skill/SKILL.md'), '---\nname: my-skill\ndescription: Sorts notes.\n---\n# Notes\n')
+  const env = toChildEnvironment({ PATH: [bin, process.env['PATH']].join(delimiter) })
+  return {
+    folder,
+    run: (args) =>
+      new Promise((resolve) => {
+        execFile(join(bin, 'skillstead'), args, { cwd: caller, env }, (error, stdout, stderr) =>
+          resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+        )
+      }),
+    countInstalls: async () =>
+      (await readFile(join(top, 'installs'), 'utf8').catch(() => '')).split('\n').filter(Boolean).length,
+  }
+}
+
+describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
+  it('runs in the folder of the caller, through links, and passes arguments and exit codes on', async () => {
+    const { run } = await makeClone()
+    const found = await run(['scan', 'my skill', '--json'])
+    expect(found).toMatchObject({ code: 0, stderr: expect.stringMatching(message) })
+    expect(JSON.parse(found.stdout)).toMatchObject({ verdict: 'safe' })
+    const missing = await run(['scan', 'no such skill'])
+    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no such skill') })
+  })
+
+  it('installs again only when the lockfile or a manifest changed', async () => {
+    const { folder, run, countInstalls } = await makeClone()
+    const version = { code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) }
+    expect(await run(['--version'])).toMatchObject({ ...version, stderr: expect.stringMatching(message) })
+    expect(await run(['--version'])).toMatchObject({ ...version, stderr: '' })
+    expect(await countInstalls()).toBe(1)
+    const inputs = ['pnpm-lock.yaml', 'packages/cli/package.json'].map((name) => join(folder, name))
+    const later = new Date(Date.now() + 60_000)
+    for (const [index, path] of inputs.entries()) {
+      await writeFile(path, `${await readFile(path, 'utf8')}\n`)
+      await utimes(path, later, later)
+      expect(await run(['--version'])).toMatchObject({ ...version, stderr: expect.stringMatching(message) })
+      expect(await countInstalls()).toBe(2 + index)
+    }
+    // A checkout that writes the same bytes again.
+    await utimes(inputs[0]!, later, later)
+    expect(await run(['--version'])).toMatchObject({ ...version, stderr: '' })
+    expect(await countInstalls()).toBe(3)
+  })
+
+  it('ends with a failed install, and tries it again the next time', async () => {
+    const { run, countInstalls } = await makeClone({ install: 'false' })
+    for (const count of [1, 2]) {
+      const failed = await run(['--version'])
+      expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('could not be installed') })
+      expect(await countInstalls()).toBe(count)
+    }
+  })
+})
