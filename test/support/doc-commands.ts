@@ -35,16 +35,21 @@ export interface Step {
   readonly output: string
 }
 
-/** The steps of a transcript, in which commands begin with `$ `; without such, each line is a command. */
+/**
+ * The steps of a transcript. Commands begin with `$ `, and all other lines are output; or, for pasting, commands stand by
+ * themselves, lines of output begin with `#> `, and other comments explain.
+ */
 export function readSteps({ text }: Block): Step[] {
   const lines = text.trimEnd().split('\n')
-  if (!lines.some((line) => line.startsWith('$ '))) return lines.map((command) => ({ command, output: '' }))
+  const prompt = lines.some((line) => line.startsWith('$ ')) ? '$ ' : ''
   const steps: { command: string; output: string }[] = []
   let heredoc: string | undefined
   for (const line of lines) {
     const last = steps.at(-1)
-    if (line.startsWith('$ ')) steps.push({ command: line.slice(2), output: '' })
-    else if (last && (heredoc !== undefined || last.command.endsWith('\\'))) last.command += `\n${line}`
+    if (last && (heredoc !== undefined || last.command.endsWith('\\'))) last.command += `\n${line}`
+    else if (last && prompt === '' && line.startsWith('#> ')) last.output += `${line.slice(3)}\n`
+    else if (prompt === '' && line.startsWith('#')) continue
+    else if (line.startsWith(prompt)) steps.push({ command: line.slice(prompt.length), output: '' })
     else if (last) last.output += `${line}\n`
     if (heredoc === undefined) heredoc = /<<'(\w+)'$/.exec(line)?.[1]
     else if (line === heredoc) heredoc = undefined
@@ -53,7 +58,7 @@ export function readSteps({ text }: Block): Step[] {
 }
 
 const program =
-  /(?:^|[|;&]\s*)(?:\w+=\S+ )*(?:sudo (?:-\S+ \S+ )*)?(?:npx (?:--yes pnpm@12 -s )?|\.\/)?skillstead(?= |$)([^#`|<>&;]*)/
+  /(?:^|[|;&]\s*)(?:\w+=\S+ )*(?:sudo (?:-\S+ \S+ )*)?(?:npx (?:--yes pnpm@12 -s )?|\.{1,2}\/)?skillstead(?= |$)([^#`|<>&;]*)/
 
 /** The words behind `skillstead` in a line of a shell; undefined where it runs something else. */
 export function toWords(line: string): string[] | undefined {

@@ -31,7 +31,7 @@ describe('the documents', () => {
   it.each(documents)('%s names commands that exist, with options that they have', async (document) => {
     const faults: string[] = []
     for (const block of readBlocks(document)) {
-      if (block.info.length > 0 && block.info[0] !== 'console') continue
+      if (!['console', 'sh', undefined].includes(block.info[0])) continue
       for (const { command } of readSteps(block)) {
         const words = toWords(command)
         const fault = words && (await findFault(words))
