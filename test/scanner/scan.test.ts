@@ -525,6 +525,26 @@ describe('bytes', () => {
     expect(scanBytes(path, await write('Drawn by hand.'))).toMatchObject({ cut: [], verdict: 'safe', findings: [] })
   })
 
+  it.each(['a', '\u{10400}', '\u{e0101}'])('in a run of five million of %j are read to its end', (character) => {
+    const run = Buffer.from(`${character.repeat(5_000_000 / character.length)} ${order}`)
+    const image = png(chunk('zTXt', `a\0\0${deflateSync(run).toString('latin1')}`))
+    expect(scanBytes('logo.png', image).findings).toMatchObject([{ ruleId: rule, path: 'logo.png!/metadata.txt' }])
+  })
+
+  it('that cannot be read call for caution, and hide nothing of other files', () => {
+    const broken = {
+      path: 'broken.bin',
+      get bytes(): Uint8Array {
+        throw new RangeError('Maximum call stack size exceeded')
+      },
+    }
+    const skill = { path: 'SKILL.md', text: 'Fine.' }
+    const reason = expect.stringMatching(/^[A-Z].*\.$/) as string
+    expect(scanFiles([skill, broken], 0)).toMatchObject({ verdict: 'caution', cut: [{ path: 'broken.bin', reason }] })
+    const ids = scanFiles([broken, { path: 'notes.md', text: order }], 0).findings.map(({ ruleId }) => ruleId)
+    expect(ids.toSorted()).toEqual(['incomplete-scan', rule])
+  })
+
   it('that a script would wipe the machine with are found in an image', () => {
     expect(idsOf('a.png', png(chunk('tEXt', 'a\0\nrm -rf --no-preserve-root /\n')))).toContain('machine-wiped')
   })

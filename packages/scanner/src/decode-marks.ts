@@ -179,9 +179,12 @@ export function* findBits(text: string, marks: ReadonlySet<string>): Generator<E
 }
 
 function toLine(text: string, at: number): { start: number; end: number; line: string } {
-  const start = Math.max(text.lastIndexOf('\n', at) + 1, at - lineCharactersMax / 2)
-  const next = text.indexOf('\n', at)
-  const end = Math.min(next === -1 ? text.length : next, at + lineCharactersMax / 2)
+  // Search nothing beyond the limit: a text of one line may hold millions of marks.
+  const from = Math.max(0, at - lineCharactersMax / 2)
+  const start = from + text.slice(from, at + 1).lastIndexOf('\n') + 1
+  const to = Math.min(text.length, at + lineCharactersMax / 2)
+  const next = text.slice(at, to).indexOf('\n')
+  const end = next === -1 ? to : at + next
   return { start, end, line: text.slice(start, end) }
 }
 

@@ -3,7 +3,7 @@ import { engineRules } from './engine-rules.ts'
 import { combinations, facts, rules } from './rule-table.ts'
 
 /** Increase this with every change of the engine that changes a report. */
-const engineVersion = '5'
+const engineVersion = '6'
 
 /**
  * Version of engine and rules. It contains a hash of the rules, so that a change cannot be forgotten; reports of other

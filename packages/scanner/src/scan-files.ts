@@ -5,6 +5,7 @@ import { combine, type Spot } from './combine.ts'
 import { decodeText } from './decode.ts'
 import { Document } from './document.ts'
 import { engineRules, type EngineRuleName } from './engine-rules.ts'
+import { toExcerpt } from './excerpt.ts'
 import { findHidden } from './hidden.ts'
 import { listFindings, type PlacedFinding } from './list-findings.ts'
 import { isLessonOf, toStance, type Stance } from './polarity.ts'
@@ -26,7 +27,6 @@ import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
 /** Maximum spots of a fact in a file. */
 const spotsMax = 5000
-const excerptCharactersMax = 160
 /** A tar in a gzip counts as two. */
 const archivesDepthMax = 3
 /** The files that describe what the skill is about. */
@@ -91,9 +91,7 @@ export class Scan {
     const inGit = new Set(findGitProblems([...paths]).map(({ path }) => path))
     this.#files = files.flatMap((file) => {
       const [first, ...more] =
-        'text' in file
-          ? [{ path: file.path, text: file.text, found: [], of: file }]
-          : this.#read(file, paths, archivesDepthMax)
+        'text' in file ? [{ path: file.path, text: file.text, found: [], of: file }] : this.#readSafely(file, paths)
       return [inGit.has(file.path) ? { ...first!, found: [...first!.found, 'gitFolder' as const] } : first!, ...more]
     })
   }
@@ -127,7 +125,11 @@ export class Scan {
       for (const { rule, start } of findHidden(text, subject.role)) {
         this.#add(engineRules[rule], subject, start, [], placeOf(subject))
       }
-      yield* this.#scanFile(subject)
+      try {
+        yield* this.#scanFile(subject)
+      } catch {
+        this.cutAt(path)
+      }
     }
     for (const combination of combinations) {
       for (const { file, offset } of combine(combination, this.#spots)) {
@@ -215,7 +217,7 @@ export class Scan {
   }
 
   /** Records that something was not scanned, which is a finding of its own. */
-  cutAt(path: string, reason: string): void {
+  cutAt(path: string, reason = 'The scan of it failed and was given up.'): void {
     this.#isIncomplete = true
     this.#cut.push({ path, reason })
   }

@@ -10,9 +10,13 @@ export type ScanFile = { readonly path: string } & ({ readonly text: string } | 
  * about 32 Ki characters between which the caller may yield. Never throws; `now` is in milliseconds since 1970.
  */
 export function* scanInSlices(files: readonly ScanFile[], now: number): Generator<void, Security> {
-  const scan = new Scan(files)
-  yield* scan.run()
-  return scan.toSecurity(now)
+  try {
+    const scan = new Scan(files)
+    yield* scan.run()
+    return scan.toSecurity(now)
+  } catch {
+    return toUnscanned(files, 'The scan failed and was given up.', now)
+  }
 }
 
 /** As {@link scanInSlices}, without yielding. */

@@ -65,11 +65,25 @@ export function isText(bytes: Uint8Array): boolean {
 }
 
 /** Letters and everything else in texts, including invisible characters, which could otherwise split a word. */
-const wordPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,}/gv
+const wordCharacter = String.raw`[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]`
+/** One match of millions of characters would overflow the stack of the expression. */
+const pieceCharactersMax = 65_536
 
 /** The readable runs of mostly binary bytes; collapses spaces, because XMP is padded with them. */
 export function toWords(text: string): string {
-  return (text.match(wordPattern) ?? []).join('\n').replace(/\s{3,}/g, '\n')
+  const words = new RegExp(`${wordCharacter}{6,${pieceCharactersMax}}`, 'gv')
+  const more = new RegExp(`${wordCharacter}{1,${pieceCharactersMax}}`, 'vy')
+  const runs: string[] = []
+  for (let found = words.exec(text); found; found = words.exec(text)) {
+    let end = words.lastIndex
+    if (found[0].length >= pieceCharactersMax) {
+      more.lastIndex = end
+      while (more.test(text)) end = more.lastIndex
+      words.lastIndex = end
+    }
+    runs.push(text.slice(found.index, end))
+  }
+  return runs.join('\n').replace(/\s{3,}/g, '\n')
 }
 
 type Utf16 = 'utf-16le' | 'utf-16be'

@@ -99,11 +99,16 @@ export class WorkerPool<Report extends object, Order> {
   }
 
   #give(thread: Thread<Report, Order>, job: Job<Report, Order>): void {
-    const order = job.toOrder()
+    try {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      thread.worker.postMessage(job.toOrder())
+    } catch {
+      // An order that cannot be copied, such as for lack of memory.
+      if (thread.jobs.length === 0) thread.worker.unref()
+      return job.resolve('broken')
+    }
     thread.worker.ref()
     if (thread.jobs.push(job) === 1) this.#watch(thread)
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    thread.worker.postMessage(order)
   }
 
   #watch(thread: Thread<Report, Order>): void {

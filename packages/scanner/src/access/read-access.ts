@@ -42,10 +42,14 @@ export function createAccessReader() {
       const rest = bytes.subarray(length)
       if (rest.length > 0) lists.addCut(`${path}: the last ${rest.length} bytes were not read`, rest)
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString()
-      if (path === 'SKILL.md') ownFolder = readFrontmatter(text, lists)
-      const scope = createScope()
-      readers[kind](text, lists, scope, ownFolder)
-      closeScope(scope, lists)
+      try {
+        if (path === 'SKILL.md') ownFolder = readFrontmatter(text, lists)
+        const scope = createScope()
+        readers[kind](text, lists, scope, ownFolder)
+        closeScope(scope, lists)
+      } catch {
+        lists.addCut(`${path}: it could not be read`, bytes)
+      }
     },
     finish: (): Access => lists.toAccess(),
   }
