@@ -23,6 +23,18 @@ describe('packages that are looked at in other threads', () => {
     expect(alone.map(({ scan }) => scan.verdict).slice(0, 3)).toEqual(['dangerous', 'safe', 'safe'])
   })
 
+  it('call for caution where an inspection fails, and fail no other', async () => {
+    // No file of a store is like this: it stands for content that an inspection cannot cope with.
+    const broken = { path: 'run.sh', bytes: { byteLength: 1, buffer: { byteLength: 1 } } as unknown as Uint8Array }
+    const uncopied = { path: 'run.sh', bytes: undefined as unknown as Uint8Array }
+    const fine = await pack('safe', 1)
+    const contents = [broken, uncopied].map((file) => ({ ...fine, sources: [fine.sources[0]!, file] }))
+    const found = await inspectMany([fine, ...contents, await pack('dangerous', 2)], 0)
+    expect(found.map(({ scan }) => scan.verdict)).toEqual(['safe', 'caution', 'caution', 'dangerous'])
+    for (const { scan } of found.slice(1, 3)) expect(scan.cut).toHaveLength(1)
+    expect((await inspectPackage({ ...contents[1]!, size: 1 }, 0)).scan).toMatchObject({ verdict: 'caution' })
+  })
+
   it('may be none', async () => {
     expect(await inspectMany([], 0)).toEqual([])
   })

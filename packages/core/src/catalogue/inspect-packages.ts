@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { inspectAccess, scanPackage } from '@skillstead/scanner'
+import { inspectAccess, reportUnscanned, scanPackage } from '@skillstead/scanner'
 import { toThreadFile, WorkerPool } from '@skillstead/scanner/workers'
-import { toSketch } from './sketch.ts'
+import { emptySketch, toSketch } from './sketch.ts'
 import type { Inspection } from './inspection.ts'
 import type { PackageFile, PackedContent } from './skill-package.ts'
+import { unread } from './stored-access.ts'
 
 /** A message to a worker thread: packages to inspect in order. */
 export interface InspectionOrder {
@@ -48,10 +49,15 @@ export async function inspectEach<Item extends { readonly content: PackedContent
   return new Map(items.map((item, i) => [item, found[i]!]))
 }
 
+/** A package on which the inspection fails calls for caution, and never fails what it came with. */
 async function inspectHere({ sources }: PackedContent, now: number): Promise<Inspection> {
-  const scan = scanPackage(sources, now)
-  const access = await inspectAccess(sources)
-  return { scan: await scan, access, sketch: toSketch(sources[0]!.bytes) }
+  try {
+    const [scan, access] = await Promise.all([scanPackage(sources, now), inspectAccess(sources)])
+    return { scan, access, sketch: toSketch(sources[0]!.bytes) }
+  } catch {
+    const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', now)
+    return { scan, access: unread, sketch: emptySketch }
+  }
 }
 
 function toOrders(contents: readonly PackedContent[]): PackedContent[][] {

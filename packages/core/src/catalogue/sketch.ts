@@ -39,6 +39,9 @@ export interface Sketch {
   readonly lookedUp: readonly number[]
 }
 
+/** Of a body that is in no index. */
+export const emptySketch: Sketch = { shingleCount: 0, kept: [], lookedUp: [] }
+
 /** The sketch of a SKILL.md, from its bytes. */
 export function toSketch(skillMd: Uint8Array): Sketch {
   return sketchWords(readWords(decodeSkillMd(skillMd)))
@@ -66,7 +69,7 @@ export function cutSkillMd(skillMd: string): string {
  */
 export function sketchWords(words: Int32Array): Sketch {
   const shingleCount = words.length - shingleWords + 1
-  if (shingleCount < shinglesMin) return { shingleCount: 0, kept: [], lookedUp: [] }
+  if (shingleCount < shinglesMin) return emptySketch
   const lookedUp = toShingles(words, shingleWords, shingleRange / toLookupScale(shingleCount))
   const keptBound = shingleRange / toKeptScale(shingleCount)
   const keptCount = lookedUp.findIndex((shingle) => shingle >= keptBound)
