@@ -439,6 +439,27 @@ describeDatabases('a rescan', (open) => {
     await expect.poll(() => waiting(second)).toBe(1)
   })
 
+  it('quarantines paths of git where the content cannot be read, and lists versions that have no scan', async () => {
+    const first = await open({ works: false })
+    const { api, key } = await first.makeUser('alice')
+    await api.publishSkill({ skillMd: sampleOf('safe', 'lost'), files: [{ path: 'x/lost', content: 'lost' }] })
+    const { files } = await first.api().getVersion({ name: 'alice/lost', version: '1.0.0' })
+    await first.registry.database.writer.write(async (trx) => {
+      await trx.deleteFrom('meta').where('key', '=', 'rescan').execute()
+      await trx.deleteFrom('scans').execute()
+      await trx.deleteFrom('blobs').where('digest', '=', files[1]!.digest).execute()
+      await trx.updateTable('version_files').set({ path: 'x/.git/config' }).where('path', '=', 'x/lost').execute()
+    })
+    const second = await open({ at: first.location })
+    const alice = second.apiWithKey(key)
+    const list = () => alice.listQuarantined({})
+    await expect.poll(async () => (await list()).total).toBe(1)
+    const { quarantined } = await list()
+    expect(quarantined).toMatchObject([{ fullName: 'alice/lost', security: { verdict: 'caution' } }])
+    const { security } = await alice.getQuarantined({ id: quarantined[0]!.id })
+    expect(security.cut).toEqual([{ path: 'SKILL.md', reason: 'This version was not scanned.' }])
+  })
+
   it('of other rules is left to the node that has them, without asking for it all the time', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')

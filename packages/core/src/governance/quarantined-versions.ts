@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import { toTimestamp } from '@skillstead/protocol'
 import { isAdministrator } from '../catalogue/visibility.ts'
+import { reportUnscanned } from '@skillstead/scanner'
 import type { Tables } from '../storage/tables.ts'
 
 /** The stored versions that a rescan quarantined, of one owner or all. Versions of deleted skills are left out. */
@@ -19,21 +20,27 @@ export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
 export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await selectQuarantined(db)
-    .innerJoin('scans', 'scans.version_id', 'versions.id')
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select(['versions.id', 'versions.version', 'versions.digest', 'versions.publisher_id', 'versions.publisher'])
     .select(['skills.full_name', 'scans.report', 'quarantined_versions.quarantined_at'])
     .where('versions.id', 'in', ids)
     .execute()
-  return rows.map((row) => ({
+  const forms = rows.map(async (row) => ({
     id: row.id,
     fullName: row.full_name,
     version: row.version,
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
-    security: JSON.parse(row.report) as Security,
+    security: row.report === null ? await toUnscanned(row.quarantined_at) : (JSON.parse(row.report) as Security),
     createdAt: toTimestamp(row.quarantined_at),
     published: true,
   }))
+  return Promise.all(forms)
+}
+
+/** Its content may be lost. */
+function toUnscanned(at: number): Promise<Security> {
+  return reportUnscanned([], 'This version was not scanned.', at)
 }
 
 /** Whether the caller may read and decide on other users' quarantined versions. */

@@ -3,7 +3,7 @@ import { recordAudit } from '../log/audit.ts'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { systemCaller, type Caller } from '../kernel/caller.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import { readPackageFiles } from '../catalogue/version-files.ts'
+import { readFiles, readPackageFiles } from '../catalogue/version-files.ts'
 import { refreshSkill } from '../catalogue/refresh-skill.ts'
 import { scanInThread } from '@skillstead/scanner'
 import { rulesVersion } from '@skillstead/scanner/rules-version'
@@ -141,14 +141,14 @@ async function scanAll(context: GovernanceContext, versions: readonly WaitingVer
 }
 
 async function scanVersion(context: GovernanceContext, versionId: string): Promise<Omit<Scanned, 'version'>> {
-  try {
-    const files = await readPackageFiles(context.database.read, versionId)
-    const isQuarantined = findGitProblems(files.map(({ path }) => path)).length > 0
-    return { scan: toStoredScan(await scanInThread(files, context.clock.now())), isQuarantined }
-  } catch (error) {
-    if (context.closing.aborted) throw error
-    return { scan: undefined, isQuarantined: false }
-  }
+  const { read } = context.database
+  const paths = (await readFiles(read, versionId)).map(({ path }) => path)
+  const isQuarantined = findGitProblems(paths).length > 0
+  const files = await readPackageFiles(read, versionId).catch(() => undefined)
+  // While the node stops, no content can be read.
+  context.closing.throwIfAborted()
+  if (!files) return { scan: undefined, isQuarantined }
+  return { scan: toStoredScan(await scanInThread(files, context.clock.now())), isQuarantined }
 }
 
 /** The public form of a skill shows the scan of its latest version. */
