@@ -176,14 +176,16 @@ describe('a client whose node is not what it should be', () => {
     const { url: baseUrl } = await openStandIn(({ url }, response) => {
       response.writeHead(308, { location: elsewhere.url + url }).end()
     })
-    const message = `${baseUrl} redirects to ${elsewhere.url}, where no key or token is sent. Pass that address instead.`
+    const message = `${baseUrl} redirects to ${elsewhere.url}, where no key, token or body is sent. Pass that address instead.`
     for (const secret of [{ apiKey: 'ssk_1' }, { agentToken: 't' }, { caseToken: 't' }, { shareToken: 't' }]) {
       const api = createClient({ baseUrl, retries: 0, ...secret })
       for (const call of [() => api.searchSkills(), () => api.publishSkill({ skillMd: 'x' })])
         expect(await failureOf(call())).toMatchObject({ code: 'upstream_failed', message })
     }
+    const guest = createClient({ baseUrl, retries: 0 })
+    expect(await failureOf(guest.publishSkill({ skillMd: 'x' }))).toMatchObject({ code: 'upstream_failed', message })
     expect(elsewhere.requests).toEqual([])
-    expect(await createClient({ baseUrl }).searchSkills(), 'who has none is not held up').toEqual(found)
+    expect(await guest.searchSkills(), 'who has none is not held up').toEqual(found)
   })
 
   it('follows redirects within an origin with its token and method, and in no circle', async () => {

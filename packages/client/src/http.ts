@@ -132,13 +132,14 @@ function isRepeatable({ method }: WireEndpoint): boolean {
 async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOptions, signal?: AbortSignal) {
   const { origin } = new URL(url)
   const startMs = performance.now()
+  const writes = init.method !== 'GET'
   let status = 'no answer'
   const timeout = () => new RegistryError('upstream_timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`)
   const work = async (ending: AbortSignal) => {
     const send = (address: string, redirect?: RequestRedirect) =>
       (options.fetch ?? fetch)(address, { ...init, signal: ending, redirect })
     const response = await reach(
-      () => (holdsSecret(options) ? followRedirects(send, url, options) : send(url)),
+      () => (writes || holdsSecret(options) ? followRedirects(send, url, { ...options, writes }) : send(url)),
       `No registry answers at ${origin}.`,
     )
     status = `${response.status}`
