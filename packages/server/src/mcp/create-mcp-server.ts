@@ -15,6 +15,8 @@ export interface McpServerOptions {
   readonly catalogue?: Catalogue
   /** How many skills a page of `skills/list` holds: 25 unless it is said. */
   readonly pageSize?: number
+  /** Where the registry is, without a slash at its end: it goes before the paths of users' pictures. */
+  readonly address?: string
   /** Hears of errors that are nobody's mistake; clients are told no more than that there was one. */
   readonly onError?: (error: unknown) => void
 }
@@ -34,9 +36,9 @@ const instructions =
  * serveStdio(() => createMcpServer(localApi(registry), { catalogue: localCatalogue(registry, guest) }))
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}): McpServer {
-  const { catalogue, pageSize = 25, onError = () => {} } = options
+  const { catalogue, pageSize = 25, address = '', onError = () => {} } = options
   const server = new McpServer({ name: 'skillstead', title: 'Skillstead', version: readVersion() }, { instructions })
-  addTools(server, api, onError)
+  addTools(server, api, { address, onError })
   const source = createSkillSource(api, { catalogue, pageSize, onError })
   new SkillsExtension({ source, onWarning: () => {} }).attach(server)
   return server

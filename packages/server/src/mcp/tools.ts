@@ -3,6 +3,7 @@ import { areDangerous, toPackTexts } from '@skillstead/core'
 import { RegistryError, type Pack, type RegistryApi } from '@skillstead/protocol'
 import { toolInputs, type ToolInput, type ToolName } from '@skillstead/protocol/mcp'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { prefixPictures } from '../picture-addresses.ts'
 import { toToolFailure, type OnError } from './failures.ts'
 
 /** What a tool may answer, in characters: hosts put it into a context, and it is sent twice, as text and as structure. */
@@ -62,14 +63,18 @@ const inputSchemas = Object.fromEntries(
 )
 
 /** Puts the tools on a server that is not connected yet. */
-export function addTools(server: McpServer, api: RegistryApi, onError: OnError): void {
+export function addTools(
+  server: McpServer,
+  api: RegistryApi,
+  { address, onError }: { address: string; onError: OnError },
+): void {
   for (const name of Object.keys(tools) as ToolName[]) {
     const { title, description, reads, call } = tools[name] as Tool<never>
     const annotations = { readOnlyHint: reads, destructiveHint: false, idempotentHint: true, openWorldHint: false }
     const config = { title, description, annotations, inputSchema: inputSchemas[name]! }
     server.registerTool(name, config, async (input) => {
       try {
-        return toResult(await call(api, input as never))
+        return toResult(await call(api, input as never), address)
       } catch (error) {
         return toToolFailure(error, onError)
       }
@@ -78,15 +83,15 @@ export function addTools(server: McpServer, api: RegistryApi, onError: OnError):
 }
 
 /** As text for every client, and as it is for those that read structure. */
-function toResult(value: object): CallToolResult {
-  const text = JSON.stringify(value)
+function toResult(value: object, address: string): CallToolResult {
+  const text = Buffer.from(prefixPictures(Buffer.from(JSON.stringify(value)), () => address)).toString()
   if (text.length > resultCharactersMax) {
     throw new RegistryError(
       'payload_too_large',
       `The answer would take ${text.length} characters, and ${resultCharactersMax} is the most; ask for less of it, with maxTokens or limit.`,
     )
   }
-  return { content: [{ type: 'text', text }], structuredContent: value as Record<string, unknown> }
+  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) as Record<string, unknown> }
 }
 
 /** A pack of hundreds would fill a context with what `search_skills` and `load_skill` tell of each. */
