@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto'
 import { engineRules } from './engine-rules.ts'
 import { combinations, facts, rules } from './rule-table.ts'
 
-/** Increase this with every change of the engine that changes a report. */
+/** Raised with every change of the engine that changes a report. */
 const engineVersion = '6'
 
-/**
- * Version of engine and rules. It contains a hash of the rules, so that a change cannot be forgotten; reports of other
- * versions are renewed by a rescan.
- */
+/** Names the engine and the rules, so that no change of either is forgotten: reports of other versions are made again. */
 export const rulesVersion = `${engineVersion}.${createHash('sha256').update(toJson()).digest('hex').slice(0, 12)}`
 
 function toJson(): string {

@@ -20,16 +20,13 @@ import { settle, type Place } from './settle.ts'
 import { UnpackBudget } from './unpack.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
-/**
- * Maximum findings of a rule in a report; passages that are no instruction are counted separately, so they cannot crowd
- * out others.
- */
+/** How many findings of a rule a report lists; what is no instruction is counted apart, and crowds out nothing. */
 const findingsMax: Record<ScanFinding['signal'], number> = { hostile: 20, suspicious: 20, power: 5, none: 5 }
-/** Maximum spots of a fact in a file. */
+/** How many places of a fact are kept in a file. */
 const spotsMax = 5000
 /** A tar in a gzip counts as two. */
 const archivesDepthMax = 3
-/** The files that describe what the skill is about. */
+/** What says what the skill is about. */
 const aboutPattern = /^(?:SKILL\.md|metadata:description)$/
 
 const probes = [...rules, ...facts]
@@ -38,22 +35,22 @@ const dataRules = new Set(rules.flatMap((rule, index) => (rule.roles?.includes('
 interface TextFile {
   readonly path: string
   readonly text: string
-  /** Engine rules that matched its bytes. */
+  /** What its bytes alone told. */
   readonly found: readonly EngineRuleName[]
-  /** The original file. It may have several readings, if its bytes can be decoded in several ways. */
+  /** The file that it is a reading of, one of several where its bytes may be read in more than one way. */
   readonly of: { readonly path: string }
 }
 
 let search: Search | undefined
 
-/** Built for the first text: it takes longer than the rest of a node's start, and most nodes scan only in threads. */
+/** Made for the first text: it takes longer than all else of a node's start, and most nodes scan in threads alone. */
 function getSearch(): Search {
   return (search ??= new Search(probes))
 }
 
 const meant: Stance = { polarity: 'imperative', isCertain: true }
 
-/** A file during its scan. */
+/** A file while it is looked at. */
 interface Subject {
   readonly index: number
   readonly path: string
@@ -63,23 +60,23 @@ interface Subject {
   readonly suppressions: readonly Suppression[]
 }
 
-/** A text of a file: the file itself, or a decoded part of it. */
+/** A text within a file: the file itself, or what was decoded from a place in it. */
 interface Layer {
   readonly document: Document
   readonly decoded: readonly string[]
-  /** Its position in the file, and whether it was hidden on purpose. */
+  /** Where it stands in the file, and whether it was hidden on purpose. */
   readonly offset: number
   readonly end: number
   readonly isHidden: boolean
 }
 
-/** One scan of a skill's files, up to the report. */
+/** One scan of the files of a skill, from the first to the report. */
 export class Scan {
   readonly #files: readonly TextFile[]
   readonly #findings: PlacedFinding[] = []
   readonly #spots = new Map<string, Spot[]>()
   readonly #listed = new Map<string, number>()
-  /** The reading of a file in which a finding occurred first. */
+  /** The reading of a file that has a finding first. */
   readonly #firsts = new Map<object, Map<string, number>>()
   readonly #cut: Security['cut'] = []
   readonly #budget = new UnpackBudget()
@@ -96,12 +93,22 @@ export class Scan {
     })
   }
 
-  /** Converts a binary file to its possible texts, at least one, and to the files in it if it is an archive. */
+  /** One file that cannot be read takes nothing from what is found in the others. */
+  #readSafely(file: BinaryFile, paths: ReadonlySet<string>): TextFile[] {
+    try {
+      return this.#read(file, paths, archivesDepthMax)
+    } catch {
+      this.cutAt(file.path)
+      return [{ path: file.path, text: '', found: [], of: file }]
+    }
+  }
+
+  /** A file of bytes as the texts that it may be, at least one, and what it holds if it is an archive. */
   #read(file: BinaryFile, paths: ReadonlySet<string>, depth: number): TextFile[] {
     const { path } = file
     const { texts, words, found, inner, cut } = inspectBytes(file, paths, this.#budget)
     if (cut) this.cutAt(path, cut)
-    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It has too many nested archives.')
+    if (depth === 0 && inner.length > 0) this.cutAt(path, 'It is packed too many times over.')
     const unpacked = depth === 0 ? [] : inner.flatMap((each) => this.#read(each, paths, depth - 1))
     const [text = '', ...others] = texts
     return [
@@ -144,7 +151,7 @@ export class Scan {
   toSecurity(now: number): Security {
     const all = this.#findings.map(({ finding }) => finding)
     const { findings, unlisted } = listFindings(this.#findings)
-    const reason = `The ${unlisted} least severe findings in all files are not listed.`
+    const reason = `${unlisted} findings in all files, the least grave, are not listed.`
     return {
       score: toScore(all),
       verdict: toVerdict(all),
@@ -181,7 +188,7 @@ export class Scan {
     }
     if (isData && dataRules.size === 0) return
     const onCut = (probe: number) => {
-      this.cutAt(subject.path, `Too many places could match ${probes[probe]!.id}; the rest was not checked.`)
+      this.cutAt(subject.path, `Too much looks like ${probes[probe]!.id}; the rest was not tried.`)
     }
     const seen = new Set<string>()
     for (const hits of getSearch().find(layer.document.text, isWanted, onCut)) {
@@ -190,7 +197,7 @@ export class Scan {
     }
   }
 
-  /** Takes one match per line of each rule and fact; the first on a line counts. */
+  /** One place a line of each rule and fact; of a line's places the first counts. */
   #take(subject: Subject, layer: Layer, hit: Hit, seen: Set<string>): void {
     const id = probes[hit.probe]!.id
     const isDecoded = layer.decoded.length > 0
@@ -200,7 +207,7 @@ export class Scan {
     if (seen.has(key)) return
     const stance = this.#stance(subject, layer, hit)
     const rule = rules[hit.probe]
-    // Another match on the line may be an instruction even if this one is not.
+    // Another place on the line may be meant where this one is not.
     if (!rule && stance.polarity !== 'imperative' && stance.isCertain) return
     const shownKey = stance.polarity === 'imperative' ? key : `${key}\n${stance.polarity}`
     if (seen.has(shownKey)) return
@@ -216,7 +223,7 @@ export class Scan {
     if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset })
   }
 
-  /** Records that something was not scanned, which is a finding of its own. */
+  /** Says that something was not looked at, which makes a finding of its own. */
   cutAt(path: string, reason = 'The scan of it failed and was given up.'): void {
     this.#isIncomplete = true
     this.#cut.push({ path, reason })
@@ -235,7 +242,7 @@ export class Scan {
     else this.#isIncomplete = true
   }
 
-  /** Whether another reading of the same file already has the finding. */
+  /** Whether another reading of the same file has such a finding already. */
   #isKnown({ index, of }: Subject, kind: string): boolean {
     const firsts = this.#firsts.get(of) ?? new Map<string, number>()
     this.#firsts.set(of, firsts)
@@ -244,7 +251,7 @@ export class Scan {
     return first !== index
   }
 
-  /** Adds a finding, if the limit of its kind allows. Returns its signal. */
+  /** Adds a finding, if there is room for one more of its kind. Returns what it says of the author. */
   #add(
     rule: Omit<Rule, 'patterns'>,
     subject: Subject,
@@ -289,14 +296,3 @@ export class Scan {
 function placeOf({ role }: Subject): Place {
   return { stance: meant, role, isUnseen: false, isEncoded: false, isCode: false }
 }
-
-/**
- * The text at the position to the end of the line; characters that cannot be displayed become U+FFFD, so that columns
- * stay correct.
- */
-function toExcerpt(text: string, offset: number): string {
-  const [line = ''] = text.slice(offset, offset + excerptCharactersMax).split(/[\r\n]/, 1)
-  return line.replace(unshownPattern, '\uFFFD').toWellFormed()
-}
-
-const unshownPattern = /[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu

@@ -4,38 +4,43 @@ import { toThreadFile } from './thread-file.ts'
 import { WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { ScanFile } from './scan.ts'
 
-/** Packages up to this size are scanned on the main thread, in about 7 ms at most on an idle machine. */
+/** A package of so much text is scanned at once, in some 7 ms at most where nothing else runs. */
 const inlineBytesMax = 64 * 1024
 
-/** An order to a thread. */
+/** What is asked of a thread. */
 export interface ScanOrder {
   readonly files: readonly ScanFile[]
   readonly now: number
 }
 
-/** Creates a pool of threads that scan. */
+/** Threads that scan. */
 export const createScanPool = (options: Partial<WorkerPoolOptions> = {}) =>
   new WorkerPool<Security, ScanOrder>({ url: toThreadFile(import.meta.url, 'scan-worker'), ...options })
 
 const pool = createScanPool()
-/** Loaded for the first package that is scanned on this thread: most are scanned in worker threads. */
+/** Loaded for the first package that is scanned here: most are scanned in threads. */
 const loadScan = () => import('./scan.ts')
 
 /**
- * Scans a package without blocking the process: a small one at once, a larger one in a thread, or, if no thread is
- * available, in batches between which other work runs. Never throws.
+ * Scans a package without holding up the process: a small one at once, a larger one in a thread, and where no thread
+ * can be had in slices between which other work goes on. Never throws, whatever the files.
  */
 export async function scanPackage(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
   const bytes = files.reduce((sum, file) => sum + ('text' in file ? file.text.length : file.bytes.length), 0)
   return bytes <= inlineBytesMax ? (await loadScan()).scanFiles(files, now) : scanInThread(files, now, threads)
 }
 
-/** As {@link scanPackage}, always in a thread: for bulk scans and scans that no client waits for. */
+/** As {@link scanPackage} whatever the size: for what comes in bulk, or is waited for by nobody. */
 export async function scanInThread(files: readonly ScanFile[], now: number, threads = pool): Promise<Security> {
   const found = await threads.ask({ files, now })
   if (found === 'broken') return scanAtEase(files, now)
   if (found !== 'late') return found
-  return (await loadScan()).toUnscanned(files, 'The scan took too long and was aborted.', now)
+  return reportUnscanned(files, 'The scan took too long and was given up.', now)
+}
+
+/** The report on files that were not scanned, for a reason that is a sentence: its verdict is `caution`. */
+export async function reportUnscanned(files: readonly ScanFile[], reason: string, now: number): Promise<Security> {
+  return (await loadScan()).toUnscanned(files, reason, now)
 }
 
 async function scanAtEase(files: readonly ScanFile[], now: number): Promise<Security> {

@@ -1,12 +1,11 @@
-/** Number of bytes that decide whether a file is text. */
+/** How much of a file tells whether it is text. */
 const sampleBytes = 64 * 1024
-/** Minimum share of UTF-16 units with a zero byte: letters, spaces and line ends of Latin scripts. */
+/** A share of the units of a text in UTF-16 that have a zero byte: letters, spaces and line ends of Latin scripts. */
 const utf16ZerosMin = 0.05
 
 /**
- * The distinct texts that bytes may be read as: as UTF-8, and as UTF-16 if they have its byte order mark or zero bytes.
- * A mark alone proves nothing: it costs two bytes, and an interpreter skips it and runs the ASCII after it. Returns no
- * text for no bytes.
+ * The texts that bytes may be read as, each once: as UTF-8, and as UTF-16 where they have its mark or its zeros. A mark
+ * costs two bytes: an interpreter skips it and runs the ASCII that follows. No text for no bytes.
  */
 export function toTexts(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
@@ -17,8 +16,8 @@ export function toTexts(bytes: Uint8Array): string[] {
 }
 
 /**
- * The texts that bytes may be read as in UTF-8, with replacement characters for invalid bytes. Shells drop NUL and run
- * the rest; other programs end strings at it.
+ * The texts that bytes may be read as in UTF-8, with a replacement for what is none. Shells drop NUL and run what is left;
+ * other programs end strings at it.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
   if (!bytes.includes(0)) return [new TextDecoder().decode(bytes)]
@@ -26,10 +25,7 @@ export function toUtf8Texts(bytes: Uint8Array): string[] {
   return apart === joined ? [joined] : [joined, apart]
 }
 
-/**
- * Removes zeros, and also replaces them with a space where strings end. Zeros between letters of UTF-16 are only
- * removed.
- */
+/** Without zeros, and with a space where strings end at them: not between the letters of UTF-16, which stand alone. */
 function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array] {
   const [joined, apart] = [new Uint8Array(bytes.length), new Uint8Array(bytes.length)]
   let [joinedSize, apartSize] = [0, 0]
@@ -45,7 +41,7 @@ function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array
   return [joined.subarray(0, joinedSize), apart.subarray(0, apartSize)]
 }
 
-/** Whether a single byte is between two zeros or ends of the text. */
+/** Whether there is one byte between two zeros, or none at an end. */
 function isLetter(bytes: Uint8Array, at: number): boolean {
   const isEnd = at < 0 || at >= bytes.length
   return isEnd || (!isZero(bytes, at) && isZero(bytes, at - 1) && isZero(bytes, at + 1))
@@ -56,7 +52,7 @@ function isZero(bytes: Uint8Array, at: number): boolean {
   return at < 0 || at >= bytes.length || bytes[at] === 0
 }
 
-/** Whether bytes are text, apart from a few characters that never occur in text. */
+/** Whether bytes are a text but for a few characters that no text has. */
 export function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes)
   const text = new TextDecoder(findMark(sample) ?? findUtf16(sample)).decode(sample)
@@ -64,12 +60,12 @@ export function isText(bytes: Uint8Array): boolean {
   return odd <= text.length * 0.05
 }
 
-/** Letters and everything else in texts, including invisible characters, which could otherwise split a word. */
+/** Letters and all that belongs to texts, invisible characters too: they could cut a word in two. */
 const wordCharacter = String.raw`[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]`
 /** One match of millions of characters would overflow the stack of the expression. */
 const pieceCharactersMax = 65_536
 
-/** The readable runs of mostly binary bytes; collapses spaces, because XMP is padded with them. */
+/** The runs of characters of a text in bytes that are mostly none; XMP is padded with spaces. */
 export function toWords(text: string): string {
   const words = new RegExp(`${wordCharacter}{6,${pieceCharactersMax}}`, 'gv')
   const more = new RegExp(`${wordCharacter}{1,${pieceCharactersMax}}`, 'vy')
@@ -93,7 +89,7 @@ function findMark(bytes: Uint8Array): Utf16 | undefined {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined
 }
 
-/** Detects UTF-16 by the zero bytes of its letters. */
+/** By the zeros of its letters. */
 function findUtf16(bytes: Uint8Array): Utf16 | undefined {
   const sample = bytes.subarray(0, sampleBytes)
   let [even, odd] = [0, 0]

@@ -32,8 +32,8 @@ interface CachedArtifact {
 
 /** About 300 bytes each. */
 const artifactsMax = 20_000
-/** How long the event loop is held at a time. */
-const sliceMs = 10
+/** Time for which the event loop may be blocked at once. */
+const blockMs = 10
 
 export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
   const cached = new LRUCache<string, CachedArtifact>({ max: artifactsMax })

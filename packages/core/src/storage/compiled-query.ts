@@ -76,14 +76,14 @@ function hideValues(sql: string): string {
  * `build` receives the columns with placeholder values. Other parameters follow them.
  */
 export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string, never>) => Compilable<unknown>) {
-  const kept = new Map<string, ReturnType<typeof keepPositional>>()
+  const compiled = new Map<string, ReturnType<typeof keepPositional>>()
   return async (db: Kysely<Tables>, row: object, ...parameters: unknown[]): Promise<void> => {
     const columns = Object.keys(row)
     const key = columns.join()
     let run = compiled.get(key)
     if (!run) {
       const places = Object.fromEntries(columns.map((column) => [column, '' as never]))
-      kept.set(key, (run = keepPositional((built) => build(built, places))))
+      compiled.set(key, (run = keepPositional((built) => build(built, places))))
     }
     await run(db, ...Object.values(row), ...parameters)
   }
