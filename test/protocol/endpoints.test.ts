@@ -101,7 +101,7 @@ describe('the endpoint table', () => {
     expect(fieldsOf(endpoint!)).toEqual(expect.arrayContaining([...parameters]))
   })
 
-  it('needs the Pro plan for every webhook endpoint, and for nothing else', () => {
+  it('requires the Pro plan for every webhook endpoint and no other', () => {
     const paid = table.filter(([, row]) => row.plan !== undefined)
     expect(paid.every(([, row]) => row.plan === 'pro' && row.path.startsWith('/webhooks'))).toBe(true)
     expect(paid).toHaveLength(table.filter(([, row]) => row.path.startsWith('/webhooks')).length)
@@ -122,12 +122,12 @@ describe('the endpoint table', () => {
     expect(v.safeParse(endpoints[name].input, { ...input, limit: String(max + 1) }).success).toBe(false)
   })
 
-  it('has every method and path once', () => {
+  it('has each method and path only once', () => {
     const keys = table.map(([, { method, path }]) => `${method} ${path.replace(/:\w+/g, ':')}`)
     expect(keys).toEqual([...new Set(keys)])
   })
 
-  it('takes a page wherever a list says that it has pages', () => {
+  it('accepts `page` for every list with paging fields', () => {
     for (const [name, { output, input }] of table) {
       const { entries } = output as unknown as { entries?: object }
       if (!entries || !('totalPages' in entries)) continue
@@ -137,13 +137,13 @@ describe('the endpoint table', () => {
     }
   })
 
-  it('refuses unknown fields of bodies, and ignores unknown query parameters', () => {
+  it('rejects unknown fields of bodies and ignores unknown query parameters', () => {
     for (const [name, { method, input }] of table) {
       expect((input as unknown as { type: string }).type, `${name}`).toBe(method === 'GET' ? 'object' : 'strict_object')
     }
   })
 
-  it('declares outputs that tests can hold answers against', () => {
+  it('declares outputs against which tests can validate responses', () => {
     for (const [name, { output }] of table) expect(() => toStrictSchema(output), `${name}`).not.toThrow()
     const strict = toStrictSchema(endpoints.getMe.output)
     expect(v.safeParse(strict, { passwordHash: 'x' }).issues?.map((issue) => v.getDotPath(issue))).toContain(
@@ -153,13 +153,13 @@ describe('the endpoint table', () => {
 })
 
 describe('the error table', () => {
-  it('has every code of the contract with its status, and no other', () => {
+  it('has exactly the codes of the contract with their statuses', () => {
     const expected = Object.entries(codes).flatMap(([status, list]) => list.map((code) => [code, Number(status)]))
     const actual = Object.entries(errorTable).map(([code, { status }]) => [code, status])
     expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))
   })
 
-  it('has a title for each', () => {
+  it('has a title for each code', () => {
     for (const { title } of Object.values(errorTable)) expect(title).toMatch(/^[A-Z][^.]+$/)
   })
 })

@@ -6,11 +6,11 @@ const part = fc.oneof(fc.nat({ max: 30 }), fc.nat({ max: 9_999_999_998 }))
 const version = fc.tuple(part, part, part).map((parts) => parts.join('.'))
 
 describe('versions', () => {
-  it('are three dot-separated whole numbers, read back as they were written', () => {
+  it('are three dot-separated whole numbers that parse to the same text', () => {
     fc.assert(fc.property(version, (text) => void expect(parseVersion(text)?.join('.')).toBe(text)))
   })
 
-  it('are compared by their numbers, not by their letters', () => {
+  it('are compared numerically, not as text', () => {
     expect(['1.10.0', '1.9.0', '10.0.0', '2.0.0', '1.9.10', '1.9.9'].toSorted(compareVersions)).toEqual([
       '1.9.0',
       '1.9.9',
@@ -21,7 +21,7 @@ describe('versions', () => {
     ])
   })
 
-  it('have one order: two compare as their parts do, the other way round is the opposite', () => {
+  it('have a total order that follows their parts', () => {
     fc.assert(
       fc.property(version, version, (a, b) => {
         const [first, second] = [parseVersion(a)!, parseVersion(b)!]
@@ -33,7 +33,7 @@ describe('versions', () => {
     )
   })
 
-  it('sort in a database by a key of code units as they compare', () => {
+  it('have a database key that sorts by code unit in the same order', () => {
     fc.assert(
       fc.property(version, version, (a, b) => {
         const [first, second] = [toVersionSortKey(a), toVersionSortKey(b)]
@@ -43,7 +43,7 @@ describe('versions', () => {
     )
   })
 
-  it('have a next patch that is higher, with nothing published between', () => {
+  it('have a next patch that is the next higher version', () => {
     fc.assert(
       fc.property(version, (text) => {
         const next = nextPatch(text)
@@ -79,7 +79,7 @@ describe('versions', () => {
     expect(() => nextPatch(text)).toThrow(TypeError)
   })
 
-  it('are told from any other text without ever throwing', () => {
+  it('are distinguished from any other text without throwing', () => {
     fc.assert(fc.property(fc.string(), (text) => void expect(isVersion(text)).toBe(parseVersion(text) !== undefined)))
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const rows = Object.entries(endpoints as Record<string, Endpoint>)
 
 describe('the wire table', () => {
-  it('says of every endpoint, and of nothing else, what the endpoint table says', () => {
+  it('matches the endpoint table exactly', () => {
     const expected = rows.map(([name, { method, path, kind, uploads }]) => [
       name,
       { method, path, isContent: kind === 'content', takesUploads: uploads !== undefined },
@@ -14,12 +14,12 @@ describe('the wire table', () => {
     expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected))
   })
 
-  it('has no room for what it cannot say', () => {
+  it('never needs content together with uploads, nor a space in a path', () => {
     expect(rows.filter(([, { kind, uploads }]) => kind === 'content' && uploads)).toEqual([])
     expect(rows.filter(([, { path }]) => path.includes(' '))).toEqual([])
   })
 
-  it('brings the very error of the protocol', () => {
+  it('exports the same error class as the protocol', () => {
     expect(WireError).toBe(RegistryError)
   })
 })

@@ -47,7 +47,7 @@ describe('what a shell script uses', () => {
     ['curl https://your-domain.com', ['your-domain.com']],
     ['# see https://docs.dev\ngrep https://f.dev x', []],
   ]
-  it.each(hosts)('%s calls %j', (text, expected) => {
+  it.each(hosts)('%s contacts %j', (text, expected) => {
     expect(shell(text).hosts ?? []).toEqual(expected)
   })
 
@@ -69,7 +69,7 @@ describe('what a shell script uses', () => {
     ['source .env; cat .env.example; cp x .git/hooks/pre-commit; >> CLAUDE.md', ['.env', '.git/hooks', 'CLAUDE.md']],
     ['curl https://x.dev/etc/passwd; ls ./var/lib; echo a/tmp/b', []],
   ]
-  it.each(files)('%s touches %j', (text, expected) => {
+  it.each(files)('%s accesses %j', (text, expected) => {
     expect(shell(text).files ?? []).toEqual(expected)
   })
 })
@@ -99,7 +99,7 @@ describe('the packages of a command', () => {
 })
 
 describe('what a program uses', () => {
-  it('in Python: what it runs, reads and calls, not what it says', () => {
+  it('includes what Python runs, reads and contacts, not its comments', () => {
     const code = [
       '"""See https://docs.dev."""',
       '# https://comment.dev',
@@ -122,7 +122,7 @@ describe('what a program uses', () => {
     })
   })
 
-  it('in JavaScript as well', () => {
+  it('includes what JavaScript runs, reads and contacts', () => {
     const code = [
       '// https://comment.dev',
       'const { KEY_A, KEY_B: b } = process.env',
@@ -147,7 +147,7 @@ describe('what a program uses', () => {
     expect(read(code)).toEqual({ environment: ['*'] })
   })
 
-  it('as it says of itself (PEP 723), and as its manifests say', () => {
+  it('includes inline metadata (PEP 723) and manifests', () => {
     expect(python('# /// script\n# dependencies = [\n#   "rich",\n#   "httpx[http2]>=1",\n# ]\n# ///\n')).toEqual({
       packages: ['pypi:httpx', 'pypi:rich'],
     })
@@ -168,7 +168,7 @@ describe('what a program uses', () => {
     })
   })
 
-  it('whatever its ending, where its first line says what runs it', () => {
+  it('follows the first line of a script without an extension', () => {
     expect(listed(of('bin/run', '#!/usr/bin/env bash\ngit push\n'))).toEqual({ commands: ['git'] })
     expect(listed(of('bin/run', '#!/usr/bin/env python3\nos.system("git push")\n'))).toEqual({ commands: ['git'] })
     expect(listed(of('data.csv', 'git push https://x.dev\n'))).toEqual({})
@@ -176,7 +176,7 @@ describe('what a program uses', () => {
 })
 
 describe('what instructions use', () => {
-  it('is what frontmatter asks for, as it asks', () => {
+  it('includes what the frontmatter requests, verbatim', () => {
     const given = ['Bash(git:*)', 'Read', 'mcp__hub__search']
     const forms = ['Bash(git:*) Read mcp__hub__search', 'Bash(git:*), Read, mcp__hub__search', JSON.stringify(given)]
     for (const form of forms) expect(skill('', `allowed-tools: ${form}\n`)).toEqual({ tools: given, commands: ['git'] })
@@ -184,7 +184,7 @@ describe('what instructions use', () => {
     expect(skill('', required)).toEqual({ commands: ['yq'], environment: ['Q_KEY'] })
   })
 
-  it('is what their blocks of code do, by language', () => {
+  it('includes what code blocks do, by language', () => {
     expect(fence('bash', '$ npm i -g tool\nadded 1 package\n$ export A_KEY=x')).toEqual({
       commands: ['npm'],
       environment: ['A_KEY'],
@@ -201,7 +201,7 @@ describe('what instructions use', () => {
     })
   })
 
-  it('is what their sentences have done, not what they point to', () => {
+  it('includes what sentences instruct, not what they only mention', () => {
     expect(skill('See [docs](https://docs.dev/api) and https://more.dev.\n')).toEqual({})
     expect(skill('Send a request to https://api.dev/v1.\n')).toEqual({ hosts: ['api.dev'] })
     expect(skill('Use the WebFetch tool, or `Read`; `mcp__hub__list` lists.\n')).toEqual({
@@ -215,7 +215,7 @@ describe('what instructions use', () => {
     expect(skill('It lies in ~/.claude/skills/me/data.\n')).toEqual({})
   })
 
-  it('is not what they forbid', () => {
+  it('excludes what they prohibit', () => {
     expect(skill('Never run `rm -rf ~/x`. Run `gh pr list`.\n')).toEqual({ commands: ['gh'] })
     expect(skill("Don't do this:\n\n```bash\nnmap 1.2.3.4\n```\n")).toEqual({})
     expect(skill('## Anti-patterns\n\n```bash\nnmap 1.2.3.4\n```\n\n## Use\n\n```bash\nls\n```\n')).toEqual({
@@ -245,7 +245,7 @@ describe('lines of instructions', () => {
     '',
   ]
 
-  it('say the same wherever they stand', () => {
+  it('have the same access in any position', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...lines)), (some) => {
         const alone = some.map((line) => of('a.md', line))
@@ -259,8 +259,8 @@ describe('lines of instructions', () => {
   })
 })
 
-describe('what is too much to list or to read', () => {
-  it('is said, with the digest of what is left out', () => {
+describe('content beyond the limits of the lists', () => {
+  it('is reported with the digest of the omitted part', () => {
     const access = of('a.sh', urls(120))
     expect(access.hosts).toHaveLength(100)
     expect(access.cut).toEqual([expect.stringMatching(/^hosts: 20 more are not listed \(sha256:[0-9a-f]{12}\)$/)])
@@ -270,7 +270,7 @@ describe('what is too much to list or to read', () => {
     expect(large.cut).toEqual([expect.stringMatching(/^a\.sh: the last 37865 bytes were not read \(sha256:/)])
   })
 
-  it('so that nothing can be added behind it unseen', () => {
+  it('cannot hide an addition', () => {
     const before = of('a.sh', urls(120))
     const after = of('a.sh', `${urls(119)}\ncurl https://zzz.dev`)
     expect(subtractAccess(after, before).hosts).not.toContain('zzz.dev')
@@ -279,13 +279,13 @@ describe('what is too much to list or to read', () => {
     expect(subtractAccess(many, of('a.sh', urls(3001))).cut).toHaveLength(1)
   })
 
-  it('is JSON that nests deep, whatever stands in its texts', () => {
+  it('includes deeply nested JSON, ignoring brackets in strings', () => {
     const deep = (level: string) => of('package.json', level.repeat(5000))
     for (const level of ['{"a":[],"x":', '["}}]]\\"",', '[']) expect(deep(level).cut).toHaveLength(1)
     expect(of('package.json', '{"dependencies":{"[[[[":"1","zod":"[[["}}').packages).toEqual(['npm:zod'])
   })
 
-  it('is bounded also where every file is large', () => {
+  it('is limited also if every file is large', () => {
     const files = Array.from({ length: 60 }, (_, i) => ({ path: `f${i}.sh`, bytes: Buffer.alloc(262_145, 'a b\n') }))
     expect(readAccess(files).cut).toHaveLength(21)
   })
@@ -295,12 +295,12 @@ describe('the difference between two versions', () => {
   const git = of('a.sh', 'git push')
   const more = of('a.sh', 'git push; curl https://a.dev')
 
-  it('is what one has and the other has not', () => {
+  it('contains what one has and the other lacks', () => {
     expect(listed(subtractAccess(more, git))).toEqual({ commands: ['curl'], hosts: ['a.dev'] })
     expect(listed(subtractAccess(git, more))).toEqual({})
   })
 
-  it('is a widening where something is added, marked where only the patch grew', () => {
+  it('is a widening if something is added, and is marked in patch versions', () => {
     const widening = (from: string, to: string, after = more) =>
       findWidening({ version: from, access: git }, { version: to, access: after })
     expect(widening('1.0.0', '1.0.1')).toMatchObject({ since: '1.0.0', patch: true, added: { hosts: ['a.dev'] } })
@@ -310,7 +310,7 @@ describe('the difference between two versions', () => {
   })
 })
 
-describe('whatever a text holds', () => {
+describe('the access of any text', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.constantFrom('"', "'", '`', '$(', ')', '((', '{', '}', '<<E\n', '\nE\n', '```bash\n', '```\n', '\\', '|', '&&'),
@@ -340,7 +340,7 @@ describe('whatever a text holds', () => {
   )
   const paths = ['SKILL.md', 'a.sh', 'a.py', 'a.ts', 'a.rb', 'Dockerfile', 'package.json', 'pyproject.toml', 'run']
 
-  it('its lists are sorted, of few and short things, and the same each time', () => {
+  it('has sorted, limited and deterministic lists', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), fc.constantFrom(...paths), (pieces, path) => {
         const text = pieces.join('')

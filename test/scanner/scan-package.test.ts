@@ -12,28 +12,28 @@ const large = [
 const script = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
 
 describe('a scan of a package', () => {
-  it('says the same of a large one, in a thread, as of all at once', async () => {
+  it('returns the same report for a large one in a thread', async () => {
     const reports = await Promise.all([1, 2, 3, 4].map(async () => scanPackage(large, 0)))
     for (const report of reports) expect(report).toEqual(scanFiles(large, 0))
     expect(reports[0]!.findings).not.toEqual([])
   })
 
-  it('says the same of a small one', async () => {
+  it('returns the same report for a small one', async () => {
     const small = [{ path: 'SKILL.md', text: order }]
     expect(await scanPackage(small, 0)).toEqual(scanFiles(small, 0))
   })
 
-  it('goes on in slices where the thread breaks down', async () => {
+  it('continues in batches if the thread crashes', async () => {
     const pool = createScanPool({ url: script('throw new Error("broken")') })
     expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
   })
 
-  it('goes on in slices where no thread can be had, however often', async () => {
+  it('continues in batches if no thread can be started, repeatedly', async () => {
     const pool = createScanPool({ url: new URL('http://127.0.0.1/no-thread'), workersMax: 1 })
     for (let i = 0; i < 3; i++) expect(await scanPackage(large, 0, pool)).toEqual(scanFiles(large, 0))
   })
 
-  it('lets other work go on meanwhile', async () => {
+  it('lets other work continue meanwhile', async () => {
     const pool = createScanPool({ url: script('throw new Error("broken")') })
     let turns = 0
     let isDone = false
@@ -47,7 +47,7 @@ describe('a scan of a package', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  it('calls for a look where the thread gives no answer', async () => {
+  it('returns caution if the thread does not respond', async () => {
     const pool = createScanPool({ url: script('setInterval(() => {}, 1000)'), answerMs: 50 })
     const report = await scanPackage(large, 0, pool)
     expect(report).toMatchObject({ verdict: 'caution', findings: [{ ruleId: 'incomplete-scan' }] })
@@ -58,7 +58,7 @@ describe('a scan of a package', () => {
 const askAll = (pool: WorkerPool<string[], string>, orders: readonly string[]) =>
   Promise.all(orders.map(async (each) => pool.ask(each, 1)))
 
-describe('threads that are given several orders at once', () => {
+describe('threads with several queued orders', () => {
   const worker = `import { parentPort } from 'node:worker_threads'
     parentPort.on('message', (order) => {
       if (order === 'break') throw new Error('broken')
@@ -68,17 +68,17 @@ describe('threads that are given several orders at once', () => {
   const toPool = (answerMs = 60_000) =>
     new WorkerPool<string[], string>({ url: script(worker), workersMax: 1, answerMs })
 
-  it('answer each with its own report', async () => {
+  it('return the report of each order', async () => {
     const orders = Array.from({ length: 100 }, (_, i) => `${i}`)
     expect(await askAll(toPool(), orders)).toEqual(orders.map((each) => [each]))
   })
 
-  it('lose none but the one at which a thread broke down', async () => {
+  it('lose only the order that crashed the thread', async () => {
     const orders = ['a', 'break', 'b', 'break', 'c']
     expect(await askAll(toPool(), orders)).toEqual([['a'], 'broken', ['b'], 'broken', ['c']])
   })
 
-  it('give up none but the one that takes too long', async () => {
+  it('abort only the order that takes too long', async () => {
     // Also the start of a thread is counted, which on a busy machine takes seconds.
     const pool = toPool(10_000)
     expect(await askAll(pool, ['a', 'hang', 'b'])).toEqual([['a'], 'late', ['b']])

@@ -20,13 +20,13 @@ const expressions = patterns.flatMap(({ name, pattern: { match } }) => {
 })
 
 describe('the table of rules', () => {
-  it('names each rule, fact and combination once, in kebab case', () => {
+  it('has unique kebab-case ids for rules, facts and combinations', () => {
     const ids = [...allRules, ...facts].map(({ id }) => id)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
     expect(ids.filter((id) => !/^[a-z]+(?:-[a-z0-9]+)*$/.test(id))).toEqual([])
   })
 
-  it('says of each rule what it found, why it matters and what to do', () => {
+  it('has a title, a reason and a remediation for each rule', () => {
     for (const { id, title, why, remediation, references, category } of allRules) {
       expect.soft(title, id).toMatch(/^[A-Z].*[^.]$/)
       expect.soft(why, id).toMatch(/^[A-Z].*\.$/)
@@ -42,7 +42,7 @@ describe('the table of rules', () => {
     expect(categories.filter((category) => !found.has(category))).toEqual([])
   })
 
-  it('combines what there is', () => {
+  it('combines only existing rules and facts', () => {
     const ids = new Set([...rules, ...facts].map(({ id }) => id))
     const named = combinations.flatMap(({ id, all }) => all.flat().map((part) => ({ id, part })))
     expect(named.filter(({ part }) => !ids.has(part))).toEqual([])
@@ -65,7 +65,7 @@ describe('the table of rules', () => {
 })
 
 describe('the patterns', () => {
-  it.each(patterns)('$name match no more than is kept between two pieces, and never nothing', ({ pattern }) => {
+  it.each(patterns)('$name matches at most the overlap of two pieces, and never the empty text', ({ pattern }) => {
     for (const { before, behind } of toMatcher(pattern).needs.flat()) {
       expect(before).toBeLessThanOrEqual(contextCharacters)
       expect(behind).toBeLessThanOrEqual(contextCharacters)
@@ -77,7 +77,7 @@ describe('the patterns', () => {
   })
 
   /** Repetitions are bounded, so that the worst is a power of a bound: what must not be is growth without one. */
-  it.each(expressions)('$name cannot be made to backtrack without bounds', ({ expression }) => {
+  it.each(expressions)('$name cannot be made to backtrack without limit', ({ expression }) => {
     expect(expression.source.replace(/\\.|\[(?:\\.|[^\]])*\]/g, 'x')).not.toMatch(/\{\d+,\}|[x)\w][*+](?!\w*\))/)
     const { status } = checkSync(expression.source, 'i', { timeout: 2000, checker: 'automaton' })
     expect(status).not.toBe('vulnerable')
@@ -94,7 +94,7 @@ describe('what an expression needs', () => {
     ],
     [/(?:send|upload)s?\d{2}|post\d/, ['send 4 7, upload 6 9, post 4 5']],
     [/x?[abc]\d(?:abc){0,2}|one/, []],
-  ] as const)('of %s is told with its distance from both ends', (expression, expected) => {
+  ] as const)('of %s is returned with its distance from both ends', (expression, expected) => {
     const needs = readPattern(expression).needs.map((need) => {
       return need.map(({ text, before, behind }) => `${text} ${before} ${behind}`).join(', ')
     })
@@ -106,7 +106,7 @@ describe('what an expression needs', () => {
     [/[^\n\uE000] (?=[^]\n)a/, 'nothing'],
     [/a[^.]b/, 'passages'],
     [/\w(?![^x])\uE000/, 'passages'],
-  ] as const)('tells what a match of %s may cross', (expression, crossing) => {
+  ] as const)('includes what a match of %s may cross', (expression, crossing) => {
     expect(readPattern(expression).crosses).toBe(crossing)
   })
 })
@@ -123,14 +123,14 @@ describe('the anchors', () => {
     return found
   }
 
-  it('are found wherever they end, also within each other and in capitals', () => {
+  it('are found at every position, inside each other and in capitals', () => {
     expect(find('zABCDe xYz').toSorted()).toEqual(['abcd@5', 'bcd@5', 'bcde@6', 'xyz@10'])
     expect(find('aaaa')).toEqual(['aaa@3', 'aaa@4'])
     expect(find('请忽略')).toEqual(['忽略@3'])
     expect(find('abc bcx')).toEqual([])
   })
 
-  it('are compared in full, though what is looked at first is alike for all digits and many signs', () => {
+  it('are compared in full, although digits and punctuation share a class', () => {
     const similar = new AnchorTable(['key3.db', '.env', 'a/b:'])
     const found: string[] = []
     for (const { codes, size } of foldText('key4.db key3.db ,env .env a-b: a/b:')) {
@@ -140,7 +140,7 @@ describe('the anchors', () => {
     expect(found.toSorted()).toEqual(['0@15', '1@25', '2@35'])
   })
 
-  it('are three bytes at least, in lower case', () => {
+  it('must be at least three bytes in lower case', () => {
     for (const anchor of ['ab', 'ABC', '']) expect(() => new AnchorTable([anchor])).toThrow(TypeError)
   })
 })

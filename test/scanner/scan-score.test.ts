@@ -76,15 +76,15 @@ describe('the verdict', () => {
       'caution',
     ],
     [
-      'one beside what could not be looked at',
+      'one next to an incomplete scan',
       [finding('suspicious'), finding('suspicious', { ...elsewhere, category: 'incomplete-scan' })],
       'caution',
     ],
-  ])('of %s is right', (_, all, verdict) => expect(toVerdict(all)).toBe(verdict))
+  ])('is correct for %s', (_, all, verdict) => expect(toVerdict(all)).toBe(verdict))
 })
 
 describe('the score', () => {
-  it('agrees with the verdict, whatever was found', () => {
+  it('is in the range of the verdict for any findings', () => {
     const ranges = { safe: [80, 100], caution: [40, 79], dangerous: [0, 39] } as const
     fc.assert(
       fc.property(findings, (all) => {
@@ -96,7 +96,7 @@ describe('the score', () => {
     )
   })
 
-  it('is no worse when a thing is said twice, nor in another order', () => {
+  it('does not depend on repetition or order', () => {
     fc.assert(
       fc.property(findings, (all) => {
         expect(toScore([...all, ...all])).toBe(toScore(all))
@@ -105,7 +105,7 @@ describe('the score', () => {
     )
   })
 
-  it('never rises with one more finding, nor falls with a reason', () => {
+  it('never rises with another finding nor falls with a reason', () => {
     fc.assert(
       fc.property(findings, (all) => {
         for (const [index, one] of all.entries()) {
@@ -117,7 +117,7 @@ describe('the score', () => {
     )
   })
 
-  it('takes so much for each severity', () => {
+  it('subtracts a fixed penalty for each severity', () => {
     const scores = (['critical', 'high', 'medium', 'low', 'info'] as const).map((severity) =>
       toScore([finding('suspicious', { severity })]),
     )
@@ -126,7 +126,7 @@ describe('the score', () => {
 })
 
 describe('the risk', () => {
-  it('is the most power that was found, whatever the verdict', () => {
+  it('is the highest power that was found, whatever the verdict', () => {
     expect(toRisk([])).toBe('none')
     expect(toRisk([finding('none')])).toBe('none')
     expect(toRisk([finding('power', { severity: 'low' }), finding('power', { severity: 'medium' })])).toBe('medium')

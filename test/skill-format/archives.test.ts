@@ -116,7 +116,7 @@ function messagesOf(...paths: string[]): string[] {
 }
 
 describe('paths of files', () => {
-  it('may be anything that every file system holds', () => {
+  it('may be anything that every file system can store', () => {
     expect(
       messagesOf(
         'a.txt',
@@ -177,7 +177,7 @@ describe('paths of files', () => {
     '.g\u0131t/config',
     '.\uFF47it/config',
     'a\\.git\\config',
-  ])('may not have a segment that a file system takes for .git: %j', (path) => {
+  ])('may not have a segment that a file system treats as .git: %j', (path) => {
     expect(messagesOf(path)).toEqual([expect.stringContaining('treat a segment of the path as `.git`')])
   })
 
@@ -192,11 +192,11 @@ describe('paths of files', () => {
     [['a/b/head', 'a/b/OBJECTS/pack/x', 'a/b/Refs/x']],
     [['a/HE\u200BAD', 'a/objects', 'a/refs']],
     [['w/HEAD', 'w/commondir', 'other/objects/x', 'other/refs/x']],
-  ])('may not make a folder that git takes for a bare repository: %j', (paths) => {
+  ])('may not form a folder that git treats as a bare repository: %j', (paths) => {
     expect(messagesOf(...paths)).toEqual([expect.stringContaining('git treats the folder as a repository')])
   })
 
-  it('may have names of a bare repository in different folders', () => {
+  it('may use the names of a bare repository in different folders', () => {
     expect(messagesOf('HEAD', 'objects/x', 'a/refs/x', 'b/HEAD/objects/x', 'b/HEAD/refs/x')).toEqual([])
   })
 
@@ -226,7 +226,7 @@ describe('paths of files', () => {
     ).toHaveLength(1)
   })
 
-  it('name each offender once, however many there are', () => {
+  it('are reported once for each offending file, however many there are', () => {
     const paths = fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 20 })
     fc.assert(
       fc.property(paths, (texts) => {
@@ -237,7 +237,7 @@ describe('paths of files', () => {
 })
 
 describe('reading an archive', () => {
-  it('takes SKILL.md at the root or in the one folder, in any casing', async () => {
+  it('accepts SKILL.md at the root or in the only folder, in any casing', async () => {
     for (const [prefix, name] of [
       ['', 'SKILL.md'],
       ['pdf/', 'SKILL.md'],
@@ -261,7 +261,7 @@ describe('reading an archive', () => {
     }
   })
 
-  it('leaves out what operating systems and git add, and folders', async () => {
+  it('leaves out folders and files of operating systems and git', async () => {
     const names = ['__MACOSX/._SKILL.md', '.DS_Store', 'a/.DS_Store', '.git/config', '._x', 'folder/', '.git/HEAD']
     const zipped = zip([doc, ...names.map((name) => ({ name }))])
     expect(await readArchive(zipped, 'zip')).toMatchObject({ files: [], hasGitFolder: true })
@@ -276,7 +276,7 @@ describe('reading an archive', () => {
     expect(await readArchive(tarGz(tarEntry('SKILL.md', skillMd)), 'tar.gz')).toMatchObject({ hasGitFolder: false })
   })
 
-  it('leaves out .git beside SKILL.md alone, and refuses every other one', async () => {
+  it('leaves out a .git next to SKILL.md and rejects every other one', async () => {
     const inFolder = [{ ...doc, name: 'pdf/SKILL.md' }, { name: 'pdf/.git/HEAD' }, { name: 'pdf/.git/objects/x' }]
     expect(await readArchive(zip(inFolder), 'zip')).toMatchObject({ files: [], hasGitFolder: true })
     for (const name of ['a/.git/HEAD', '.GIT/config', 'a/git~1/config', 'a/.git']) {
@@ -288,7 +288,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(zip([doc, ...bare]))).toContain('HEAD: Next to `objects`')
   })
 
-  it('reads long names and global headers of a tar, and composes decomposed names', async () => {
+  it('reads long names and global headers of a tar and composes decomposed names', async () => {
     const long = `references/${'x'.repeat(150)}.md`
     const tar = tarGz(
       tarEntry('pax_global_header', '15 comment=abc\n', 'g'),
@@ -338,16 +338,16 @@ describe('reading an archive', () => {
       'b: The file has 11534336 bytes',
     ],
     ['entries beyond the end', { name: 'p', packedSize: 1000, size: 1000 }, 'damaged'],
-  ])('refuses a zip with %s', async (_, entry, message) => {
+  ])('rejects a zip with %s', async (_, entry, message) => {
     expect(await refusalOf(zip([doc, entry]))).toContain(message)
   })
 
-  it('names every offending path at once', async () => {
+  it('reports every offending path at once', async () => {
     const refusal = await refusalOf(zip([doc, { name: '../a' }, { name: 'CON' }, { name: 'ok' }]))
     expect(refusal.split('\n').map((line) => line.split(':')[0])).toEqual(['../a', 'CON'])
   })
 
-  it('refuses a hundred thousand entries from their count alone', async () => {
+  it('rejects a hundred thousand entries by their declared count', async () => {
     const ignored = tarEntry('.git/HEAD')
     const tar = tarGz(...Array.from({ length: 100_000 }, () => ignored))
     // Of the processor's time, so that a busy machine does not decide.
@@ -358,7 +358,7 @@ describe('reading an archive', () => {
     expect((user + system) / 1000).toBeLessThan(5000)
   })
 
-  it('refuses zip64, parts, bytes after the end and archives that are cut off', async () => {
+  it('rejects zip64, multiple parts, bytes after the end and truncated archives', async () => {
     const locator = Buffer.alloc(20)
     locator.writeUInt32LE(0x07064b50, 0)
     const whole = zip([doc])
@@ -396,11 +396,11 @@ describe('reading an archive', () => {
     ['files over 10 MiB', [tarEntry('x', 'x'.repeat(10 * 1024 * 1024 + 1))], 'x: The file has 10485761 bytes'],
     ['more than 16 MiB', [tarEntry('x', 'x'.repeat(9e6)), tarEntry('y', 'y'.repeat(9e6))], 'more than 16777216'],
     ['more than 512 files', Array.from({ length: 512 }, (_, i) => tarEntry(`f${i}`)), 'more than 512 files'],
-  ])('refuses a tar with %s', async (_, entries, message) => {
+  ])('rejects a tar with %s', async (_, entries, message) => {
     expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), ...entries), 'tar.gz')).toContain(message)
   })
 
-  it('refuses a tar that is cut off or damaged', async () => {
+  it('rejects a truncated or damaged tar', async () => {
     const whole = tarGz(tarEntry('SKILL.md', skillMd))
     expect(await refusalOf(whole.subarray(0, -10), 'tar.gz')).toContain('damaged')
     expect(await refusalOf(gzipSync(tarEntry('SKILL.md', skillMd).subarray(0, 520)), 'tar.gz')).toContain('damaged')
@@ -409,7 +409,7 @@ describe('reading an archive', () => {
     expect(await refusalOf(new Uint8Array(), 'tar.gz')).toMatch(/damaged|no SKILL/)
   })
 
-  it('throws nothing but an ArchiveError on a damaged archive', async () => {
+  it('throws only an ArchiveError for a damaged archive', async () => {
     const whole = [
       zip([
         { ...doc, method: 8 },
@@ -429,7 +429,7 @@ describe('reading an archive', () => {
     )
   })
 
-  it('gives the event loop its turn while it reads a full archive', async () => {
+  it('yields to the event loop while reading a full archive', async () => {
     const noise = randomBytes(15 * 1024 * 1024)
     const files = Array.from({ length: 500 }, (_, i) => ({
       name: `f${i}`,
@@ -459,7 +459,7 @@ describe('writing an archive', () => {
     maxLength: 12,
   })
 
-  it('gives these bytes for ever', () => {
+  it('writes exactly these bytes in every release', () => {
     const archive = writeZip([
       { path: 'scripts/é.py', bytes },
       { path: 'A.md', bytes },
@@ -470,7 +470,7 @@ describe('writing an archive', () => {
     )
   })
 
-  it('gives the same bytes for any order of files, and reads back to them', async () => {
+  it('writes the same bytes for any order of files, which read back to the same files', async () => {
     await fc.assert(
       fc.asyncProperty(contents, fc.nat(), async (files, turn) => {
         const all = [{ path: 'SKILL.md', bytes: utf8.encode(skillMd) }, ...files]
@@ -487,13 +487,13 @@ describe('writing an archive', () => {
     )
   })
 
-  it('stores no time, no compression and no machine', () => {
+  it('stores no time, compression or platform', () => {
     const archive = Buffer.from(writeZip([{ path: 'SKILL.md', bytes }]))
     expect(archive.subarray(30, 38).toString()).toBe('SKILL.md')
     expect([archive.readUInt16LE(8), archive.readUInt16LE(10), archive.readUInt16LE(12)]).toEqual([0, 0, 0x21])
   })
 
-  it('refuses two files of one path', () => {
+  it('rejects two files with the same path', () => {
     expect(() =>
       writeZip([
         { path: 'a', bytes },

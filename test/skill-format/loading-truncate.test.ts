@@ -32,7 +32,7 @@ const toBudget = (loaded: LoadedSkill, maxTokens: number, priority?: string[]) =
   truncate(loaded, { maxTokens, priority, countTokens })
 
 describe('a skill truncated to a budget', () => {
-  it('never has more tokens than it, whatever the document, and is whole where that fits', () => {
+  it('never exceeds it and is complete if it fits, for any document', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
@@ -47,7 +47,7 @@ describe('a skill truncated to a budget', () => {
     )
   })
 
-  it('holds each fence, table, item and comment whole or not at all, and nothing twice', () => {
+  it('contains each fence, table, item and comment whole or not at all, and nothing twice', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {
         const loaded = loadDocument(document)
@@ -73,21 +73,21 @@ describe('a skill truncated to a budget', () => {
     '| a |\n|---|',
     '- '.repeat(500),
     '> ```\na\n\nb',
-  ])('takes %j at any budget', (document) => {
+  ])('accepts %j at any budget', (document) => {
     const loaded = loadDocument(document)
     for (let maxTokens = 0; maxTokens < 60; maxTokens++) {
       expect(tokensOf(toBudget(loaded, maxTokens))).toBeLessThanOrEqual(maxTokens)
     }
   })
 
-  it('keeps to the budget at every number of tokens, for a document with all kinds of blocks', () => {
+  it('stays within every budget, for a document with all kinds of blocks', () => {
     const loaded = loadDocument(sample)
     for (let maxTokens = 0; maxTokens <= tokensOf(loaded); maxTokens++) {
       expect(tokensOf(toBudget(loaded, maxTokens)), `${maxTokens}`).toBeLessThanOrEqual(maxTokens)
     }
   })
 
-  it('leaves out all of its content at the smallest budget, names it, and nothing else', () => {
+  it('omits and lists exactly all of its content at the smallest budget', () => {
     for (const level of ['metadata', 'contract', 'summary', 'full'] as const) {
       const loaded = loadDocument(withContract, level)
       const { truncated, ...rest } = toBudget(loaded, 1)
@@ -109,7 +109,7 @@ describe('a skill truncated to a budget', () => {
     }
   })
 
-  it('counts the contract below the summary alone', () => {
+  it('counts the contract only below the level summary', () => {
     const contract = loadDocument(withContract, 'contract')
     const tokens = tokensOf(contract)
     expect(toBudget(contract, tokens)).toEqual(contract)
@@ -121,13 +121,13 @@ describe('a skill truncated to a budget', () => {
     expect(toBudget(summary, tokensOf(summary))).toEqual(summary)
   })
 
-  it('does not count metadata, capabilities, frontmatter and tool definition, however long', () => {
+  it('does not count metadata, capabilities, frontmatter and tool definition', () => {
     const loaded = loadDocument(sample)
     const long = { ...loaded, metadata: { ...loaded.metadata, description: 'Many words. '.repeat(80) } }
     expect(toBudget(long, tokensOf(loaded))).toEqual(long)
   })
 
-  it('keeps the sections that are wanted before the others, each with those below it, however they are written', () => {
+  it('keeps the priority sections with their subsections first, in any spelling', () => {
     const loaded = loadDocument(sample)
     const { fullContent, truncated } = toBudget(loaded, 130, ['no such', ' **options** '])
     expect(fullContent).toContain('| `-o`   | what stands between |')
@@ -136,7 +136,7 @@ describe('a skill truncated to a budget', () => {
     expect(truncated.map(({ section }) => section)).not.toContain('Options')
   })
 
-  it('knows a heading with commas by its pieces too, as they come in an address', () => {
+  it('matches a heading with commas also when it arrives in pieces', () => {
     const filler = 'Some words that take room.\n\n'.repeat(40)
     const loaded = loadDocument(`# All\n\n## Other\n\n${filler}## Read, write,sort\n\nWanted.\n\n## Sort\n\n${filler}`)
     for (const priority of [['Read, write,sort'], ['none', 'read', 'write', 'sort']]) {
@@ -145,21 +145,21 @@ describe('a skill truncated to a budget', () => {
     }
   })
 
-  it('puts what is kept in the order of the document, not of the priority, so that it still reads', () => {
+  it('orders the remaining parts by the document, not by the priority', () => {
     const loaded = loadDocument(sample)
     const { fullContent } = toBudget(loaded, 260, ['Notes', 'Options'])
     expect(fullContent!.indexOf('## Options')).toBeGreaterThan(-1)
     expect(fullContent!.indexOf('Notes\n-----')).toBeGreaterThan(fullContent!.indexOf('## Options'))
   })
 
-  it('means the first section where two have one name', () => {
+  it('prefers the first of two sections with the same name', () => {
     const loaded = loadDocument(sample)
     const { fullContent } = toBudget(loaded, 110, ['usage'])
     expect(fullContent).toContain('Run the command on one file:')
     expect(fullContent).not.toContain('A second section of this name.')
   })
 
-  it('says what was left out, about how much, and the rest in one row where there is much', () => {
+  it('lists what was left out with its approximate tokens, and many parts in one row', () => {
     const sections = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${'Some words of it. '.repeat(i + 1)}\n\n`)
     const loaded = loadDocument(`# All\n\n${sections.join('')}`)
     const { truncated } = toBudget(loaded, 3000)
@@ -172,7 +172,7 @@ describe('a skill truncated to a budget', () => {
     expect(told).toBeLessThan((tokensOf(loaded) - 3000) * 1.3 + 300)
   })
 
-  it('gives up the text of the frontmatter first, which stands in `frontmatter` as well', () => {
+  it('omits the text of the frontmatter first, because `frontmatter` contains it too', () => {
     const loaded = loadDocument(sample)
     const result = toBudget(loaded, tokensOf(loaded) - 1)
     expect(result.fullContent!.startsWith('# Tables')).toBe(true)
@@ -180,7 +180,7 @@ describe('a skill truncated to a budget', () => {
     expect(result.truncated).toEqual([{ section: '(frontmatter)', tokens: expect.any(Number) }])
   })
 
-  it('takes a document far beyond any other in a bounded part', () => {
+  it('processes only a limited part of an enormous document', () => {
     const loaded = loadDocument(`# Long\n\n${'A line of a long document.\n\n'.repeat(80_000)}`)
     const result = toBudget(loaded, 200_000)
     expect(countTokens(result.fullContent!)).toBeLessThanOrEqual(200_000)
@@ -190,7 +190,7 @@ describe('a skill truncated to a budget', () => {
 })
 
 describe('tokens', () => {
-  it('are as many as another program counts, and never fewer', () => {
+  it('are never fewer than another tokenizer counts', () => {
     expect(countTokens(sample)).toBe(countIndependently(sample))
     fc.assert(
       fc.property(fc.oneof(anyDocument, fc.string({ unit: 'binary', maxLength: 300 })), (text) => {
@@ -201,7 +201,7 @@ describe('tokens', () => {
     )
   })
 
-  it('of runs without an end are bounded instead of counted', () => {
+  it('are estimated instead of counted for endless runs', () => {
     for (const run of ['a', '=', 'é', ' ', 'ก', '\u0301', '=\n', '-|', 'Aa']) {
       const text = `before ${run.repeat(600)} after`
       expect(countTokens(text), run).toBeGreaterThanOrEqual(countIndependently(text))
@@ -214,14 +214,14 @@ describe('truncating in another thread', () => {
   const loaded = loadDocument(sample)
   const order = { loaded, maxTokens: 400, priority: ['Options'] }
 
-  it('gives what it gives here', async () => {
+  it('returns the same result as in this thread', async () => {
     const url = new URL('../../packages/core/src/catalogue/truncate-worker.ts', import.meta.url)
     const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ url })
     expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))
   })
 
-  it('is done here where there is no thread, and refused for the moment where one takes too long', async () => {
+  it('falls back to this thread without a thread, and fails temporarily on a timeout', async () => {
     expect(await truncateSkill(order, { ask: async () => 'broken' })).toEqual(await truncateHere(order))
     await expect(truncateSkill(order, { ask: async () => 'late' })).rejects.toMatchObject({
       code: 'overloaded',

@@ -23,7 +23,7 @@ function countWords(text: string): number {
 }
 
 describe('the plan of a listing', () => {
-  it('keeps everything where it fits', () => {
+  it('keeps everything if it fits', () => {
     expect(planListing([pdf, long], 8000)).toEqual({
       fits: true,
       budget: 8000,
@@ -39,7 +39,7 @@ describe('the plan of a listing', () => {
     expect(planListing([], 0)).toMatchObject({ fits: true, cost: 0, keep: [] })
   })
 
-  it('shortens the longest first, at the end of a sentence', () => {
+  it('shortens the longest descriptions first, at the end of a sentence', () => {
     const plan = planListing([pdf, long], 200)
     expect(plan).toMatchObject({ fits: false, keep: [{ name: 'alice/pdf' }], drop: [] })
     expect(plan.shorten).toEqual([
@@ -48,7 +48,7 @@ describe('the plan of a listing', () => {
     expect(plan.plannedCost).toBe(188)
   })
 
-  it('shortens all long ones to one length', () => {
+  it('shortens all long descriptions to the same length', () => {
     const skills = [300, 200, 100].map((count, i) => ({ name: `s${i}`, description: 'word '.repeat(count).trim() }))
     const { shorten, plannedCost } = planListing(skills, 1000)
     const lengths = shorten.map(({ description }) => description.length)
@@ -57,7 +57,7 @@ describe('the plan of a listing', () => {
     expect(plannedCost).toBeLessThanOrEqual(1000)
   })
 
-  it('cuts at a word with an ellipsis where no sentence ends, and not after an abbreviation', () => {
+  it('cuts at a word with an ellipsis if no sentence ends, and not after an abbreviation', () => {
     expect(cut('word '.repeat(40))).toBe(`${'word '.repeat(15)}word…`)
     expect(cut(`${'word '.repeat(10)}e.g. ${'word '.repeat(40)}`)).toBe(
       `${'word '.repeat(10)}e.g. ${'word '.repeat(4)}word…`,
@@ -66,7 +66,7 @@ describe('the plan of a listing', () => {
     expect(cut('😀'.repeat(100))).toBe(`${'😀'.repeat(39)}…`)
   })
 
-  it('drops from the end what does not fit even shortened, and says why', () => {
+  it('drops skills from the end that do not fit even shortened, with a reason', () => {
     const skills = ['a', 'b', 'c', 'd'].map((name) => ({ name, description: 'word '.repeat(100) }))
     const plan = planListing(skills, 200)
     expect(plan.shorten.map(({ name }) => name)).toEqual(['a', 'b'])
@@ -76,7 +76,7 @@ describe('the plan of a listing', () => {
     ])
   })
 
-  it('drops everything for a budget of nothing, and takes no other for a number', () => {
+  it('drops everything for a budget of 0 and rejects invalid budgets', () => {
     for (const budget of [0, 5]) {
       const { drop, plannedCost, keep, shorten } = planListing([pdf, long], budget)
       expect({ plannedCost, keep, shorten }).toEqual({ plannedCost: 0, keep: [], shorten: [] })
@@ -86,7 +86,7 @@ describe('the plan of a listing', () => {
       expect(() => planListing([pdf], budget)).toThrow(TypeError)
   })
 
-  it('reckons in tokens where a counter is given', () => {
+  it('measures tokens if a counter is given', () => {
     const plan = planListing([pdf, long], 60, { measure: countWords })
     expect(plan).toMatchObject({ fits: false, cost: 125, keep: [{ cost: 4 }] })
     expect(plan.shorten[0]!.to).toBe(countWords(plan.shorten[0]!.description) + 1)
@@ -111,7 +111,7 @@ const measures = fc.constantFrom(
 )
 
 describe('every plan', () => {
-  it('never costs more than the budget, keeps the order, and loses nothing', () => {
+  it('never exceeds the budget, keeps the order and accounts for every skill', () => {
     const lengthMin = fc.constantFrom(0, 1, 80, 500)
     fc.assert(
       fc.property(skills, fc.nat(4000), measures, lengthMin, (list, budget, measure, descriptionCharactersMin) => {
@@ -137,7 +137,7 @@ describe('every plan', () => {
     )
   })
 
-  it('shortens to the beginning of what was written, and to less than it was', () => {
+  it('shortens descriptions to a prefix of the original', () => {
     fc.assert(
       fc.property(skills, fc.nat(4000), (list, budget) => {
         for (const { index, from, to, description } of planListing(list, budget).shorten) {
@@ -148,7 +148,7 @@ describe('every plan', () => {
     )
   })
 
-  it('keeps more with more to spend', () => {
+  it('keeps at least as much with a larger budget', () => {
     fc.assert(
       fc.property(skills, fc.nat(4000), fc.nat(1000), (list, budget, more) => {
         const [less, greater] = [planListing(list, budget), planListing(list, budget + more)]

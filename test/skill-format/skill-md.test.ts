@@ -87,20 +87,20 @@ function fragments(): string[] {
 }
 
 describe('reading a SKILL.md', () => {
-  it('gives the frontmatter, the body as it is and the line it begins on', () => {
+  it('returns the frontmatter, the unchanged body and its first line', () => {
     const parsed = parseSkillMd('---\nname: pdf\ndescription: Reads PDFs\n---\n\n# PDF\n')
     expect(parsed.frontmatter).toEqual({ name: 'pdf', description: 'Reads PDFs' })
     expect(parsed).toMatchObject({ frontmatterStatus: 'ok', body: '\n# PDF\n', bodyLine: 5, warnings: [] })
   })
 
-  it('takes carriage returns, a BOM and blank lines before the frontmatter', () => {
+  it('accepts carriage returns, a BOM and blank lines before the frontmatter', () => {
     const parsed = parseSkillMd('\uFEFF\r\n\r\n---\r\nname: pdf\rdescription: Reads\n---\r\nBody\r\n')
     expect(parsed.frontmatter).toEqual({ name: 'pdf', description: 'Reads' })
     expect(parsed).toMatchObject({ body: 'Body\r\n', bodyLine: 7 })
     expect(codes(parsed.warnings)).toEqual(['bom', 'frontmatter_not_first'])
   })
 
-  it('reads the rest of the line where a value holds an unquoted colon, and names the line', () => {
+  it('reads a value with an unquoted colon to the end of its line and reports the line', () => {
     const parsed = parseSkillMd(doc('name: x', 'description: Patterns for X: a, b', 'license: MIT'))
     expect(parsed.frontmatter).toEqual({ name: 'x', description: 'Patterns for X: a, b', license: 'MIT' })
     expect(parsed.frontmatterStatus).toBe('repaired')
@@ -108,31 +108,31 @@ describe('reading a SKILL.md', () => {
   })
 
   it.each(['*bold* text', '@mention', '`code` first', '%percent', '[a] [b]', '"quoted" and more', "'it's'", '{open'])(
-    'reads a value that YAML refuses as text: %s',
+    'reads a value that is invalid YAML as text: %s',
     (value) => {
       const { frontmatter } = parseSkillMd(doc('name: x', `description: ${value}`, 'tags: [a]'))
       expect(frontmatter).toEqual({ name: 'x', description: value === "'it's'" ? "it's" : value, tags: ['a'] })
     },
   )
 
-  it('does not touch sound values of other keys while it repairs one', () => {
+  it('leaves valid values of other keys unchanged when it repairs one', () => {
     const { frontmatter } = parseSkillMd(doc('a: {b: [1, 2]}', 'c: x: y', 'd: |', '  e: f', '  g', 'h: "i: j"'))
     expect(frontmatter).toEqual({ a: { b: [1, 2] }, c: 'x: y', d: 'e: f\ng\n', h: 'i: j' })
   })
 
-  it('takes the last of duplicate keys and says so', () => {
+  it('uses the last of duplicate keys and warns', () => {
     const parsed = parseSkillMd(doc('name: a', 'name: b'))
     expect(parsed.frontmatter.name).toBe('b')
     expect(parsed.warnings).toEqual([expect.objectContaining({ code: 'duplicate_key', line: 3 })])
   })
 
-  it('strips control characters and halves of surrogate pairs from values', () => {
+  it('removes control characters and lone surrogates from values', () => {
     const parsed = parseSkillMd(doc('name: a\0b\u0002c', 'description: "x\\x07y \\ud83d z"', 'emoji: "\\ud83d\\ude00"'))
     expect(parsed.frontmatter).toEqual({ name: 'abc', description: 'xy \uFFFD z', emoji: '😀' })
     expect(codes(parsed.warnings)).toContain('control_characters')
   })
 
-  it('expands anchors, but never without bound', () => {
+  it('expands anchors up to a limit', () => {
     expect(parseSkillMd(doc('a: &x [1, 2]', 'b: *x')).frontmatter).toEqual({ a: [1, 2], b: [1, 2] })
     const laughs = ['a0: &a0 [lol, lol]']
     for (let i = 1; i < 40; i += 1) laughs.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}, *a${i - 1}]`)
@@ -144,7 +144,7 @@ describe('reading a SKILL.md', () => {
     expect(() => JSON.stringify(parseSkillMd(doc('a: &a', '  b: *a')).frontmatter)).not.toThrow()
   })
 
-  it('keeps no key __proto__ and changes no prototype', () => {
+  it('drops the key __proto__ and changes no prototype', () => {
     const parsed = parseSkillMd(
       doc('__proto__: {polluted: 1}', 'metadata: {"__proto__": {polluted: 1}, constructor: a}'),
     )
@@ -154,12 +154,12 @@ describe('reading a SKILL.md', () => {
     expect((parsed.frontmatter as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('keeps as text the numbers that JSON cannot hold', () => {
+  it('keeps numbers as text that JSON cannot represent', () => {
     const { frontmatter } = parseSkillMd(doc('a: 12345678901234567890', 'b: .inf', 'c: 1.5', 'd: -0'))
     expect(frontmatter).toEqual({ a: '12345678901234567890', b: '.inf', c: 1.5, d: 0 })
   })
 
-  it('tells a missing, an empty, an unterminated and an unreadable frontmatter apart', () => {
+  it('distinguishes missing, empty, unterminated and unreadable frontmatter', () => {
     expect(parseSkillMd('# Title')).toMatchObject({ frontmatterStatus: 'missing', body: '# Title', bodyLine: 1 })
     expect(parseSkillMd('')).toMatchObject({ frontmatterStatus: 'missing', body: '' })
     expect(parseSkillMd('---\n# only a comment\n---\nx')).toMatchObject({ frontmatterStatus: 'empty', body: 'x' })
@@ -174,7 +174,7 @@ describe('reading a SKILL.md', () => {
     expect(parseSkillMd('---\n\nA rule above prose.').frontmatterStatus).toBe('missing')
   })
 
-  it('does not take a rule in the body for the end of an open frontmatter', () => {
+  it('does not treat a rule in the body as the end of an open frontmatter', () => {
     const parsed = parseSkillMd('---\nname: a\n\n# Title\n\n> Quote: x\n\nText\n\n---\nMore')
     expect(parsed).toMatchObject({ frontmatterStatus: 'unterminated', frontmatter: { name: 'a' }, bodyLine: 3 })
     expect(parsed.body).toContain('---\nMore')
@@ -191,7 +191,7 @@ describe('reading a SKILL.md', () => {
     })
   })
 
-  it('never throws, and gives plain JSON with the end of the text as its body', () => {
+  it('never throws, and returns plain JSON with the end of the text as its body', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const parsed = parseSkillMd(text)
@@ -234,7 +234,7 @@ describe('reading a SKILL.md', () => {
 })
 
 describe('documents from the wild', () => {
-  it.each([...wild])('reads what it can of: %s', (_, text) => {
+  it.each([...wild])('are read as far as possible: %s', (_, text) => {
     const parsed = parseSkillMd(text)
     const fields = readSkillFields(parsed)
     expect(fields.name ?? fields.nameSlug).toMatch(namePattern)
@@ -243,7 +243,7 @@ describe('documents from the wild', () => {
     expect(mergeWarnings(parsed.warnings, fields.warnings, checkPortability(text, parsed).warnings)).not.toEqual([])
   })
 
-  it('repairs only what is broken', () => {
+  it('are repaired only if they are broken', () => {
     expect(parseWild('unquoted @').frontmatter.metadata).toMatchObject({
       triggers: { files: ['**/*.ts', '**/*.html'], keywords: expect.arrayContaining(['@defer', 'NgOptimizedImage']) },
     })
@@ -254,7 +254,7 @@ describe('documents from the wild', () => {
 })
 
 describe('the fields of a registry', () => {
-  it('come from metadata first, then from the top', () => {
+  it('come from metadata first, then from the top level', () => {
     const fields = readFields(
       'name: pdf',
       'version: 9.9.9',
@@ -270,7 +270,7 @@ describe('the fields of a registry', () => {
     })
   })
 
-  it('turn other values into text as it is written, with a warning', () => {
+  it('convert other values to their source text, with a warning', () => {
     const fields = readFields('name: 0042', 'description: [a, b]', 'license: yes')
     expect(fields).toMatchObject({ name: '0042', description: 'a, b', license: 'yes' })
     expect(fields.warnings.map(({ code, line }) => [code, line])).toEqual([
@@ -280,7 +280,7 @@ describe('the fields of a registry', () => {
     ])
   })
 
-  it('give a name outside the pattern as its slug and as the display name', () => {
+  it('return an invalid name as its slug and as the display name', () => {
     const fields = readFields('name: Connection Pooling')
     expect(fields).toMatchObject({ nameSlug: 'connection-pooling', displayName: 'Connection Pooling' })
     expect(fields.name).toBeUndefined()
@@ -288,13 +288,13 @@ describe('the fields of a registry', () => {
     expect(readFields('name: 水浒传').nameSlug).toBeUndefined()
   })
 
-  it.each(['1.0', 'v1.0.0', '01.0.0', '1.0.0-beta', '2', 'latest'])('do not use the version %s', (version) => {
+  it.each(['1.0', 'v1.0.0', '01.0.0', '1.0.0-beta', '2', 'latest'])('ignore the version %s', (version) => {
     const fields = readFields('name: a', `version: ${version}`)
     expect(fields.version).toBeUndefined()
     expect(codes(fields.warnings)).toEqual(['version_ignored'])
   })
 
-  it('take keywords from lists and from text, once each and bounded', () => {
+  it('accept keywords as a list or as text, without duplicates and limited', () => {
     expect(readFields('tags: [a, b, a, 7, " "]', 'metadata:', '  keywords: code review, testing').keywords).toEqual([
       'code review',
       'testing',
@@ -318,7 +318,7 @@ describe('slugs', () => {
     expect(toSlug('水浒传')).toBe('')
   })
 
-  it('match the pattern of names or are empty, and are their own slugs', () => {
+  it('are valid names or empty, and idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         const slug = toSlug(text)
@@ -332,7 +332,7 @@ describe('slugs', () => {
 describe('portability', () => {
   const sound = ['name: pdf', 'description: Reads PDFs.', 'license: MIT', 'compatibility: Needs Python']
 
-  it('is given to a document of the six keys, with nothing to say', () => {
+  it('is confirmed without warnings for a document with the six keys', () => {
     const text = doc(...sound, 'allowed-tools: Bash(git add:*, git log:*) Read', 'metadata:', '  version: "1.0"')
     expect(check(text, 'pdf')).toEqual({ portable: true, warnings: [] })
   })
@@ -360,22 +360,22 @@ describe('portability', () => {
     ['frontmatter_missing', '# Title'],
     ['frontmatter_repaired', doc('name: a', 'description: b: c')],
     ['frontmatter_unterminated', '---\nname: a\ndescription: b\n'],
-  ])('is refused with %s', (code, text) => {
+  ])('is denied with %s', (code, text) => {
     const result = check(text)
     expect(result.portable).toBe(false)
     expect(codes(result.warnings)).toContain(code)
   })
 
-  it('counts characters, not code units, and takes carriage returns', () => {
+  it('counts characters, not code units, and accepts carriage returns', () => {
     expect(check(doc('name: a', `description: ${'😀'.repeat(1024)}`)).portable).toBe(true)
     expect(check(doc(...sound).replaceAll('\n', '\r\n')).portable).toBe(true)
   })
 
-  it('wants the name of the folder', () => {
+  it('requires the name of the folder', () => {
     expect(codes(check(doc(...sound), 'other').warnings)).toEqual(['name_folder_differs'])
   })
 
-  it('survives a long body, which only draws advice', () => {
+  it('is confirmed for a long body, with advice', () => {
     const long = check(`${doc(...sound)}${'line\n'.repeat(501)}`)
     expect(long.portable).toBe(true)
     expect(codes(long.warnings)).toEqual(['body_long'])
@@ -390,18 +390,18 @@ describe('the outline of a body', () => {
     expect(outlineSkillMd(body).headings).toEqual(['One two three four', 'Five', 'six'])
   })
 
-  it('knows where code and comments end', () => {
+  it('recognises the end of code and comments', () => {
     const body =
       '````md\n```\n# no\n```\n ````\n# a\n~~~ x\n# no\n```\n~~~\n\u00a0<!-- # no -->\n# b\n``` ` `\n# c\n<!-- x\n```\n--> y\n# d\n```\n# no'
     expect(outlineSkillMd(body).headings).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('takes a line above dashes for a heading only where it is prose', () => {
+  it('treats a line above dashes as a heading only if it is prose', () => {
     const body = 'one\n--\n- two\n---\n\n---\n# three\n---\n```\n```\n===\nfour\n - \n\n  five\n  =\t'
     expect(outlineSkillMd(body).headings).toEqual(['one', 'three', 'five'])
   })
 
-  it('and its contract come out the same when the body is taken apart once for both', () => {
+  it('and its contract are the same when they share the blocks of the body', () => {
     const line = fc.constantFrom(
       '# T',
       '## Inputs',
@@ -426,7 +426,7 @@ describe('the outline of a body', () => {
     )
   })
 
-  it('gives the first prose as the summary, not pictures, lists, quotes or code', () => {
+  it('returns the first prose as the summary, not pictures, lists, quotes or code', () => {
     const body =
       '# T\n\n![badge](x)\n\n> quote\n\n- item\n\n```\ncode\n```\n\nReads **PDF** files\nwith snake_case and `code`.\n\nMore.'
     expect(firstParagraph(body)).toBe('Reads PDF files with snake_case and code.')
@@ -434,7 +434,7 @@ describe('the outline of a body', () => {
     expect(firstParagraph('# Only a heading')).toBe('')
   })
 
-  it('cuts the summary at a word and the headings at a number', () => {
+  it('truncates the summary at a word and limits the headings', () => {
     const { summary, headings } = outlineSkillMd(`${'word '.repeat(300)}\n\n${'# h\n'.repeat(1000)}`)
     expect(summary.length).toBeLessThanOrEqual(500)
     expect(summary.endsWith('word')).toBe(true)
@@ -449,14 +449,14 @@ describe('contract and capabilities', () => {
     expect(readContract(parseSkillMd('## Notes\n- x'))).toBeNull()
   })
 
-  it('list the tools that a skill asks for', () => {
+  it('list the tools that a skill requests', () => {
     expect(readTools('Bash(git add:*, git log:*), Read Read')).toEqual(['Bash(git add:*, git log:*)', 'Read'])
     expect(readTools('[Read, "Bash(npm run *)"]')).toEqual(['Read', 'Bash(npm run *)'])
     expect(readCapabilities(parseSkillMd('none'))).toEqual([])
   })
 })
 
-describe('giving a document another name', () => {
+describe('renaming a document', () => {
   it.each([
     ['---\nname: a # note\nlicense: MIT\n---\nB', '---\nname: new # note\nlicense: MIT\n---\nB'],
     ['\uFEFF---\r\nname:   "a"\r\n---\r\nB\r\n', '\uFEFF---\r\nname: new\r\n---\r\nB\r\n'],
@@ -473,7 +473,7 @@ describe('giving a document another name', () => {
     expect(rewriteFrontmatterName(before, 'new')).toBe(after)
   })
 
-  it('makes any document parse to the name, with its body unchanged', () => {
+  it('makes any document parse to the new name, with its body unchanged', () => {
     const names = fc.constantFrom('new-name', '8004', 'yes', 'null', '1e3', 'a', '0x1f', 'true')
     fc.assert(
       fc.property(documents, names, (text, name) => {

@@ -20,19 +20,19 @@ const invalid = [{}, { file: 3 }, { file: 'form.pdf', pages: ['one'] }, { file: 
 describe('a tool for LangChain', () => {
   const tool = toTool(skill, 'langchain')
 
-  it('is of its published type, and one that it takes as it is', () => {
+  it('has its published type and is accepted by it unchanged', () => {
     tool satisfies StructuredToolParams
     expect(isLangChainTool(tool)).toBe(true)
     expect(convertToOpenAITool(tool)).toEqual(toTool(skill, 'openai'))
   })
 
-  it('runs, and refuses arguments that are not as the contract says', async () => {
+  it('runs, and rejects arguments that violate the contract', async () => {
     const structured = new DynamicStructuredTool(tool)
     expect(await structured.invoke(valid)).toBe('# PDF\n')
     for (const wrong of invalid) await expect(structured.invoke(wrong)).rejects.toThrow(/did not match expected schema/)
   })
 
-  it('runs for skills that say nothing of their inputs, or what they say is full of traps', async () => {
+  it('runs for skills without inputs and with hostile inputs', async () => {
     const traps = { 'a b': 'string', toString: 'string', at: { type: 'string', pattern: '(', format: 'constructor' } }
     for (const parameters of [
       null,
@@ -62,14 +62,14 @@ describe('a tool for Anthropic', () => {
   })
 })
 
-describe('a tool of no framework', () => {
-  it('is one of the Model Context Protocol, with the schema under its name there', () => {
+describe('a generic tool', () => {
+  it('is a tool of the Model Context Protocol once the schema is renamed', () => {
     const { name, description, parameters } = toTool(skill, 'generic')
     const tool = { name, description, inputSchema: parameters }
     expect(ToolSchema.parse(tool)).toEqual(tool)
   })
 
-  it('has a JSON Schema of 2020-12, which holds arguments to the contract', () => {
+  it('has a JSON Schema of 2020-12 that validates arguments against the contract', () => {
     const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(toTool(skill, 'generic').parameters)
     expect(validate(valid)).toBe(true)
     for (const wrong of invalid) expect(validate(wrong)).toBe(false)

@@ -64,8 +64,8 @@ function expectValid({ name, description, parameters }: GenericTool) {
 }
 const topKeys = new Set(['type', 'properties', 'required', 'description', 'additionalProperties'])
 
-describe('whatever a contract holds', () => {
-  it('is a valid schema of an object, and the same again from itself', () => {
+describe('the tool of any contract', () => {
+  it('has a valid schema of an object, which converts to itself', () => {
     fc.assert(
       fc.property(hostile, (inputs) => {
         const tool = defineTool(inputs)
@@ -79,7 +79,7 @@ describe('whatever a contract holds', () => {
     expect({}).not.toHaveProperty('type')
   })
 
-  it('is described whatever the name and the description hold', () => {
+  it('has a valid name and description for any input', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ minLength: 900, maxLength: 3000 }))
     const property = fc.property(text, text, (name, description) =>
       expectValid(defineTool(null, { name, description })),
@@ -87,7 +87,7 @@ describe('whatever a contract holds', () => {
     expect(() => fc.assert(property, { endOnFailure: true })).not.toThrow()
   })
 
-  it('stays small where it is huge, deep, wide, or goes round in a ring', () => {
+  it('stays small for huge, deep, wide or cyclic contracts', () => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key${i}`, { type: 'string' }]))
     const deep: Record<string, unknown> = {}
     let at = deep
@@ -124,8 +124,8 @@ describe('whatever a contract holds', () => {
   })
 })
 
-describe('a skill from a node of anyone', () => {
-  it('is checked again where it is made a tool', () => {
+describe('a skill from an untrusted node', () => {
+  it('is validated again when it is converted to a tool', () => {
     const parameters = JSON.parse(
       '{ "type": "string", "oneOf": 3, "__proto__": { "x": 1 }, "properties": { "a b": 1 } }',
     )
@@ -140,7 +140,7 @@ function names(...fullNames: string[]): string[] {
 }
 
 describe('the names of several tools', () => {
-  it('are the short ones, and those of their owners too where two are the same', () => {
+  it('are the short names, with the owner if two are the same', () => {
     expect(names('alice/pdf', 'bob/csv', 'bob/pdf')).toEqual(['alice-pdf', 'csv', 'bob-pdf'])
     expect(names('alice/pdf', 'bob/pdf', 'carol/alice-pdf')).toEqual(['alice-pdf', 'bob-pdf', 'alice-pdf-2'])
     const [long, other] = names(`${'a'.repeat(39)}/${'n'.repeat(64)}`, `${'b'.repeat(39)}/${'n'.repeat(64)}`)
@@ -148,7 +148,7 @@ describe('the names of several tools', () => {
     expect(other).toMatch(/^b{39}-n{16}-[a-z0-9]{7}$/)
   })
 
-  it('are unique, and such as all hosts take', () => {
+  it('are unique and valid for all model APIs', () => {
     const part = fc.stringMatching(/^[a-c-]{1,3}$|^n{60,64}$/)
     const fullName = fc.oneof(
       fc.tuple(part, part).map((parts) => parts.join('/')),

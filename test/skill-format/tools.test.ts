@@ -15,7 +15,7 @@ function propertiesOf(...items: string[]) {
 }
 
 describe('the definition of a tool', () => {
-  it('has one optional text where a skill says nothing of its inputs', () => {
+  it('has one optional text for a skill without inputs', () => {
     const skill = { name: 'pdf', fullName: 'alice/pdf', description: 'Fill PDF forms.', contract: null }
     expect(toToolDefinition(skill)).toEqual({
       name: 'pdf',
@@ -26,7 +26,7 @@ describe('the definition of a tool', () => {
       expect(defineTool(nothing).parameters).toEqual({ type: 'object', properties: { input } })
   })
 
-  it('takes a JSON Schema as it is, but for what it says of itself', () => {
+  it('accepts a JSON Schema unchanged, except for its identifiers', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'https://example.com/pdf',
@@ -44,7 +44,7 @@ describe('the definition of a tool', () => {
     expect(defineTool(schema).parameters).toEqual(kept)
   })
 
-  it('reads a mapping of names to types, schemas, choices and texts', () => {
+  it('accepts a mapping of names to types, schemas, choices and texts', () => {
     expect(
       parametersOf(
         'inputs:',
@@ -75,7 +75,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('reads a list of mappings with names', () => {
+  it('accepts a list of mappings with names', () => {
     const [first, second] = [
       '  - { name: query, type: string, required: true, description: What is sought }',
       '  - limit: At most so many',
@@ -90,7 +90,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('reads the lines that people write under a heading', () => {
+  it('reads inputs from lines below a heading', () => {
     const body = [
       '## Parameters',
       '- `path` (string, required): The file',
@@ -117,7 +117,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('describes with the lines that name nothing what the one text is for', () => {
+  it('uses lines without a name as the description of the single text', () => {
     const lines = ['What you sell and to whom', 'Pricing and packaging (if publicly available)']
     expect(propertiesOf(...lines)).toEqual({ input: { type: 'string', description: lines.join('; ') } })
     expect(propertiesOf('path: The file', lines[0]!)).toEqual({
@@ -129,14 +129,14 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('puts a schema of something else than an object into one', () => {
+  it('wraps a schema that is not of an object', () => {
     expect(defineTool({ type: 'array', description: 'Rows' }).parameters).toEqual({
       type: 'object',
       properties: { input: { type: 'array', description: 'Rows', items: {} } },
     })
   })
 
-  it('puts references in place, also those that never end', () => {
+  it('inlines references, including cyclic ones', () => {
     const node = { type: 'object', properties: { name: { $ref: '#/$defs/name' }, next: { $ref: '#/$defs/node' } } }
     const $defs = { name: { type: 'string' }, node, loop: { $ref: '#/$defs/loop' } }
     const properties = {
@@ -154,7 +154,7 @@ describe('the definition of a tool', () => {
     )
   })
 
-  it('leaves out what hosts refuse at the top, and expressions everywhere', () => {
+  it('removes top-level alternatives and all regular expressions', () => {
     const { parameters } = defineTool({
       type: ['object', 'null'],
       anyOf: [{ required: ['a'] }, { required: ['b'] }],
@@ -172,7 +172,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('renames what is no name of a property for hosts, or is one of every object', () => {
+  it('renames properties with invalid or inherited names', () => {
     const { properties } = defineTool({
       'the file': 'string',
       名前: 'string',
@@ -187,7 +187,7 @@ describe('the definition of a tool', () => {
     })
   })
 
-  it('cuts a long description at a word, and names a skill that has none', () => {
+  it('truncates a long description at a word and fills in a missing one', () => {
     const { description } = defineTool(null, { description: 'word '.repeat(800) })
     expect(description).toMatch(/^(?:word )+word$/)
     expect(description.length).toBeGreaterThan(1000)
@@ -198,7 +198,7 @@ describe('the definition of a tool', () => {
 })
 
 describe('a loaded skill', () => {
-  it('becomes a tool of each framework, at any level', async () => {
+  it('converts to a tool of each framework, at any level', async () => {
     const { parameters } = defineTool({ file: 'string' })
     const toolDefinition = { name: 'pdf', description: 'Fill PDF forms.', parameters }
     const full = loaded({ level: 'full', toolDefinition, summary: 'Short', fullContent: 'All of it' })
@@ -217,7 +217,7 @@ describe('a loaded skill', () => {
     )
   })
 
-  it('takes another name, and refuses one that hosts refuse', () => {
+  it('accepts another name and rejects an invalid one', () => {
     expect(toTool(loaded(), 'openai', { name: 'alice_pdf' }).function.name).toBe('alice_pdf')
     for (const name of ['', 'alice/pdf', 'a'.repeat(65), 'ä'])
       expect(() => toTool(loaded(), 'generic', { name })).toThrow(/Invalid tool name '.*'\. Use 1 to 64 letters/)

@@ -55,15 +55,11 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['contract, capabilities and a tool definition', 'core/load', 'adds contract, capabilities and a tool definition'],
     ['summary', 'core/load', 'adds the summary, and at full the document and all of its frontmatter'],
     ['version, by default the latest', 'core/load', 'is of the latest version, or of the one that is asked for'],
-    [
-      'maxTokens truncates to a budget',
-      'skill-format/loading-truncate',
-      'never has more tokens than it, whatever the document',
-    ],
+    ['maxTokens truncates to a budget', 'skill-format/loading-truncate', 'never exceeds it and is complete if it fits'],
     [
       'priority names the sections to keep',
       'skill-format/loading-truncate',
-      'keeps the sections that are wanted before the others',
+      'keeps the priority sections with their subsections first',
     ],
   ],
   '3': [
