@@ -31,6 +31,8 @@ const issuers: readonly Issuer[] = [
   { variables: ['db', 'database', 'postgres', 'pg', 'mysql', 'mongo', 'redis', 'ssh'], hosts: /(?!)/ },
 ]
 
+const anyIssuer = new RegExp(issuers.map(({ hosts }) => hosts.source).join('|'))
+
 /** `$OPENAI_API_KEY`, `${AWS_SECRET_ACCESS_KEY}`, `%NPM_TOKEN%`, `$env:GH_TOKEN`. */
 const secretName = /\w{0,24}(?:key|token|secret|passw(?:or)?d|pass|pwd|credentials?)(?:_\w{1,10})?\b/
 const fetchers = /\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|xh|httpie)\b/
@@ -45,6 +47,22 @@ function toStrangers({ variables, hosts }: Issuer): Pattern[] {
   return [
     { anchors, match: shape`${fetchers}[^\n\uE000]{0,300}?${variable}[^\n\uE000]{0,300}?${stranger}` },
     { anchors, match: shape`${fetchers}[^\n\uE000]{0,160}?${stranger}[^\n\uE000]{0,300}?${variable}` },
+  ]
+}
+
+const callers =
+  /\b(?:urlopen|urlretrieve|requests?\.\w{3,7}|httpx\.\w{3,7}|fetch|axios(?:\.\w{3,5})?|got|https?\.(?:get|request)|net::http\.\w{3,9}|file_get_contents)\s?\(/
+const environment =
+  /\b(?:os\.)?(?:environ\s?(?:\[|\.get\s?\()|getenv\s?\()|\bprocess\.env(?:\.|\[)|\b(?:deno|bun)\.env\.(?:get\s?\()?|\benv\s?(?:\[|\.fetch\s?\()/
+
+/** The same in a line of a program. */
+function toStrangersInCode({ variables, hosts }: Issuer): Pattern[] {
+  const anchors = variables.flatMap((name) => ['"', "'", '.'].map((mark) => `${mark}${name}_`))
+  const variable = shape`${environment}\s?\\?["']?(?:${new RegExp(variables.join('|'))})_${secretName}`
+  const stranger = shape`https?:\/\/(?!${hosts}|${known})`
+  return [
+    { anchors, match: shape`${callers}[^\n\uE000]{0,60}?${stranger}[^\n\uE000]{0,200}?${variable}` },
+    { anchors, match: shape`${variable}[^\n\uE000]{0,200}?${callers}[^\n\uE000]{0,60}?${stranger}` },
   ]
 }
 
@@ -68,6 +86,30 @@ const sendVerb =
 const secretThings =
   /(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\b(?:all |every )?environment variables?\b|\benv vars?\b|\b(?:credentials?|passwords?|api[ _-]?keys?|access (?:keys?|tokens?)|secrets?|private keys?|ssh keys?|session cookies|seed phrases?)\b|\bid_(?:rsa|ed25519)\b|\.ssh\b|\.aws\b/
 
+/** Of a variable of the environment that a sentence names. */
+const named = /(?:[${%:]|\b(?:values?|contents?) (?:of|in) (?:(?:the|your|their) )?["'$%{:]{0,3})/
+const passedTo = /[^!?\n\uE000]{0,60}? (?:to|at|via) (?:\w{1,12} ){0,3}["'<(]?https?:\/\//
+
+/** `Send $OPENAI_API_KEY to https://...`: a sentence that names the variable of a service, and a host of another. */
+function toStrangersInWords({ variables, hosts }: Issuer): Pattern {
+  const last = shape`${named}(?:${new RegExp(variables.join('|'))})_${secretName}${passedTo}(?!${hosts}|${known})`
+  return {
+    anchors: variables.map((name) => `${name}_`),
+    match: { first: byAuthor(sendVerb), last, stop: sentenceStop, withinMax: 40 },
+  }
+}
+
+/** The same of any service: no part of the host is the name that the variable begins with. */
+const anyVariableInWords: Pattern = {
+  anchors: ['_key', '_token', '_secret', '_passw', '_credential', '_apikey'],
+  match: {
+    first: byAuthor(sendVerb),
+    last: shape`${named}(?<service>[a-z][a-z\d]{1,20})_(?:\w{1,20}_)?(?:api_?key|key|secret|token|passw(?:or)?d|credentials?)\b${passedTo}(?!${known}|[\w.-]{0,60}(?=\k<service>)\w|${anyIssuer})`,
+    stop: sentenceStop,
+    withinMax: 40,
+  },
+}
+
 /** Secrets that leave the machine for somebody who did not issue them. */
 export const rules: readonly Rule[] = [
   {
@@ -79,7 +121,13 @@ export const rules: readonly Rule[] = [
     why: 'Whoever receives the key acts in the name of its owner.',
     remediation,
     references,
-    patterns: [...issuers.flatMap(toStrangers), ...bareSecrets],
+    patterns: [
+      ...issuers.flatMap(toStrangers),
+      ...issuers.flatMap(toStrangersInCode),
+      ...issuers.map(toStrangersInWords),
+      anyVariableInWords,
+      ...bareSecrets,
+    ],
   },
   {
     id: 'secrets-to-catcher',
