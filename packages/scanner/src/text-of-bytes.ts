@@ -11,22 +11,31 @@ export function toTexts(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
   const mark = findMark(bytes)
   const encoding = mark ?? findUtf16(bytes)
-  const wide = encoding ? [new TextDecoder(encoding).decode(bytes).replaceAll('\0', '')] : []
+  const wide = encoding ? [new TextDecoder(encoding).decode(bytes).replace(unshownCharacters, '')] : []
   return [...new Set([...wide, ...toUtf8Texts(mark ? bytes.subarray(2) : bytes)])]
 }
 
 /**
  * The texts that bytes may be read as in UTF-8, with a replacement for what is none. Shells drop NUL and run what is left;
- * other programs end strings at it.
+ * other programs end strings at it. Other control characters cut words, or are passed over.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  if (!bytes.includes(0)) return [new TextDecoder().decode(bytes)]
-  const [joined, apart] = withoutZeros(bytes).map((each) => new TextDecoder().decode(each)) as [string, string]
-  return apart === joined ? [joined] : [joined, apart]
+  const shown = bytes.some(isUnshown) ? bytes.filter((byte) => !isUnshown(byte)) : bytes
+  const readings = [...(shown === bytes ? [] : withoutZeros(bytes).slice(1)), ...withoutZeros(shown)]
+  return [...new Set(readings.map((each) => new TextDecoder().decode(each)))]
+}
+
+// oxlint-disable-next-line no-control-regex -- these are what is meant
+const unshownCharacters = /[\0-\x08\x0e-\x1f\x7f]/g
+
+/** A control character that is no white space, and not NUL. */
+function isUnshown(byte: number): boolean {
+  return (byte > 0 && byte < 0x09) || (byte > 0x0d && byte < 0x20) || byte === 0x7f
 }
 
 /** Without zeros, and with a space where strings end at them: not between the letters of UTF-16, which stand alone. */
 function withoutZeros(bytes: Uint8Array): [joined: Uint8Array, apart: Uint8Array] {
+  if (!bytes.includes(0)) return [bytes, bytes]
   const [joined, apart] = [new Uint8Array(bytes.length), new Uint8Array(bytes.length)]
   let [joinedSize, apartSize] = [0, 0]
   for (let at = 0; at < bytes.length; at += 1) {
