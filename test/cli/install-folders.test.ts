@@ -10,7 +10,7 @@ import type { Lock, LockedSkill } from '../../packages/cli/src/install/lock.ts'
 import { recover } from '../../packages/cli/src/install/recover.ts'
 import { replaceFolders } from '../../packages/cli/src/install/replace-folders.ts'
 import { createStaging, type FolderChange } from '../../packages/cli/src/install/staging.ts'
-import { toTargetPath } from '../../packages/cli/src/install/place.ts'
+import { toTargetPath } from '../../packages/cli/src/install/install-place.ts'
 import { writeZip } from '../../packages/skill-format/src/archives/write-archive.ts'
 import { readTree } from '../support/install-harness.ts'
 

@@ -175,3 +175,12 @@ describe('findFolderCycles', () => {
     ).toEqual(['a, b, c', 'd/e, d/two.ts'])
   })
 })
+
+describe('file names', () => {
+  it.each(packages)('of %s occur once in the package', (name) => {
+    const names = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => path.slice(path.lastIndexOf('/') + 1))
+    expect(names.filter((file, i) => names.indexOf(file) !== i)).toEqual([])
+  })
+})

@@ -75,6 +75,6 @@ export { type UpstreamRow, type UpstreamWriteRow } from './storage/rows-mirror.t
 export { findCrowded } from './storage/shared-shingles.ts'
 export { openFileForFilling, openFileForReading } from './storage/open-file.ts'
 export { type PackRow, type SkillRow, type Tables, type UserRow, type VersionRow } from './storage/tables.ts'
-export { clearTexts, findWrongTexts, noticeMovedTexts, type NumberedText } from './storage/text-index.ts'
+export { clearTexts, findWrongTexts, noticeMovedTexts, type NumberedText } from './storage/text-drift.ts'
 export { putSkillText } from './storage/text-search.ts'
 export { type WriteTransaction } from './storage/writer.ts'

@@ -1,20 +1,20 @@
 import type { Api, Endpoints } from './endpoint.ts'
-import { accountEndpoints } from './endpoints/accounts.ts'
-import { agentEndpoints } from './endpoints/agents.ts'
-import { dmcaEndpoints } from './endpoints/dmca.ts'
-import { externalEndpoints } from './endpoints/external.ts'
-import { mirrorEndpoints } from './endpoints/mirrors.ts'
-import { moderationEndpoints } from './endpoints/moderation.ts'
-import { operatorEndpoints } from './endpoints/operator.ts'
-import { ownershipEndpoints } from './endpoints/ownership.ts'
-import { packEndpoints } from './endpoints/packs.ts'
-import { reputationEndpoints } from './endpoints/reputation.ts'
-import { requestEndpoints } from './endpoints/requests.ts'
-import { reviewEndpoints } from './endpoints/reviews.ts'
-import { securityEndpoints } from './endpoints/security.ts'
-import { skillEndpoints } from './endpoints/skills.ts'
-import { syncEndpoints } from './endpoints/sync.ts'
-import { webhookEndpoints } from './endpoints/webhooks.ts'
+import { accountEndpoints } from './endpoints/accounts-endpoints.ts'
+import { agentEndpoints } from './endpoints/agents-endpoints.ts'
+import { dmcaEndpoints } from './endpoints/dmca-endpoints.ts'
+import { externalEndpoints } from './endpoints/external-endpoints.ts'
+import { mirrorEndpoints } from './endpoints/mirrors-endpoints.ts'
+import { moderationEndpoints } from './endpoints/moderation-endpoints.ts'
+import { operatorEndpoints } from './endpoints/operator-endpoints.ts'
+import { ownershipEndpoints } from './endpoints/ownership-endpoints.ts'
+import { packEndpoints } from './endpoints/packs-endpoints.ts'
+import { reputationEndpoints } from './endpoints/reputation-endpoints.ts'
+import { requestEndpoints } from './endpoints/requests-endpoints.ts'
+import { reviewEndpoints } from './endpoints/reviews-endpoints.ts'
+import { securityEndpoints } from './endpoints/security-endpoints.ts'
+import { skillEndpoints } from './endpoints/skills-endpoints.ts'
+import { syncEndpoints } from './endpoints/sync-endpoints.ts'
+import { webhookEndpoints } from './endpoints/webhooks-endpoints.ts'
 
 /** All operations under `/api/v1`: the source of the routes, the validation, the OpenAPI document and both clients. */
 export const endpoints = {
@@ -38,5 +38,5 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
-/** The registry as functions, over HTTP or in-process. */
+/** The registry as functions, over HTTP or in the process. */
 export type RegistryApi = Api<typeof endpoints>

@@ -13,7 +13,7 @@ export type {
   SuccessStatus,
 } from './endpoint.ts'
 export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
-export type { PublishSkillInput } from './endpoints/skills.ts'
+export type { PublishSkillInput } from './endpoints/skills-endpoints.ts'
 export { RegistryError, errorTable, toProblem, toProblemType } from './errors.ts'
 export type { ErrorCode, FieldError, Problem, RegistryErrorOptions } from './errors.ts'
 export {

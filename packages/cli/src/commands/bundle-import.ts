@@ -1,7 +1,7 @@
 import { alarmCodes } from '@skillstead/protocol'
 import { importBundle, type ImportedBundle } from '@skillstead/mirror'
 import { choice, flag, text, type Command } from '../command.ts'
-import { toReportLines } from '../mirror/lines.ts'
+import { toReportLines } from '../mirror/mirror-lines.ts'
 import { networkOptions, toPrivateNames } from '../mirror/options.ts'
 import { createProgressLine } from '../mirror/progress.ts'
 import { createErrorLog } from '../output.ts'

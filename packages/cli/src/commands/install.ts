@@ -9,7 +9,7 @@ import {
   type Installed,
 } from '../install/apply-plans.ts'
 import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../install/find-items.ts'
-import { targetOptions } from '../install/place.ts'
+import { targetOptions } from '../install/install-place.ts'
 import { planItem, type Item, type ItemPlan } from '../install/plan-folders.ts'
 import { forceOption, openSession, toSource, withSource, type Session } from '../install/session.ts'
 import { placeOptions, withApi } from '../place.ts'

@@ -3,7 +3,7 @@ import { UsageError, choice, text, type Command } from '../command.ts'
 import { isUnreadable } from '../import/records.ts'
 import { lintSample, type Linted } from '../lint-sample.ts'
 import { toOneLine } from '../output.ts'
-import { toFindingsLines } from '../scan/lines.ts'
+import { toFindingsLines } from '../scan/scan-lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
 import { openSamples } from '../scan/samples.ts'
 

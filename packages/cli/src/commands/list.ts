@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 import { listInstalled, type InstalledSkill } from '../install/installed-state.ts'
-import { globalOption } from '../install/place.ts'
+import { globalOption } from '../install/install-place.ts'
 import { openSession } from '../install/session.ts'
 
 /** `skillstead list`. */

@@ -1,7 +1,7 @@
 import { findUpstream, type Mirror } from '@skillstead/mirror'
 import { RegistryError } from '@skillstead/protocol'
 import type { Command } from '../command.ts'
-import { toListLine, toShown, toStatusLines, type ShownUpstream } from '../mirror/lines.ts'
+import { toListLine, toShown, toStatusLines, type ShownUpstream } from '../mirror/mirror-lines.ts'
 import {
   askingOptions,
   changeOptions,

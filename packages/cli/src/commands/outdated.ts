@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts'
-import { globalOption } from '../install/place.ts'
+import { globalOption } from '../install/install-place.ts'
 import { listLocked, openSession } from '../install/session.ts'
 import { listNotices, toText, type Notice } from '../install/update-items.ts'
 import { toOneLine } from '../output.ts'

@@ -6,7 +6,7 @@ import { openFolder } from '../import/folder.ts'
 import { decodeText, isUnreadable } from '../import/records.ts'
 import type { Output } from '../output.ts'
 import { findUrl, placeOptions, withApi } from '../place.ts'
-import { toFindingsLines } from '../scan/lines.ts'
+import { toFindingsLines } from '../scan/scan-lines.ts'
 import { toVerdict } from '../scan/verdict.ts'
 import { toWarningLine } from './lint.ts'
 

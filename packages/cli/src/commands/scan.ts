@@ -6,7 +6,7 @@ import { choice, text, type Command } from '../command.ts'
 import { isUnreadable } from '../import/records.ts'
 import { outgoingOptions, toOutgoing } from '../outgoing-options.ts'
 import { toOneLine, type Output } from '../output.ts'
-import { toScanLines } from '../scan/lines.ts'
+import { toScanLines } from '../scan/scan-lines.ts'
 import { openSamples, type Sample } from '../scan/samples.ts'
 
 const formats = ['text', 'json', 'sarif'] as const

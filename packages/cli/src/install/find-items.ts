@@ -2,7 +2,7 @@ import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@s
 import { UsageError } from '../command.ts'
 import { isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
 import { getOffer, getPackMembers, type Asked } from './offer.ts'
-import { toSkillTarget, toUsualFolders } from './place.ts'
+import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import type { Item } from './plan-folders.ts'
 import { getLocked, type Session } from './session.ts'
 

@@ -1,6 +1,6 @@
 import { describeEdits, readFolderState } from './folder-state.ts'
 import type { LockedSkill } from './lock.ts'
-import { toTargetPath } from './place.ts'
+import { toTargetPath } from './install-place.ts'
 import type { Session } from './session.ts'
 
 /** A folder of an installed skill against the lock. */

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import type { Wanted } from './fetch-package.ts'
 import { toFolded } from './lock.ts'
-import { toRealPath, toTargetPath } from './place.ts'
+import { toRealPath, toTargetPath } from './install-place.ts'
 import type { Session } from './session.ts'
 import type { FolderChange } from './staging.ts'
 

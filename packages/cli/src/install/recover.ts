@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { listAgentFolders } from './agents.ts'
 import { readFolderState } from './folder-state.ts'
 import type { Lock } from './lock.ts'
-import { toFolder, toSkillParent, toTargetPath, type Place } from './place.ts'
+import { toFolder, toSkillParent, toTargetPath, type Place } from './install-place.ts'
 import { carryOn, isThere, listStagings, readJournal, takeBack } from './staging.ts'
 import type { JournalEntry, StagingPlaces } from './staging.ts'
 

@@ -5,7 +5,7 @@ import { findUrl, withApi } from '../place.ts'
 import type { RegistryApi } from '@skillstead/protocol'
 import { cacheFolder, openCache, type PackageCache } from './cache.ts'
 import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
-import { toPlace, toSkillFolders, type Place } from './place.ts'
+import { toPlace, toSkillFolders, type Place } from './install-place.ts'
 import { recover } from './recover.ts'
 
 /** What a command on installed skills works with. */

@@ -5,7 +5,7 @@ import type { WebhookHeaders } from './headers.ts'
 import { readBody } from './read-body.ts'
 import { createSeen, type Seen } from './seen.ts'
 import { importKeys, requireSecrets, type SecretKeys } from './signatures.ts'
-import { verify } from './verify.ts'
+import { verify } from './verify-delivery.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface ReceiverOptions {

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Dispatcher } from 'undici'
-import type { Connection, Connections } from './connections.ts'
+import type { Connection, Connections } from './outgoing-connections.ts'
 import { isClosed } from './request-failures.ts'
 import type { OutgoingPost } from './outgoing.ts'
 

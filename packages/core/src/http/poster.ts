@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Guard } from './connector.ts'
-import { Connections } from './connections.ts'
+import { Connections } from './outgoing-connections.ts'
 import { Exchange } from './http-exchange.ts'
 import type { OutgoingPost } from './outgoing.ts'
 

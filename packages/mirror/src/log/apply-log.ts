@@ -10,7 +10,7 @@ import { fetchBlobs, toDeclaredBytes } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { guardSight, readSuperseded, type HidingGuard } from './removals.ts'
-import { createWanted, type Wanted } from './wanted.ts'
+import { createWanted, type Wanted } from './wanted-entries.ts'
 
 /** Entries of one portion, and bytes of their content as they say. */
 const portionMax = 100

@@ -1,6 +1,6 @@
 import type { Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
-import { toFullName } from './wanted.ts'
+import { toFullName } from './wanted-entries.ts'
 
 /** Why versions do not pass where only verified skills are wanted: the log does not say, so that each is asked for once. */
 export async function findUnverified(

@@ -8,7 +8,7 @@ import { explainScore } from './apply-log.ts'
 import { fetchBlobs } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
-import { createWanted, toFullName, type Wanted } from './wanted.ts'
+import { createWanted, toFullName, type Wanted } from './wanted-entries.ts'
 
 /** So many versions are tried again in one run. */
 const retriedMax = 20

@@ -4,7 +4,7 @@ import { parseForeignJson } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
 import type { FeedEntry } from '../types.ts'
-import { toFullName } from './wanted.ts'
+import { toFullName } from './wanted-entries.ts'
 
 /** A run may hide one in so many of the skills that came from its upstream, and these numbers at least and at most. */
 const share = 100

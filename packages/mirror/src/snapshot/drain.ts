@@ -4,7 +4,7 @@ import { requireGoing, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
 import { createKnown } from './known.ts'
-import { explainScan, keepWanted } from './wanted.ts'
+import { explainScan, keepWanted } from './wanted-releases.ts'
 
 /** Where the sources of an upstream stand: what everybody sees, and by username what the owner of a key sees. */
 export interface Place {

@@ -7,7 +7,7 @@ import { createGitSource } from './git-source.ts'
 import { chooseOwner } from './owner-name.ts'
 import type { ListedSkill } from './registry-page.ts'
 import { createRegistrySource } from './registry-source.ts'
-import { wantsName } from './wanted.ts'
+import { wantsName } from './wanted-releases.ts'
 
 /**
  * The source of an upstream without a log, with these full names `only` where it is said. Throws `invalid_request` for a

@@ -8,7 +8,7 @@ import { toApiBase } from './registry-reader.ts'
 import { createRegistrySource } from './registry-source.ts'
 import { drain, readPlace, recordRefusals, type Place } from './drain.ts'
 import { createKnown } from './known.ts'
-import { wantsName } from './wanted.ts'
+import { wantsName } from './wanted-releases.ts'
 
 /** A key of an account at the upstream. */
 interface Account {

@@ -16,7 +16,7 @@ import { NodePage } from './node-page.tsx'
 import { OutboxPage } from './outbox-page.tsx'
 import { ReportsPage } from './reports-page.tsx'
 import { StoragePage } from './storage-page.tsx'
-import { UsersPage } from './users-page.tsx'
+import { UsersPage } from './admin-users-page.tsx'
 import { VerificationsPage } from './verifications-page.tsx'
 
 const parts = [

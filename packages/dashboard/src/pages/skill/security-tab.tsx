@@ -4,7 +4,7 @@ import { Pager, toPageNumber } from '../../ui/pager.tsx'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
 import { verdictTones } from '../../ui/tones.ts'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
-import { FindingsOfFile } from './findings.tsx'
+import { FindingsOfFile } from './skill-findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { riskSentences, verdictSentences } from './words.ts'
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Endpoints } from '../endpoint.ts'
 import { ContentBody, Count, NoContent, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
 import { QuarantinedDetails, QuarantinedVersion } from '../schemas/quarantine.ts'
-import { PublishOutput } from './skills.ts'
+import { PublishOutput } from './skills-endpoints.ts'
 
 const id = { id: Term }
 
