@@ -16,7 +16,7 @@ import { rulesVersion } from './rules-version.ts'
 import type { ScanFile } from './scan.ts'
 import { toRisk, toScore, toVerdict } from './score.ts'
 import { Search, type Hit } from './search.ts'
-import { settle, type Place } from './settle.ts'
+import { weighMatch, type Place } from './weigh-match.ts'
 import { UnpackBudget } from './unpack.ts'
 import { findReason, findSuppressions, type Suppression } from './suppress.ts'
 
@@ -260,7 +260,7 @@ export class Scan {
     place: Place,
   ): ScanFinding['signal'] {
     const { document, path, role } = subject
-    const { signal, severity } = settle(rule, place)
+    const { signal, severity } = weighMatch(rule, place)
     const kind = `${rule.id} ${signal}`
     const line = document.toLine(offset)
     const reason = findReason(subject.suppressions, rule.id, line)

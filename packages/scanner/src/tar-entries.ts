@@ -40,11 +40,11 @@ function isFile(type: string): boolean {
 }
 
 function hasChecksum(header: Uint8Array): boolean {
-  const told = toOctal(header.subarray(148, 156))
-  if (told === undefined) return false
+  const declared = toOctal(header.subarray(148, 156))
+  if (declared === undefined) return false
   // The checksum field itself counts as eight spaces.
   const sum = header.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0)
-  return told === sum
+  return declared === sum
 }
 
 function toSize(header: Uint8Array): number {

@@ -34,21 +34,21 @@ export async function beginIdempotent(
   const id = toId(caller, key)
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
-    const kept = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
-    const lifeMs = kept?.status === 0 ? runningMs : keptMs
-    if (kept && now - kept.created_at < lifeMs) {
-      if (kept.body_hash !== bodyHash) {
+    const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
+    const lifeMs = stored?.status === 0 ? runningMs : keptMs
+    if (stored && now - stored.created_at < lifeMs) {
+      if (stored.body_hash !== bodyHash) {
         throw new RegistryError(
           'idempotency_key_reused',
           'This Idempotency-Key was used with another request. Use a new key for a new request.',
         )
       }
-      if (kept.status === 0) {
+      if (stored.status === 0) {
         throw new RegistryError('conflict', 'The first request with this Idempotency-Key is still running.', {
           retryAfterSeconds: 1,
         })
       }
-      return { state: 'done', status: kept.status, body: kept.body }
+      return { state: 'done', status: stored.status, body: stored.body }
     }
     const row = { id, body_hash: bodyHash, status: 0, body: null, created_at: now }
     await trx

@@ -127,7 +127,7 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
     try {
       const grants = await within(patienceMs, takeLeases(database, some.map(toRequest)))
       counts.asked += 1
-      for (const [i, [key, asked]] of some.entries()) settle(key, asked, grants[i]!, sentAtMs)
+      for (const [i, [key, asked]] of some.entries()) resolveWaiting(key, asked, grants[i]!, sentAtMs)
     } catch (error) {
       onError(error)
       aloneUntilMs = performance.now() + pauseMs
@@ -141,8 +141,8 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
     }
   }
 
-  function settle(key: string, { waiting, isOnce }: Ask, grant: LeaseGrant, sentAtMs: number): void {
-    const lease = hold(key, grant, sentAtMs)
+  function resolveWaiting(key: string, { waiting, isOnce }: Ask, grant: LeaseGrant, sentAtMs: number): void {
+    const lease = addGrant(key, grant, sentAtMs)
     if (isOnce) leases.delete(key)
     for (const { cost, resolve } of waiting) {
       const isThere = lease.left >= cost
@@ -152,13 +152,13 @@ export function createSharedLimits(database: Database, onError: (error: unknown)
   }
 
   /** Adds a grant to the lease of the same window. */
-  function hold(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): Lease {
-    const held = leases.get(key)
-    const isSame = held?.endsAt === endsAt
-    const lease = { left: granted + (isSame ? held.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
+  function addGrant(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): Lease {
+    const known = leases.get(key)
+    const isSame = known?.endsAt === endsAt
+    const lease = { left: granted + (isSame ? known.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
     // A response for an earlier window may arrive after that of the next; it then serves only the requests that waited
     // for it.
-    if (!held || held.endsAt <= endsAt) leases.set(key, lease)
+    if (!known || known.endsAt <= endsAt) leases.set(key, lease)
     return lease
   }
 

@@ -82,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * Undici reconnects by itself if nothing was sent yet; the connection then counts as new.
    */
   #isStale(error: Error): boolean {
-    return !this.#isOver && this.#connection.isKept && this.#interims === 0 && isClosed(error)
+    return !this.#isOver && this.#connection.wasUsed && this.#interims === 0 && isClosed(error)
   }
 
   #reconnect(): void {

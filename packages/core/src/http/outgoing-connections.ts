@@ -13,7 +13,7 @@ export interface Connection {
   readonly connector: Connector
   readonly origin: string
   /** Whether a response was received on it. The server may then close it at any time. */
-  isKept: boolean
+  wasUsed: boolean
 }
 
 /** Pool of keep-alive connections by origin. */
@@ -33,11 +33,11 @@ export class Connections {
   /** Takes an idle connection that is still open as far as this side knows, or opens a new one. */
   take(origin: string): Connection {
     for (;;) {
-      const kept = this.#idleOf.get(origin)?.at(-1)
-      if (!kept) return this.open(origin)
-      this.#forgetIdle(kept)
-      if (kept.client.stats.connected) return kept
-      void this.drop(kept)
+      const idle = this.#idleOf.get(origin)?.at(-1)
+      if (!idle) return this.open(origin)
+      this.#forgetIdle(idle)
+      if (idle.client.stats.connected) return idle
+      void this.drop(idle)
     }
   }
 
@@ -52,10 +52,10 @@ export class Connections {
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const connection = { client, connector, origin, isKept: false }
+    const connection = { client, connector, origin, wasUsed: false }
     client.on('disconnect', () => {
       // The next request uses a new connection.
-      connection.isKept = false
+      connection.wasUsed = false
       if (this.#idle.has(connection)) void this.drop(connection)
     })
     this.#open.add(connection)
@@ -65,7 +65,7 @@ export class Connections {
   /** Returns a connection to the pool. */
   keep(connection: Connection): void {
     if (!this.#open.has(connection)) return
-    connection.isKept = true
+    connection.wasUsed = true
     this.#idle.add(connection)
     const ofOrigin = this.#idleOf.get(connection.origin)
     if (ofOrigin) ofOrigin.push(connection)

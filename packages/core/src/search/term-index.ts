@@ -1,4 +1,4 @@
-// The underscores are MiniSearch's names for what it leaves to subclasses (`protected` in its types).
+// MiniSearch marks the members that subclasses may use (`protected` in its types) with an underscore.
 // oxlint-disable no-underscore-dangle
 import MiniSearch from 'minisearch'
 import SearchableMap from 'minisearch/SearchableMap'

@@ -37,7 +37,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
     isDue = false
     isMoving = true
     try {
-      tell((worker ??= begin()), 'move')
+      postOrder((worker ??= begin()), 'move')
     } catch {
       // The Worker constructor throws where threads are not permitted.
       giveUp()
@@ -73,7 +73,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
       if (!worker || isBroken) return
       const ended = once(worker, 'exit').catch(() => {})
       worker.ref()
-      tell(worker, 'end')
+      postOrder(worker, 'end')
       worker = undefined
       await ended
       isMoving = false
@@ -81,7 +81,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
   }
 }
 
-function tell(worker: Worker, order: CheckpointOrder): void {
+function postOrder(worker: Worker, order: CheckpointOrder): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   worker.postMessage(order)
 }

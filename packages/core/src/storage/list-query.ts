@@ -19,12 +19,15 @@ export interface Lists {
  * functions of their own: so a thousand items make the same statement as ten, which is built and prepared once.
  */
 export function keepListQuery<Row>(build: (db: Kysely<Tables>, lists: Lists) => Compilable<Row>) {
-  const kept = {
+  const compiled = {
     sqlite: keepPositional<Row>((db) => build(db, lists.sqlite)),
     postgres: keepPositional<Row>((db) => build(db, lists.postgres)),
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, ...parameters: (string | Iterable<unknown>)[]) =>
-    kept[dialect](read, ...parameters.map((value) => (typeof value === 'string' ? value : JSON.stringify([...value]))))
+    compiled[dialect](
+      read,
+      ...parameters.map((value) => (typeof value === 'string' ? value : JSON.stringify([...value]))),
+    )
 }
 
 /**

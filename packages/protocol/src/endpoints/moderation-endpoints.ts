@@ -15,7 +15,7 @@ import {
 
 const name = { name: SkillRef }
 
-/** Reports of skills and of copies, what administrators make of them, and appeals. */
+/** Reports of skills and copies, decisions of administrators, and appeals. */
 export const moderationEndpoints = {
   reportCopy: {
     method: 'POST',

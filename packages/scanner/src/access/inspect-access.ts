@@ -3,7 +3,7 @@ import type { Access } from '@skillstead/protocol'
 import { createAccessReader, type AccessFile } from './read-access.ts'
 
 /** How long reading may block the event loop, in milliseconds; at least one file is read per batch. */
-const sliceMs = 10
+const batchMs = 10
 
 /** As `readAccess`, yielding to the event loop between batches of files. */
 export async function inspectAccess(files: readonly AccessFile[]): Promise<Access> {
@@ -11,7 +11,7 @@ export async function inspectAccess(files: readonly AccessFile[]): Promise<Acces
   let startedMs = performance.now()
   for (const file of files) {
     reader.read(file)
-    if (performance.now() - startedMs < sliceMs) continue
+    if (performance.now() - startedMs < batchMs) continue
     await setImmediate()
     startedMs = performance.now()
   }

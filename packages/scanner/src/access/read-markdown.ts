@@ -83,10 +83,10 @@ const badHeading =
 const telling =
   /`(?=[A-Z${]|[a-z][a-z0-9-]{0,30} )|~\/|\$\{?HOME|\/(?=\/|home|Users|etc|var|opt|usr|tmp|root|mnt|proc|sys|dev|boot|srv|Library|Applications|System)|\.(?=md|env|git|npmrc|pypirc|netrc|mcp|vscode|cursor|claude|husky)|\(\)|(?<=mcp)__|(?<=[a-z] )tool\b/g
 /** Of those lines, the ones that contain code or a path. */
-const told = /[`~$/]|\.(?:md|env)\b|mcp__|[a-z] tool\b/
+const evidence = /[`~$/]|\.(?:md|env)\b|mcp__|[a-z] tool\b/
 
 function readProse(given: string, lists: AccessLists, scope: Scope, ownFolder: string): void {
-  if (!told.test(given)) return
+  if (!evidence.test(given)) return
   const line = keepAllowed(given)
   if (line === '') return
   readPlaces(line.includes('](') ? line.replace(linkTarget, '](') : line, lists, ownFolder)

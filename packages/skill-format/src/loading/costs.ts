@@ -29,13 +29,13 @@ export function createCosts(content: string, countTokens: (text: string) => numb
   const sample = content.slice(0, countedCharactersMax)
   const tokensPerCharacter = new TextEncoder().encode(sample).length / Math.max(1, sample.length) / 4
   const about = (characters: number) => Math.ceil(characters * tokensPerCharacter)
-  const kept = new Map<Unit | Group, number>()
+  const counted = new Map<Unit | Group, number>()
   const headings = new Map<Group, number>()
 
   const ofText = (text: string) => (text === '' ? 0 : countTokens(text))
-  const ofUnit = (unit: Unit) => keep(kept, unit, () => ofText(unit.text))
+  const ofUnit = (unit: Unit) => keep(counted, unit, () => ofText(unit.text))
   const ofGroup = (group: Group) =>
-    keep(kept, group, () => ofText(group.heading + group.units.map(({ text }) => text).join('')))
+    keep(counted, group, () => ofText(group.heading + group.units.map(({ text }) => text).join('')))
   const ofHeading = (group: Group) => keep(headings, group, () => ofText(group.heading))
 
   return {

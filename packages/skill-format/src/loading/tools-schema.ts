@@ -36,13 +36,13 @@ export function toSchema(value: unknown, state: SchemaState, depth = 0, refs: re
   }
   const place = { state, depth: depth + 1, refs }
   const given = withoutPattern(withItems(value))
-  const kept: JsonSchema = {}
+  const valid: JsonSchema = {}
   for (const [keyword, read] of Object.entries(keywords)) {
     const written = readOwn(given, keyword)
     const taken = written === undefined ? undefined : read(written, place)
-    if (taken !== undefined) kept[keyword] = taken
+    if (taken !== undefined) valid[keyword] = taken
   }
-  return withKnownRequired(kept)
+  return withKnownRequired(valid)
 }
 
 /** Resolves a reference within the document (`#/$defs/point`); undefined if it has no target. */
@@ -200,14 +200,14 @@ function isSafeText(json: string): boolean {
 
 function toProperties(value: unknown, place: Place): JsonSchema | undefined {
   if (!isMapping(value)) return undefined
-  const kept: [string, JsonSchema][] = []
+  const valid: [string, JsonSchema][] = []
   for (const [name, schema] of Object.entries(value)) {
     if (name in {} || name.length > nameCharactersMax || !name.isWellFormed()) continue
     if (place.state.valuesLeft <= 0 || name.length > place.state.charactersLeft) break
     place.state.charactersLeft -= name.length
-    kept.push([name, toSchema(schema, place.state, place.depth, place.refs)])
+    valid.push([name, toSchema(schema, place.state, place.depth, place.refs)])
   }
-  return Object.fromEntries(kept)
+  return Object.fromEntries(valid)
 }
 
 function toNames(value: unknown): string[] | undefined {

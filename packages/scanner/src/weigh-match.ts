@@ -23,7 +23,7 @@ export interface Place {
 }
 
 /** Weighs a match of a rule by role and polarity. Hidden text is not excused by its polarity. */
-export function settle(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, isEncoded, isCode }: Place): Weight {
+export function weighMatch(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, isEncoded, isCode }: Place): Weight {
   const weight: Weight = { signal: rule.signal, severity: rule.severity }
   const isMeant = stance.polarity === 'imperative'
   // A comment that is displayed as code hides nothing.
@@ -32,9 +32,9 @@ export function settle(rule: Omit<Rule, 'patterns'>, { stance, role, isUnseen, i
   const isAside = asideRoles.has(role)
   if (isUnseen && !isAside) return raised(weight)
   if (!isMeant && stance.isCertain) return { signal: 'none', severity: 'info' }
-  const settled = !isMeant && weight.signal === 'hostile' ? lowered(weight) : weight
-  if (isAside) return lowered(settled)
-  return isEncoded && isMeant ? raised(settled) : settled
+  const adjusted = !isMeant && weight.signal === 'hostile' ? lowered(weight) : weight
+  if (isAside) return lowered(adjusted)
+  return isEncoded && isMeant ? raised(adjusted) : adjusted
 }
 
 function raised({ signal, severity }: Weight): Weight {
