@@ -92,7 +92,7 @@ it('refuses packages that are not what was promised, or that would write elsewhe
   }
   const bare = ['HEAD', 'objects/x', 'refs/x', 'config'].map((path) => ({ path, bytes: Buffer.from('x') }))
   await expect(fetchOf(writeZip([document, ...bare]), [document, ...bare])).rejects.toThrow(
-    'takes the folder for a repo',
+    'treats the folder as a repo',
   )
   const double = [document, { path: 'a.md', bytes: Buffer.from('x') }, { path: 'A.md', bytes: Buffer.from('y') }]
   await expect(fetchOf(writeZip(double), double)).rejects.toThrow('when case is ignored')

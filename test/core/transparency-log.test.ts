@@ -219,7 +219,7 @@ describeDatabases('a look through the log', (open) => {
       'a tile that is not full yet',
       `insert into tree_tiles (level, n, root, middle, hashes) select 0, 2, root, middle, hashes from tree_tiles where n = 1`,
       `delete from tree_tiles where n = 2`,
-      `The log has a tile 0/2, which its 660 entries do not fill.`,
+      `The log has a tile 0/2, but its 660 entries do not fill it.`,
     ],
     [
       'the head',

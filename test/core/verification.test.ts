@@ -314,7 +314,7 @@ describeApi('the verification of authors', (open) => {
       test.clock.advance(delayMs)
       await wake()
     }
-    await until(user, { status: 'rejected', note: expect.stringContaining('Given up.') })
+    await until(user, { status: 'rejected', note: expect.stringContaining('No proof was found in time.') })
     outside.unreachable = false
     expect(await verifiedOf(user)).toEqual([])
     const { note } = await newestOf(user)

@@ -67,7 +67,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
         /head does not match/,
         run(sql`update heads set frontier = (select hash from log limit 1)`),
       ],
-      ['the key of the log', /no key that signs/, run(sql`update signing_keys set retires_at = 1`)],
+      ['the key of the log', /no signing key/, run(sql`update signing_keys set retires_at = 1`)],
       [
         'a full name',
         /differs from its owner and name/,
@@ -215,8 +215,8 @@ describeDatabases('doctor --deep of a mirror', (open) => {
       [/entry 9 is missing/, run(sql`delete from upstream_log where seq = 9`)],
       [/tile 0\/0 is missing/, run(sql`delete from upstream_tiles`)],
       [/head does not match/, run(sql`update upstreams set frontier = (select hash from upstream_log limit 1)`)],
-      [/by no checkpoint/, run(sql`update upstreams set checkpoint = null`)],
-      [/not those that its checkpoint/, changeCheckpoint],
+      [/no checkpoint is stored/, run(sql`update upstreams set checkpoint = null`)],
+      [/do not match its checkpoint/, changeCheckpoint],
       [
         /file list of alice\/pdf@1\.0\.0 does not match/,
         run(sql`update versions set digest = 'sha256:1' where version = '1.0.0'`),

@@ -35,7 +35,7 @@ describeDatabases('accounts at upstreams', (open) => {
     const altered = Buffer.from(rows[0]!.credential)
     altered[altered.length - 1]! ^= 1
     expect(() => registry.secrets.open(altered)).toThrow('encrypted with another secret key')
-    await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key has 32 bytes')
+    await expect(open({ secretKey: randomBytes(16) })).rejects.toThrow('A secret key must have 32 bytes')
   })
 
   it('are refused where no key can be kept, for a wrong key, and where there are none', async () => {
