@@ -5,7 +5,7 @@ import { toStrictSchema } from '../support/strict-schema.ts'
 
 type Row = readonly [method: string, path: string, auth: 'none' | 'key', parameters?: readonly string[]]
 
-/** Section 4 of the interface specification, table by table. */
+/** The tables in section 4 of the interface specification. */
 const specified: Record<string, readonly Row[]> = {
   '4.1 Skills': [
     ['GET', '/skills', 'none', ['q', 'page', 'limit', 'sort']],

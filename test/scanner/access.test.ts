@@ -5,7 +5,7 @@ import { readAccess } from '../../packages/scanner/src/access/read-access.ts'
 import { addsAccess, findWidening, subtractAccess } from '../../packages/scanner/src/access/compare-access.ts'
 
 const of = (path: string, text: string) => readAccess([{ path, bytes: Buffer.from(text) }])
-/** What is in the lists of it, without those that are empty. */
+/** The non-empty lists of an access. */
 const listed = (access: Access) => Object.fromEntries(Object.entries(access).filter(([, list]) => list.length > 0))
 const shell = (script: string) => listed(of('scripts/a.sh', script))
 const python = (code: string) => listed(of('a.py', code))
@@ -226,7 +226,7 @@ describe('what instructions use', () => {
   })
 })
 
-/** A script that calls so many hosts. */
+/** A script that requests a number of hosts. */
 const urls = (count: number) => Array.from({ length: count }, (_, i) => `curl https://h${i}.dev`).join('\n')
 
 describe('lines of instructions', () => {

@@ -8,7 +8,7 @@ const large = [
   { path: 'SKILL.md', text: `${order}${'word '.repeat(30_000)}` },
   { path: 'a.md', bytes: Buffer.from(order) },
 ]
-/** A module that a thread runs instead. */
+/** A module that a thread runs instead of the scanner. */
 const script = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`)
 
 describe('a scan of a package', () => {
@@ -79,7 +79,7 @@ describe('threads with several queued orders', () => {
   })
 
   it('abort only the order that takes too long', async () => {
-    // Also the start of a thread is counted, which on a busy machine takes seconds.
+    // The time includes the start of a thread, which takes seconds on a busy machine.
     const pool = toPool(10_000)
     expect(await askAll(pool, ['a', 'hang', 'b'])).toEqual([['a'], 'late', ['b']])
     expect(await pool.ask('c', 1)).toEqual(['c'])

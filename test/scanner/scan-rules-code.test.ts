@@ -51,7 +51,7 @@ const files: readonly { rules?: readonly Rule[]; combinations?: readonly Combina
 ]
 const cases = { ...remoteCodeCases, ...secretCases, ...systemCases, ...flowCases }
 
-/** The rules that match in a script of that text, whatever the findings weigh there. */
+/** The rules that match in a script, whatever the weight of the findings. */
 function findRules(text: string): string[] {
   return scanFiles([{ path: 'scripts/run.sh', text }], startMs).findings.map(({ ruleId }) => ruleId)
 }

@@ -12,13 +12,13 @@ const cases = [instructionCases, concealmentCases, toolCases, leakageCases, word
   (each) => Object.entries(each),
 )
 
-/** The rules that see more than an ordinary text, or power, in a SKILL.md of that body. */
+/** The rules with findings above the signal `power` for a SKILL.md with the given body. */
 function findRules(text: string): string[] {
   const { findings } = scanFiles([{ path: 'SKILL.md', text: `# A skill\n\n${text}\n` }], startMs)
   return findings.filter(({ signal }) => signal === 'hostile' || signal === 'suspicious').map(({ ruleId }) => ruleId)
 }
 
-/** The powers that a SKILL.md asks for. */
+/** The rules with findings of `power` for a SKILL.md. */
 function findPowers(text: string): string[] {
   const { findings } = scanFiles([{ path: 'SKILL.md', text }], startMs)
   return findings.filter(({ signal }) => signal === 'power').map(({ ruleId }) => ruleId)

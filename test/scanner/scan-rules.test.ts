@@ -76,7 +76,7 @@ describe('the patterns', () => {
     expect(() => new AnchorTable(pattern.anchors)).not.toThrow()
   })
 
-  /** Repetitions are bounded, so that the worst is a power of a bound: what must not be is growth without one. */
+  /** Repetitions are bounded, so the worst case is polynomial in a bound; unbounded growth is not allowed. */
   it.each(expressions)('$name cannot be made to backtrack without limit', ({ expression }) => {
     expect(expression.source.replace(/\\.|\[(?:\\.|[^\]])*\]/g, 'x')).not.toMatch(/\{\d+,\}|[x)\w][*+](?!\w*\))/)
     const { status } = checkSync(expression.source, 'i', { timeout: 2000, checker: 'automaton' })

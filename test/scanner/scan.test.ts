@@ -327,7 +327,7 @@ const png = (...more: Buffer[]) =>
   ])
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const jpeg = Buffer.from('\xff\xd8\xff\xe0\0\x04ab\xff\xda\0\x04cd\x01\xff\0\x02\xff\xd9', 'latin1')
-/** A font without tables, with metadata that is compressed and data of its own that is not. */
+/** A font without tables, with compressed metadata and uncompressed private data. */
 const woff = (version: 1 | 2, metadata = '', own = '') => {
   const text = metadata && (version === 1 ? deflateSync(metadata) : brotliCompressSync(metadata))
   const headBytes = version === 1 ? 44 : 48
@@ -339,7 +339,7 @@ const woff = (version: 1 | 2, metadata = '', own = '') => {
   return Buffer.concat([head, Buffer.from(text), Buffer.from(own)])
 }
 const woff2 = woff(2)
-/** A font whose one table has a name and then the text, as Windows and older Macintoshes read them. */
+/** A font whose only table has a name followed by the text, as read by Windows and by older Macintoshes. */
 const sfnt = (text: string, platform: 1 | 3, count = 1) => {
   const [first, second] = ['Regular', text].map((name) =>
     platform === 1 ? Buffer.from(name) : Buffer.from(name, 'utf16le').swap16(),
@@ -366,7 +366,7 @@ const ico = (pixels: Buffer, count = 1) => {
   }
   return Buffer.concat([head, pixels])
 }
-/** A gzip whose header has an optional field: 4 an extra one, 8 the name, 16 a comment. */
+/** A gzip whose header has an optional field: 4 is an extra field, 8 the name, 16 a comment. */
 const gzipWith = (flag: number, field: string) => {
   const bytes = gzipSync('fine')
   const size = flag === 4 ? [field.length & 0xff, field.length >> 8] : []
@@ -380,7 +380,7 @@ const gzipWith = (flag: number, field: string) => {
     bytes.subarray(10),
   ])
 }
-/** A tar whose first entry has a type and data of its own. */
+/** A tar whose first entry has the given type and data. */
 const tarWith = async (type: string, data: string) => {
   const [first, second] = ['a', 'b.md'].map((name) => ({ header: { name, size: data.length }, body: data }))
   second!.header.size = 4
@@ -400,7 +400,7 @@ const zipWith = (comment: string) => {
 
 const places = (path: string, bytes: Uint8Array) => scanBytes(path, bytes).findings.map((found) => found.path)
 
-/** Puts the local part of one zip before the other, whose directory then begins later. */
+/** Prepends the local part of one zip to another, whose directory then begins later. */
 function hideEntry(hidden: Buffer, shown: Buffer): Buffer {
   const local = hidden.subarray(0, hidden.indexOf('PK\x01\x02', 0, 'latin1'))
   const directory = shown.indexOf('PK\x01\x02', 0, 'latin1')
@@ -698,7 +698,7 @@ describe('the scan of any text', () => {
   })
 })
 
-/** Places are those of the text; what cannot be shown is replaced one for one. */
+/** Excerpts have the same positions as the text; undisplayable characters are replaced one for one. */
 function hideUnshown(text: string): string {
   return text
     .replace(/[\p{Cc}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, '\uFFFD')

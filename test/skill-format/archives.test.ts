@@ -9,7 +9,7 @@ import { writeZip } from '../../packages/skill-format/src/archives/write-archive
 const utf8 = new TextEncoder()
 const skillMd = '---\nname: a\ndescription: b\n---\n'
 
-/** An entry of a zip built by hand; what is given overrides what would be true. */
+/** An entry of a hand-built zip; given fields override the true values. */
 interface RawEntry {
   name: string | Buffer
   data?: Uint8Array | string
@@ -20,7 +20,7 @@ interface RawEntry {
   size?: number
   packedSize?: number
   local?: { name?: string; size?: number; method?: number }
-  /** Points the central directory at the local header of an earlier entry. */
+  /** Makes the central directory refer to the local header of an earlier entry. */
   offset?: number
 }
 
@@ -350,7 +350,7 @@ describe('reading an archive', () => {
   it('rejects a hundred thousand entries by their declared count', async () => {
     const ignored = tarEntry('.git/HEAD')
     const tar = tarGz(...Array.from({ length: 100_000 }, () => ignored))
-    // Of the processor's time, so that a busy machine does not decide.
+    // CPU time, so that a busy machine does not affect the result.
     const start = process.cpuUsage()
     expect(await refusalOf(zip([doc], { count: 60_000 }))).toContain('60000 entries')
     expect(await refusalOf(tar, 'tar.gz')).toContain('too many entries')
@@ -439,7 +439,7 @@ describe('reading an archive', () => {
     const deflated = zip([doc, ...files.map((file) => ({ ...file, method: 8 }))])
     const tarred = tarGz(tarEntry('SKILL.md', skillMd), ...files.map(({ name, data }) => tarEntry(name, data)))
     for (const bytes of [stored, deflated, tarred]) {
-      // Turns, not milliseconds, so that a busy machine does not decide.
+      // Turns of the event loop, not milliseconds, so that a busy machine does not affect the result.
       let turns = 0
       let isReading = true
       const count = (): unknown => isReading && (turns += 1) && setImmediate(count)

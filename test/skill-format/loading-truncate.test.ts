@@ -12,9 +12,9 @@ import { WorkerPool } from '../../packages/scanner/src/worker-pool.ts'
 import { anyDocument, loadDocument } from '../support/loading-documents.ts'
 
 const tiktoken = new Tiktoken(o200k)
-/** Counted by another program than the one that truncates. */
+/** Counted by another tokenizer than the one that truncates. */
 const countIndependently = (text: string) => tiktoken.encode(text, [], []).length
-/** What a budget bounds. */
+/** The content that a budget limits. */
 const tokensOf = ({ level, contract, summary = '', fullContent = '' }: LoadedSkill) =>
   level === 'contract' && contract
     ? countIndependently(JSON.stringify(contract))

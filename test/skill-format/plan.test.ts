@@ -6,14 +6,14 @@ const sentence = 'Fill in the forms of a PDF, page by page. '
 const pdf = { name: 'pdf', fullName: 'alice/pdf', description: 'Fill PDF forms.' }
 const long = { name: 'csv', fullName: 'bob/csv', description: sentence.repeat(12).trim() }
 
-/** The listing that a plan makes of what was given. */
+/** The listing that results from a plan. */
 function applyPlan(skills: readonly ListedSkill[], { keep, shorten }: ListingPlan): ListedSkill[] {
   const kept = keep.map(({ index }) => [index, skills[index]!] as const)
   const shortened = shorten.map(({ index, description }) => [index, { ...skills[index]!, description }] as const)
   return [...kept, ...shortened].toSorted(([a], [b]) => a - b).map(([, skill]) => skill)
 }
 
-/** The description as it is shortened to 80 characters. */
+/** The description shortened to 80 characters. */
 function cut(description: string): string {
   return planListing([{ name: '', description }], 80).shorten[0]!.description
 }
@@ -103,7 +103,7 @@ const descriptions = fc.oneof(
 const skills = fc.array(fc.record({ name: fc.string({ minLength: 1, maxLength: 20 }), description: descriptions }), {
   maxLength: 25,
 })
-/** A counter that may find a shorter text dearer, as those of tokens do. */
+/** A measure that may return more for a shorter text, as token counters do. */
 const measures = fc.constantFrom(
   (text: string) => text.length,
   (text: string) => new TextEncoder().encode(text).length,
@@ -129,7 +129,7 @@ describe('every plan', () => {
         }
         const all = [...keep, ...shorten, ...drop].map(({ index }) => index)
         expect(all.toSorted((a, b) => a - b)).toEqual(list.map((_, i) => i))
-        // Only the end is dropped, and nothing while it fits.
+        // Only the end is dropped, and nothing if it fits.
         expect(drop.map(({ index }) => index)).toEqual(list.map((_, i) => i).slice(listing.length))
         expect(keep.length === list.length || !plan.fits).toBe(true)
       }),

@@ -19,7 +19,7 @@ import {
 
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** Documents of public repositories, shortened; each names its repository, commit and licence. */
+/** Shortened documents from public repositories; each names its repository, commit and licence. */
 const wild = new Map<string, string>(
   readFileSync(new URL('../fixtures/malformed.ndjson', import.meta.url), 'utf8')
     .trim()
@@ -58,7 +58,7 @@ function listTexts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(listTexts) : []
 }
 
-/** Texts of the characters that matter to a reader of frontmatter, and of any others. */
+/** Texts of characters with a meaning in frontmatter, and of any others. */
 const documents = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.array(fc.constantFrom(...fragments()), { maxLength: 30 }).map((parts) => parts.join('')),
@@ -222,7 +222,7 @@ describe('reading a SKILL.md', () => {
     ['emphasis', '*_`'.repeat(3_000_000)],
     ['quoted brackets', `---\nname: x\n---\n${'![[](<'.repeat(1_500_000)}`],
   ])('takes linear time on %s', (_, text) => {
-    // Not by the time of day: on a busy machine that is mostly others' work.
+    // CPU time instead of elapsed time, which a busy machine would dominate.
     const before = process.threadCpuUsage()
     const parsed = parseSkillMd(text)
     checkPortability(text, parsed)
@@ -239,7 +239,7 @@ describe('documents from the wild', () => {
     const fields = readSkillFields(parsed)
     expect(fields.name ?? fields.nameSlug).toMatch(namePattern)
     expect(fields.description).toMatch(/\S/)
-    // Each is odd in a way that some strict reader stumbles over.
+    // Each has a peculiarity that some strict parser rejects.
     expect(mergeWarnings(parsed.warnings, fields.warnings, checkPortability(text, parsed).warnings)).not.toEqual([])
   })
 

@@ -7,7 +7,7 @@ import { defineTool, loaded } from '../support/tool-acts.ts'
 const ajv = new Ajv2020()
 const compiling = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
 const json = fc.jsonValue({ maxDepth: 6 })
-/** What an author may write where a schema is expected: keywords with values of any kind, and names that are traps. */
+/** Possible input where a schema is expected: keywords with values of any kind, and hostile names. */
 const keyword = fc.constantFrom(
   ...'type properties required items enum const default anyOf oneOf allOf not additionalProperties $ref $defs format'.split(
     ' ',
@@ -34,7 +34,7 @@ const { schema: hostile } = fc.letrec<{ schema: unknown }>((tie) => ({
   ),
 }))
 
-/** As JSON.parse makes objects: `__proto__` is a key like others. */
+/** Creates objects like JSON.parse: `__proto__` is an ordinary key. */
 function toOwn(entries: [string, unknown][]): object {
   return Object.fromEntries(entries)
 }
@@ -71,7 +71,7 @@ describe('the tool of any contract', () => {
         const tool = defineTool(inputs)
         expectValid(tool)
         expect(defineTool(tool.parameters)).toEqual(tool)
-        // It compiles, so that no reference points nowhere and no expression is run.
+        // It compiles: no reference is unresolved, and no regular expression is run.
         expect(() => compiling.compile(tool.parameters)).not.toThrow()
       }),
       { numRuns: 1000, endOnFailure: true },
