@@ -58,7 +58,7 @@ describeApi('accounts', (open) => {
       expect(await codeOf(alice.api.deleteApiKey({ id }))).toBe('not_found')
     })
 
-    it('of somebody else cannot be seen or deleted', async () => {
+    it('of another user cannot be seen or deleted', async () => {
       const { id } = await alice.api.createApiKey({ name: 'hers' })
       expect(await codeOf(bob.api.deleteApiKey({ id }))).toBe('not_found')
       expect(await codeOf(test.admin.api.deleteApiKey({ id }))).toBe('not_found')
@@ -77,7 +77,7 @@ describeApi('accounts', (open) => {
       test.clock.set(startMs)
     })
 
-    it('says when it was last used, to the minute', async () => {
+    it('shows when it was last used, to the minute', async () => {
       const { id, key } = await alice.api.createApiKey({ name: 'used' })
       await test.apiWithKey(key).getMe()
       await expect
@@ -86,19 +86,19 @@ describeApi('accounts', (open) => {
     })
 
     it.each(['', 'ssk_', 'ssk_short', `ssk_${'A'.repeat(38)}`, 'Bearer x', '\u{1F600}'])(
-      'that is wrong is refused: %j',
+      'is refused if it is wrong: %j',
       async (key) => {
         const refused = await refusalOf(test.apiWithKey(key || 'x').getMe())
         expect(refused.code).toBe(key === '\u{1F600}' && test.transport === 'HTTP' ? refused.code : 'unauthorized')
       },
     )
 
-    it('of one wrong letter is refused', async () => {
+    it('is refused with one wrong letter', async () => {
       const wrong = alice.key.slice(0, -1) + (alice.key.endsWith('A') ? 'B' : 'A')
       expect(await codeOf(test.apiWithKey(wrong).getMe())).toBe('unauthorized')
     })
 
-    it('does what its scopes allow and no more, nor gives more on', async () => {
+    it('does only what its scopes allow, and grants no wider ones', async () => {
       const [reader, publisher, manager] = [await keyOf('read'), await keyOf('read', 'publish'), await keyOf('manage')]
       expect((await reader.getMe()).username).toBe('alice')
       expect(await codeOf(reader.publishSkill({ skillMd: skillMd('scoped') }))).toBe('forbidden')
@@ -123,17 +123,17 @@ describeApi('accounts', (open) => {
       ['scopes', { name: 'x', scopes: [] }],
       ['scopes.0', { name: 'x', scopes: ['root'] }],
       ['key', { name: 'x', key: 'ssk_mine' }],
-    ])('is not made with a wrong %s', async (field, input) => {
+    ])('is not created with an invalid %s', async (field, input) => {
       expect(await fieldsOf(alice.api.createApiKey(input as never))).toEqual([field])
     })
 
-    it('is needed for what is one’s own, and guests are told so', async () => {
+    it('is required for the caller’s own data, and guests get an error that says so', async () => {
       for (const call of [test.api().getMe(), test.api().listApiKeys(), test.api().createApiKey({ name: 'x' })]) {
         expect(await codeOf(call)).toBe('unauthorized')
       }
     })
 
-    it('is one of a hundred at most', async () => {
+    it('is one of at most a hundred', async () => {
       const many = await test.makeUser('many')
       await Promise.all(Array.from({ length: 99 }, (_, i) => many.api.createApiKey({ name: `${i}` })))
       expect(await codeOf(many.api.createApiKey({ name: 'one more' }))).toBe('conflict')
@@ -142,7 +142,7 @@ describeApi('accounts', (open) => {
   })
 
   describe('a user', () => {
-    it('sees himself, with his counts', async () => {
+    it('reads their own profile with their counts', async () => {
       const user = await test.makeUser('counted', { plan: 'pro' })
       await user.api.publishSkill({ skillMd: skillMd('counted-a') })
       await user.api.publishSkill({ skillMd: skillMd('counted-b'), visibility: 'private' })
@@ -171,14 +171,14 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.api().getUser({ username: 'nobody' }))).toBe('not_found')
     })
 
-    it('changes how he is shown', async () => {
+    it('changes their display name', async () => {
       expect((await alice.api.updateMe({ displayName: 'Alice L.' })).displayName).toBe('Alice L.')
       expect((await test.api().getUser({ username: 'alice' })).displayName).toBe('Alice L.')
       expect(await fieldsOf(alice.api.updateMe({ plan: 'enterprise' } as never))).toEqual(['plan'])
       expect(await fieldsOf(alice.api.updateMe({ role: 'admin' } as never))).toEqual(['role'])
     })
 
-    it('has a picture: one drawn from the name, or an image that is what it says', async () => {
+    it('has a picture: a generated one, or an image of its declared type', async () => {
       const drawn = await test.api().getAvatar({ username: 'bob' })
       expect(drawn.contentType).toMatch(/^image\/svg\+xml/)
       expect(await textOf(drawn)).toMatch(/^<svg/)
@@ -193,7 +193,7 @@ describeApi('accounts', (open) => {
       expect(await textOf(await test.api().getAvatar({ username: 'bob' }))).toMatch(/^<svg/)
     })
 
-    it('follows others, once each, and not himself', async () => {
+    it('follows each other user once, but not themselves', async () => {
       expect(await bob.api.followUser({ username: 'alice' })).toMatchObject({ following: true })
       const { followers } = await bob.api.followUser({ username: 'alice' })
       expect((await test.api().getUser({ username: 'alice' })).counts.followers).toBe(followers)
@@ -204,7 +204,7 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.api().followUser({ username: 'bob' }))).toBe('unauthorized')
     })
 
-    it('needs the plan that an endpoint asks for', async () => {
+    it('needs the plan that an endpoint requires', async () => {
       const [free, pro] = [await test.makeUser('free'), await test.makeUser('paying', { plan: 'pro' })]
       expect((await free.api.getMe()).plan).toBe('free')
       expect(await refusalOf(free.api.listWebhooks())).toMatchObject({
@@ -216,7 +216,7 @@ describeApi('accounts', (open) => {
   })
 
   describe('administrators', () => {
-    it('alone see users and the audit, and make users', async () => {
+    it('alone list users and the audit log, and create users', async () => {
       const calls = [
         (user: TestUser) => user.api.listUsers(),
         (user: TestUser) => user.api.createUser({ username: 'sneaky' }),
@@ -228,7 +228,7 @@ describeApi('accounts', (open) => {
       expect(await codeOf(test.api().getUser({ username: 'sneaky' }))).toBe('not_found')
     })
 
-    it('make users with a first key, under names that are free', async () => {
+    it('create users with a first key, under free names', async () => {
       const { key, ...user } = await test.admin.api.createUser({ username: 'made', plan: 'team' })
       expect(user).toMatchObject({ username: 'made', plan: 'team', role: 'user', disabled: false, claimed: true })
       expect((await test.apiWithKey(key).getMe()).username).toBe('made')
@@ -241,7 +241,7 @@ describeApi('accounts', (open) => {
       }
     })
 
-    it('issue a key for a user, whose other keys keep working', async () => {
+    it('issue a key for a user without revoking the others', async () => {
       const user = await test.makeUser('locked-out')
       const issued = await test.admin.api.issueKey({ username: 'locked-out', expiresInDays: 1 })
       expect(issued).toMatchObject({ name: 'issued by an administrator', scopes: ['read', 'publish', 'manage'] })
@@ -254,7 +254,7 @@ describeApi('accounts', (open) => {
       expect(await test.statusOf(test.admin, 'issueKey', { username: 'locked-out', name: 'phone' })).toBe(201)
     })
 
-    it('issue no key to a user who cannot sign in, nor with scopes that their own key lacks', async () => {
+    it('issue no key to a user who cannot sign in, nor with scopes that the issuing key lacks', async () => {
       const issue = test.admin.api.issueKey
       await test.makeUser('gone')
       await test.admin.api.updateUser({ username: 'gone', disabled: true })
@@ -280,7 +280,7 @@ describeApi('accounts', (open) => {
       expect(JSON.stringify(users)).not.toContain('ssk_')
     })
 
-    it('shut a user out at once, and let him in again', async () => {
+    it('disable a user at once, and enable the user again', async () => {
       const user = await test.makeUser('shut')
       await test.admin.api.updateUser({ username: 'shut', disabled: true })
       expect(await codeOf(user.api.getMe())).toBe('unauthorized')
@@ -288,7 +288,7 @@ describeApi('accounts', (open) => {
       expect((await user.api.getMe()).plan).toBe('pro')
     })
 
-    it('read who did what, newest first, without a secret', async () => {
+    it('read the audit log, newest first, without secrets', async () => {
       const { entries } = await test.admin.api.listAudit({ action: 'user.create', limit: 2 })
       expect(entries).toHaveLength(2)
       expect(entries.every(({ action }) => action === 'user.create')).toBe(true)
@@ -299,7 +299,7 @@ describeApi('accounts', (open) => {
     })
   })
 
-  it('the first user of a node is its administrator, on the enterprise plan; the others are not', async () => {
+  it('only the first user of a node is an administrator on the enterprise plan', async () => {
     const fresh = await open({ empty: true })
     const first = await fresh.makeUser('first')
     const second = await fresh.makeUser('second')
@@ -313,7 +313,7 @@ describeApi('accounts', (open) => {
     expect((await fresh.admin.api.createUser({ username: 'chosen', plan: 'free' })).plan).toBe('free')
   })
 
-  it('the last administrator stays one', async () => {
+  it('the last administrator cannot lose the role', async () => {
     const fresh = await open()
     const { updateUser } = fresh.admin.api
     await localApi(fresh.registry, systemCaller).createUser({ username: 'next' })

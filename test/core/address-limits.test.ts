@@ -5,11 +5,11 @@ import { refusalOf } from '../support/answers.ts'
 const hourMs = 60 * 60 * 1000
 const here = '203.0.113.1'
 
-describe('what one address may do in an hour', () => {
+describe('the hourly limit of an address', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('is refused beyond that, with the time that is left, and given anew after it', async () => {
+  it('refuses further calls with the remaining time, and is reset after it', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 10; i++) await limits.require('vote', here, 'one')
     vi.advanceTimersByTime(hourMs - 90_000)
@@ -20,7 +20,7 @@ describe('what one address may do in an hour', () => {
     expect(await limits.take('vote', here, 'one')).toBe(true)
   })
 
-  it('is apart for each address, deed and subject, and does not bound the operator’s own code', async () => {
+  it('is separate for each address, action and subject, and does not apply to the operator’s own code', async () => {
     const limits = createAddressLimits()
     for (let i = 0; i < 20; i++) await limits.take('vote', here, 'one')
     expect(await limits.take('vote', here, 'one')).toBe(false)

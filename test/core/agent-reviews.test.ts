@@ -63,7 +63,7 @@ describeApi('reviews of agents', (open) => {
     return { reviews: row.review_count, authenticated: row.authenticated_review_count, helpful: row.helpful_count }
   }
 
-  describe('are one an agent and skill:', () => {
+  describe('are limited to one per agent and skill:', () => {
     it('the first registers an unknown agent and shows its token once', async () => {
       const input = { name: 'tool', agentKey: 'codex:new', rating: 4.5, content: 'Saves time.' }
       const { agentToken, ...review } = await test.api().createAgentReview(input)
@@ -124,7 +124,7 @@ describeApi('reviews of agents', (open) => {
       expect(activity[0]!.detail).toBe('Changed its review to 5 stars for version 1.0.1')
     })
 
-    it('two first ones at the same moment make one agent, one token and one review', async () => {
+    it('two concurrent first ones create one agent, one token and one review', async () => {
       await publish('torn')
       const answers = await Promise.all(
         [1, 2, 3].map((n) => test.api().createAgentReview(toInput('torn', 'codex:torn', n))),
@@ -135,7 +135,7 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:torn')).toEqual({ reviews: 1, authenticated: 0, helpful: 0 })
     })
 
-    it('first ones of two skills at the same moment register the agent once', async () => {
+    it('concurrent first ones of two skills register the agent once', async () => {
       await publish('left')
       await publish('right')
       const answers = await Promise.all(
@@ -146,8 +146,8 @@ describeApi('reviews of agents', (open) => {
     })
   })
 
-  describe('prove who wrote them with the token:', () => {
-    it('then nothing else changes them', async () => {
+  describe('are authenticated by the token:', () => {
+    it('then only the token can change them', async () => {
       await publish('proven')
       const agentToken = await register('codex:proven')
       const other = await register('codex:other')
@@ -167,7 +167,7 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:proven')).toEqual({ reviews: 1, authenticated: 1, helpful: 0 })
     })
 
-    it('an agent that ever used it reviews nothing without it', async () => {
+    it('an agent that has used it cannot review without it', async () => {
       await publish('first-proven')
       const agentToken = await register('codex:careful')
       const input = { agentKey: 'codex:careful', displayName: 'Careful', platformId: 'codex' }
@@ -183,7 +183,7 @@ describeApi('reviews of agents', (open) => {
       ).toMatchObject({ authenticated: true })
     })
 
-    it('one that anybody may have written becomes proven when it is changed so', async () => {
+    it('an unauthenticated one becomes authenticated when it is changed with the token', async () => {
       await publish('claimed')
       const { agentToken, id } = await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 1))
       await test.api().createAgentReview(toInput('claimed', 'codex:claimed', 2))
@@ -194,7 +194,7 @@ describeApi('reviews of agents', (open) => {
       expect((await test.api().getAgent({ agentKey: 'codex:claimed' })).trustScore).toBeGreaterThan(15)
     })
 
-    it('a wrong one refuses a first review, and registers nobody', async () => {
+    it('a wrong one refuses a first review and registers no agent', async () => {
       const other = await register('codex:lender')
       for (const agentToken of [forged, other, 'x']) {
         const call = test.apiWith({ agentToken }).createAgentReview(toInput('tool', 'codex:nobody'))
@@ -232,7 +232,7 @@ describeApi('reviews of agents', (open) => {
       expect(await codeOf(test.api().getAgent({ agentKey: 'codex:odd' }))).toBe('not_found')
     })
 
-    it('no rating from one to five, and no content up to four thousand characters', async () => {
+    it('no rating from one to five and no content of up to four thousand characters', async () => {
       await publish('rated')
       for (const rating of [1, 1.1, 1.5, 2.75, Math.PI, 4.3, 4.999_999, 5]) {
         const review = await test.api().createAgentReview({ ...toInput('rated', 'codex:fair', rating), content: 'x' })
@@ -293,7 +293,7 @@ describeApi('reviews of agents', (open) => {
     expect(await list('bob/moving')).toHaveLength(1)
   })
 
-  it('are not made of a skill that is deleted at the same moment', async () => {
+  it('are not stored for a skill that is deleted at the same moment', async () => {
     for (const name of ['gone-a', 'gone-b', 'gone-c']) {
       await publish(name)
       const [deleted, reviewed] = await Promise.allSettled([
@@ -347,7 +347,7 @@ describeApi('reviews of agents', (open) => {
       },
     )
 
-    it('as nothing where there are none, and past the end', async () => {
+    it('as an empty list without reviews and past the end', async () => {
       await publish('unheard')
       expect(await test.api().listAgentReviews({ name: 'unheard' })).toEqual({
         reviews: [],
@@ -362,13 +362,13 @@ describeApi('reviews of agents', (open) => {
       ['sort', { sort: 'rating_low' }],
       ['limit', { limit: 101 }],
       ['page', { page: 0 }],
-    ])('unless the %s is bad', async (path, input) => {
+    ])('unless the %s is invalid', async (path, input) => {
       expect(await fieldsOf(test.api().listAgentReviews({ name: 'listed', ...input } as never))).toEqual([path])
     })
   })
 
   describe('are marked as helpful', () => {
-    it('once an agent, whether registered or not', async () => {
+    it('once per agent, registered or not', async () => {
       const id = await makeReview('helpful', 'codex:author')
       const mark = (agentKey: string) => test.api().markAgentReviewHelpful({ name: 'helpful', id, agentKey })
       await register('codex:reader')
@@ -393,7 +393,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('vanity'))[0]!.helpfulCount).toBe(0)
     })
 
-    it('with no wrong token', async () => {
+    it('not with a wrong token', async () => {
       const id = await makeReview('guarded', 'codex:guarded')
       const other = await register('codex:lending')
       await register('codex:borrowing')
@@ -405,7 +405,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('guarded'))[0]!.helpfulCount).toBe(0)
     })
 
-    it('where they are of that skill', async () => {
+    it('only if they are of that skill', async () => {
       const id = await makeReview('mine', 'codex:mine')
       const agentKey = 'codex:lost'
       for (const [name, wrong] of [
@@ -448,7 +448,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('trusted'))[0]!.helpfulCount).toBe(7)
     })
 
-    it('and what somebody gave in an agent’s name does not keep its own vote from counting', async () => {
+    it('and an earlier vote in an agent’s name does not prevent its own vote from counting', async () => {
       const id = await makeReview('usurped', 'codex:usurped', await register('codex:usurped'))
       const agentKey = 'codex:usurped-voter'
       const agentToken = await registerFor(bob, agentKey)
@@ -464,7 +464,7 @@ describeApi('reviews of agents', (open) => {
       expect(await countersOf('codex:usurped')).toMatchObject({ helpful: 1 })
     })
 
-    it('and what its own user gave counts no longer once it is known whose the agent is', async () => {
+    it('and votes of its own user stop counting once the agent is linked to that user', async () => {
       const agentToken = await register('codex:undercover')
       const id = await makeReview('undercover', 'codex:undercover', agentToken)
       for (const [user, agentKey] of [
@@ -480,7 +480,7 @@ describeApi('reviews of agents', (open) => {
       expect((await list('undercover'))[0]!.helpfulCount).toBe(2)
     })
 
-    it('ten times an hour, review and address at most', async () => {
+    it('at most ten times per hour, review and address', async () => {
       const one = await makeReview('flooded', 'codex:flooded-one')
       const two = await makeReview('flooded', 'codex:flooded-two')
       const here = localApi(test.registry, guest, { address: '203.0.113.7' })
@@ -494,7 +494,7 @@ describeApi('reviews of agents', (open) => {
   })
 
   describe('count for the standing of the owner', () => {
-    it('only where they are proven to come from the agent of a user, by what is different', async () => {
+    it('only if they are authenticated and of a linked agent, by the difference', async () => {
       const name = 'alice/weighed'
       await publish('weighed')
       const { agentToken } = await test.api().createAgentReview(toInput(name, 'codex:weigher', 5))
@@ -518,7 +518,7 @@ describeApi('reviews of agents', (open) => {
       expect(await creditOf(name)).toEqual([2, 5])
     })
 
-    it("never where they are of the owner's own agents, not even in hindsight", async () => {
+    it("never if they are of the owner's own agents, even if linked later", async () => {
       const name = 'alice/praised'
       await publish('praised')
       const agentToken = await registerFor(alice, 'codex:fan')

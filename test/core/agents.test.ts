@@ -126,7 +126,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await codeOf(test.api().getAgent({ agentKey: `${platformId}:own-1` }))).toBe('not_found')
     })
 
-    it('under keys of every letter that there may be', async () => {
+    it('under keys with every allowed character', async () => {
       const agentKey = `${'p.l_a-t0'.padEnd(128, 'z')}:${'I.n_S-t9'.padEnd(128, 'Z')}`
       expect(await test.statusOf(undefined, 'registerAgent', toInput(agentKey, 'x'.repeat(200)))).toBe(201)
       expect(await test.api().getAgent({ agentKey })).toMatchObject({ agentKey })
@@ -134,7 +134,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await fieldsOf(test.api().registerAgent(toInput('a:b', 'x'.repeat(201))))).toEqual(['displayName'])
     })
 
-    it('once, also at the same moment', async () => {
+    it('once, even concurrently', async () => {
       const answers = await Promise.all(
         ['One', 'One', 'One'].map((name) => test.api().registerAgent(toInput('claude-code:torn', name))),
       )
@@ -144,7 +144,7 @@ describeApi('agents', (open, { transport }) => {
       expect(renamed.displayName).toBe('Mine')
     })
 
-    it('so many an hour and address, while known ones go on', async () => {
+    it('a limited number per hour and address, while known agents are not limited', async () => {
       const at = (address: string) => localApi(test.registry, guest, { address })
       for (let i = 0; i < 200; i++) await at('203.0.113.1').registerAgent(toInput(`flood:${i}`))
       expect(await codeOf(at('203.0.113.1').registerAgent(toInput('flood:200')))).toBe('rate_limited')
@@ -153,7 +153,7 @@ describeApi('agents', (open, { transport }) => {
       expect(await at('203.0.113.2').registerAgent(toInput('flood:200'))).toHaveProperty('agentToken')
     })
 
-    it.runIf(transport === 'HTTP')('and a replayed request shows no token', async () => {
+    it.runIf(transport === 'HTTP')('without a token in the response to a replayed request', async () => {
       const init = {
         method: 'POST',
         headers: {
@@ -172,7 +172,7 @@ describeApi('agents', (open, { transport }) => {
     })
   })
 
-  describe('are changed with their token alone:', () => {
+  describe('are changed only with their token:', () => {
     const agentKey = 'claude-code:named'
     let token: string
     beforeAll(async () => {
@@ -195,14 +195,14 @@ describeApi('agents', (open, { transport }) => {
       expect(await readRow(agentKey)).toEqual(before)
     })
 
-    it('a token that is given and wrong is refused even where none is needed', async () => {
+    it('a wrong token is refused even where none is required', async () => {
       const wrong = test.apiWith({ agentToken: forged })
       expect(await codeOf(wrong.registerAgent(toInput(agentKey, 'Before')))).toBe('forbidden')
       expect(await codeOf(wrong.registerAgent(toInput('claude-code:unknown')))).toBe('forbidden')
       expect(await codeOf(test.api().getAgent({ agentKey: 'claude-code:unknown' }))).toBe('not_found')
     })
 
-    it('their own changes the name, and says that they were there', async () => {
+    it('their own token changes the name and updates when they were last seen', async () => {
       test.clock.advance(1000)
       const after = await test.apiWith({ agentToken: token }).registerAgent(toInput(agentKey, 'After'))
       expect(after).toMatchObject({ displayName: 'After', trustScore: 15 })
@@ -215,7 +215,7 @@ describeApi('agents', (open, { transport }) => {
   describe('get another token from an administrator', () => {
     const agentKey = 'claude-code:robbed'
 
-    it('after which the old one is worth nothing, and the rest is as it was', async () => {
+    it('which revokes the old one and changes nothing else', async () => {
       const stolen = await register(agentKey)
       await test.apiWith({ agentToken: stolen }, alice).publishSkill({ skillMd: skillMd('before-theft') })
       const { token_hash: old, ...before } = await readRow(agentKey)
@@ -234,7 +234,7 @@ describeApi('agents', (open, { transport }) => {
       expect(JSON.stringify(entries)).not.toContain('sat_')
     })
 
-    it('and from nobody else', async () => {
+    it('and from no other user', async () => {
       const before = await readRow(agentKey)
       expect(await codeOf(test.api().resetAgentToken({ agentKey }))).toBe('unauthorized')
       expect(await codeOf(alice.api.resetAgentToken({ agentKey }))).toBe('forbidden')
@@ -280,7 +280,7 @@ describeApi('agents', (open, { transport }) => {
       expect(past).toEqual({ agents: [], total: 5, page: 4, totalPages: 3 })
     })
 
-    it('in one order of keys, wherever the database is', async () => {
+    it('in the same order of keys on every database', async () => {
       const keys = [
         'order:-1',
         'order:.',
@@ -313,13 +313,13 @@ describeApi('agents', (open, { transport }) => {
       ['limit', { limit: 0 }],
       ['page', { page: 0 }],
       ['page', { page: 1.5 }],
-    ])('and a bad %s is refused by its name', async (path, input) => {
+    ])('and an invalid %s is refused by name', async (path, input) => {
       expect(await fieldsOf(test.api().listAgents(input as never))).toEqual([path])
     })
   })
 
   describe('show what they did', () => {
-    it('newest first, fifty at most', async () => {
+    it('newest first, at most fifty', async () => {
       const agentToken = await register('busy:one')
       for (let i = 0; i < 60; i++) {
         test.clock.advance(1000)
@@ -342,7 +342,7 @@ describeApi('agents', (open, { transport }) => {
       )
     })
 
-    it('of which the newest two hundred are kept, of that agent, while the counters tell of all', async () => {
+    it('of which the newest two hundred are stored per agent, while the counters include all', async () => {
       const { writer, read } = test.registry.database
       for (const agentKey of ['kept:other', 'kept:one']) await register(agentKey)
       const doThings = (agentKey: string, from: number, count: number) =>
@@ -370,12 +370,12 @@ describeApi('agents', (open, { transport }) => {
       expect((await test.api().getAgent({ agentKey: 'kept:one' })).installCount).toBe(1201)
     })
 
-    it('and an unknown one is not found', async () => {
+    it('and an unknown agent is not found', async () => {
       for (const agentKey of ['busy:two', 'busy', 'busy:ONE', 'busy:one ', '%'])
         expect(await codeOf(test.api().getAgent({ agentKey }))).toBe('not_found')
     })
 
-    it('of skills that the caller may see, under their names of today', async () => {
+    it('on skills that the caller may see, under their current names', async () => {
       const agentToken = await register('seen:one')
       const agent = test.apiWith({ agentToken }, alice)
       for (const visibility of ['public', 'internal', 'private'] as const)
@@ -409,7 +409,7 @@ describeApi('agents', (open, { transport }) => {
   })
 
   describe('publish', () => {
-    it('with their token beside the key of a user, whose agent they are from then on', async () => {
+    it('with their token and the key of a user, which links the agent to the user', async () => {
       const agentToken = await register('maker:one')
       expect(await readRow('maker:one')).toMatchObject({ user_id: null, authenticated: 0, trust_score: 0 })
       await test.apiWith({ agentToken }, alice).publishSkill({ skillMd: skillMd('made') })
@@ -421,7 +421,7 @@ describeApi('agents', (open, { transport }) => {
       expect((await readRow('maker:one')).user_id).toBe(userId)
     })
 
-    it('and what stores no version is no deed of theirs', async () => {
+    it('and a request that stores no version is not recorded as their action', async () => {
       const agentToken = await register('maker:idle')
       const agent = test.apiWith({ agentToken }, alice)
       await alice.api.publishSkill({ skillMd: skillMd('idle') })
@@ -447,7 +447,7 @@ describeApi('agents', (open, { transport }) => {
       expect((await test.api().getSkill({ name: 'alice/idle' })).category).not.toBe('refused')
     })
 
-    it('and a right token is no key', async () => {
+    it('and a correct token does not replace a key', async () => {
       const agentToken = await register('maker:guest')
       expect(await codeOf(test.apiWith({ agentToken }).publishSkill({ skillMd: skillMd('keyless') }))).toBe(
         'unauthorized',
@@ -485,14 +485,14 @@ describe('the trust score', () => {
     )
   })
 
-  it('gives much more for what was done with the token', () => {
+  it('gives much more for authenticated actions', () => {
     const anybody = toTrustScore({ ...toCounters(0), review_count: 1000 })
     const proven = toTrustScore({ ...toCounters(0), authenticated: 1, authenticated_review_count: 5, review_count: 5 })
     expect(anybody).toBe(5)
     expect(proven).toBeGreaterThan(5 * anybody)
   })
 
-  it('cannot be filled by one kind of deed', () => {
+  it('cannot reach its maximum by one kind of action', () => {
     for (const { counter, points } of trustTable)
       expect(toTrustScore({ ...toCounters(0), [counter]: 1e9 }), counter).toBe(points)
   })

@@ -32,7 +32,7 @@ describeApi('backups', (open, { dialect }) => {
     let folder: string
     beforeAll(() => void (folder = join(dirname((test.location as { path: string }).path), 'backups')))
 
-    it('are made beside the file, while it is written to, and hold what was there when they began', async () => {
+    it('are made next to the file during writes, and contain the data from their start', async () => {
       expect(await test.admin.api.listBackups()).toEqual({ backups: [], total: 0, folder, schedule: null })
       const copying = test.admin.api.createBackup()
       for (let i = 0; i < 20; i++) await test.admin.api.publishSkill({ skillMd: skillMd(`meanwhile-${i}`) })
@@ -60,7 +60,7 @@ describeApi('backups', (open, { dialect }) => {
       await rm(file)
     })
 
-    it('are listed newest first, and nothing else that lies there is', async () => {
+    it('are listed newest first, without other files in the folder', async () => {
       const first = await test.admin.api.createBackup()
       test.clock.advance(1500)
       const second = await test.admin.api.createBackup()
@@ -90,7 +90,7 @@ describeApi('backups', (open, { dialect }) => {
       expect(codes.toSorted()).toEqual(['conflict', 'made'])
     })
 
-    it('clear out what a killed process left behind, once it is old', async () => {
+    it('delete old remnants of a killed process', async () => {
       test.clock.advance(1000)
       const id = '11111111-1111-1111-1111-111111111111'
       const [old, fresh, mine] = [`.${id}.partial`, `.${id}.partial-wal`, 'mine.partial.db'] as const
@@ -112,7 +112,7 @@ describe('writeBackup', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
   const listCopies = async () => (await readdir(folder)).filter((name) => /copy|partial/.test(name))
 
-  it('keeps nothing of a copy that is not sound', async () => {
+  it('deletes a damaged copy', async () => {
     const path = join(folder, 'broken.db')
     const registry = await openRegistry({ path, works: false })
     await registry.close()
@@ -124,7 +124,7 @@ describe('writeBackup', () => {
     expect(await listCopies()).toEqual([])
   })
 
-  it('refuses a file that is there, and one that is no database', async () => {
+  it('refuses an existing file, and a source that is not a database', async () => {
     const path = join(folder, 'text.db')
     await writeFile(path, 'This is no database at all, only a text that is long enough to look at.'.repeat(100))
     await expect(writeBackup(path, path)).rejects.toThrow('A file with this name already exists')
@@ -132,14 +132,14 @@ describe('writeBackup', () => {
     expect(await listCopies()).toEqual([])
   })
 
-  it('ends, and leaves nothing, when its registry closes', async () => {
+  it('stops and leaves no file when its registry closes', async () => {
     const path = join(folder, 'closing.db')
     await (await openRegistry({ path, works: false })).close()
     await expect(writeBackup(path, join(folder, 'copy.db'), AbortSignal.abort())).rejects.toThrow('is closing')
     expect(await listCopies()).toEqual([])
   })
 
-  it('has no file to copy of a registry in memory', async () => {
+  it('refuses a registry in memory, which has no file', async () => {
     const registry = await openRegistry({ path: ':memory:', works: false })
     expect(await codeOf(localApi(registry, systemCaller).createBackup())).toBe('not_implemented')
     await registry.close()

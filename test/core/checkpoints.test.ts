@@ -19,7 +19,7 @@ async function makePath(): Promise<string> {
   return join(folder, 'skillstead.db')
 }
 
-test('what is committed gets from the journal into the file by itself, while the registry is open', async () => {
+test('commits move from the journal into the file in the background while the registry is open', async () => {
   const path = await makePath()
   const registry = await openRegistry({ path, works: false })
   onTestFinished(() => registry.close())
@@ -33,7 +33,7 @@ test('what is committed gets from the journal into the file by itself, while the
   expect(await countSkills(path, `${path}-closed.db`)).toBe(40)
 })
 
-test('commits move the journal themselves where no thread may be begun', async () => {
+test('commits move the journal themselves if no thread can be started', async () => {
   const file = fileURLToPath(new URL('../../packages/core/src/storage/checkpoints.ts', import.meta.url))
   const program = `
     const { createCheckpoints } = await import(${JSON.stringify(file)})
@@ -48,7 +48,7 @@ test('commits move the journal themselves where no thread may be begun', async (
   expect(stdout).toBe('alone\n')
 })
 
-test('the journal gives back what it took while somebody was reading', async () => {
+test('the journal shrinks again after a long read', async () => {
   const path = await makePath()
   const [database, other] = [openSqlite(path), openSqlite(path)]
   onTestFinished(async () => {

@@ -25,7 +25,7 @@ const publish = async (node: Registry, name: string) =>
 const read = (node: Registry, name: string) => localApi(node).getSkill({ name })
 const hears = (node: Registry) => expect.poll(() => node.changes.isNoticed, { interval: 20 }).toBe(true)
 
-describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
+describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
   let place: Place
   let a: Registry
   let b: Registry
@@ -42,7 +42,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
 
   const openNode = (options: Partial<RegistryOptions> = {}) => openRegistry({ ...place.location, ...options })
 
-  it('shows at once what another published: details that it had kept, search and a feed that waits', async () => {
+  it('shows at once what another published: in cached details, search and a waiting feed', async () => {
     await Promise.all([hears(a), hears(b)])
     await publish(a, 'heron')
     await expect.poll(() => b.changes.position, { interval: 5 }).toBe(a.changes.position)
@@ -57,7 +57,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
       .toEqual(['bittern'])
   })
 
-  it('goes on by looking where no notice comes', async () => {
+  it('polls when no notification arrives', async () => {
     const c = await openNode({ pollMs: 100 })
     onTestFinished(() => c.close())
     await hears(c)
@@ -69,7 +69,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     await runSql('alter table changes enable trigger tell_changes')
   })
 
-  it('makes a connection that broke anew, and catches up on what it did not hear', async () => {
+  it('reconnects after a failure and catches up on missed changes', async () => {
     const value = async () => (await b.metrics()).find(({ name }) => name === 'skillstead_changes_noticed')?.value
     await hears(b)
     expect(await value()).toBe(1)
@@ -109,7 +109,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
   it.each([
     ['and none came since', 100],
     ['and others came since', never],
-  ])('keeps nothing of before where it missed changes that are gone, %s', async (_, pollMs) => {
+  ])('drops its caches if it missed changes that are deleted, %s', async (_, pollMs) => {
     const own = await makePlace('PostgreSQL')
     const [one, two] = [await openRegistry(own.location), await openRegistry({ ...own.location, pollMs })]
     onTestFinished(async () => {
@@ -133,7 +133,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     expect(skills.map(({ name }) => name)).toEqual(pollMs === never ? ['dunlin'] : [])
   })
 
-  it('writes on while another one, paused in the middle of a write, has the lock', async () => {
+  it('keeps writing while another one, paused during a write, has the lock', async () => {
     const c = await openNode({ works: false })
     const [begun, resumed] = [Promise.withResolvers<unknown>(), Promise.withResolvers<void>()]
     onTestFinished(async () => {
@@ -155,7 +155,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     expect(await c.database.writer.write(async () => 'well')).toBe('well')
   })
 
-  it('runs one of two requests that bring the same Idempotency-Key to two nodes at once', async () => {
+  it('runs one of two concurrent requests with the same Idempotency-Key on two nodes', async () => {
     const caller = await a.getCaller('ada')
     const begun = await Promise.allSettled([a, b].map((node) => node.beginIdempotent(caller, 'one-key', 'hash')))
     expect(begun.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
@@ -166,7 +166,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     expect(await b.beginIdempotent(caller, 'one-key', 'hash')).toMatchObject({ state: 'done', status: 201 })
   })
 
-  it('lets nobody in with a key that another node took back, and signs with the key that it made', async () => {
+  it('refuses a key that another node revoked, and signs with the key that it created', async () => {
     const ada = localApi(a, await a.getCaller('ada'))
     const { id, key } = await ada.createApiKey({ name: 'lent' })
     expect(await b.authenticate(key)).toMatchObject({ username: 'ada' })
@@ -177,7 +177,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     expect(verifyCheckpoint(text, [vkey]).origin).toBe(a.origin)
   })
 
-  it('takes the code that another node printed for the first user', async () => {
+  it('accepts the setup code that another node printed', async () => {
     const empty = await makePlace('PostgreSQL')
     const [one, two] = await Promise.all([openRegistry(empty.location), openRegistry(empty.location)])
     onTestFinished(async () => {
@@ -189,7 +189,7 @@ describe.skipIf(isMissing)('a node beside others on one PostgreSQL', () => {
     expect(user.role).toBe('admin')
   })
 
-  it('is made from an empty database by several nodes that start at once', async () => {
+  it('initialises an empty database once when several nodes start at the same time', async () => {
     const name = `fresh_${Date.now()}`
     const server = inject('postgresUrl')!
     const client = new pg.Client({ connectionString: `${server}postgres` })

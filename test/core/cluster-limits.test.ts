@@ -31,7 +31,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     await place.remove()
   })
 
-  it('is what they let through together: of 61 requests over three nodes, with 60 allowed, one is refused', async () => {
+  it('is shared: of 61 requests over three nodes, with 60 allowed, one is refused', async () => {
     const urls = await Promise.all(Array.from({ length: 3 }, () => listen({ anonymous: 60 })))
     const answers: Response[] = []
     for (let i = 0; i < 61; i++) answers.push(await fetch(`${urls[i % 3]}/api/v1/skills`))
@@ -53,7 +53,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     }
   })
 
-  it('is never passed, whatever comes at once', async () => {
+  it('is never exceeded by concurrent requests', async () => {
     for (const points of [1, 7, 60, 500]) {
       const states = await Promise.all(
         Array.from({ length: 3 * points + 5 }, (_, i) =>
@@ -65,7 +65,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     }
   })
 
-  it('is never passed by takes of several points, and gives none of them where fewer are left', async () => {
+  it('is never exceeded by takes of several points, which get all or none', async () => {
     const allowance = { points: 1000, windowMs: minute, share }
     const states = await Promise.all(Array.from({ length: 40 }, (_, i) => nodes[i % 3]!.take('several', allowance, 70)))
     const given = states.filter((state) => !state!.exceeded).length
@@ -75,7 +75,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect((await nodes[0]!.take('whole', allowance, 1000))!.exceeded).toBe(false)
   })
 
-  it('is used up to the last on one node alone, and given anew when its window is over', async () => {
+  it('can be used up by one node alone, and is reset with the next window', async () => {
     const states = []
     for (let i = 0; i < 41; i++) states.push((await nodes[0]!.take('window', { points: 40, windowMs: minute, share }))!)
     expect(states.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: 40 }, (_, i) => 39 - i), 0])
@@ -85,13 +85,13 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
       await expect.poll(async () => (await node.take('once', once))!.exceeded, { interval: 50 }).toBe(false)
   })
 
-  it('leaves nothing behind of windows that are over, however many there were', async () => {
+  it('leaves no rows of past windows', async () => {
     await query(`insert into rate_leases select 'over ' || i, 1, 1, 1, 1, 1, 0 from generate_series(1, 10050) as i`)
     await sweepLeases(databases[0]!)
     expect((await query(`select key from rate_leases where key like 'over %'`)).rowCount).toBe(0)
   })
 
-  it('costs the database a statement for many requests', async () => {
+  it('takes one database statement for many requests', async () => {
     const before = nodes[0]!.counts.asked
     const allowance = { points: 6000, windowMs: minute, share }
     await Promise.all(Array.from({ length: 200 }, (_, i) => nodes[0]!.take(`each ${i}`, allowance)))
@@ -100,7 +100,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(nodes[0]!.counts.asked - before).toBeLessThan(100)
   })
 
-  it('of an address and an hour is the same for all of them', async () => {
+  it('per address and hour is shared by all of them', async () => {
     const limits = nodes.map((node) => createAddressLimits(node))
     const taken: boolean[] = []
     for (let i = 0; i < 12; i++) taken.push(await limits[i % 3]!.take('vote', '203.0.113.1', 'a review'))
@@ -110,7 +110,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(JSON.stringify(rows)).not.toContain('203.0.113.1')
   })
 
-  it('of a download counts it once a day for an address, whichever nodes it reaches', async () => {
+  it('of downloads counts one per address and day, whichever nodes it reaches', async () => {
     const urls = await Promise.all(Array.from({ length: 2 }, () => listen('off')))
     const registry = await openRegistry(place.location)
     onTestFinished(() => registry.close())
@@ -130,7 +130,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(await downloads()).toBe(1)
   })
 
-  it('is each node’s own while the database does not answer, which its metrics say', async () => {
+  it('is separate on each node while the database does not respond, as its metrics show', async () => {
     const registry = await openRegistry({ ...place.location, onError: () => {} })
     const node = await listenNode(registry, { port: 0, rates: { anonymous: 5 } })
     onTestFinished(async () => {
@@ -148,7 +148,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     expect(await count()).toBe(6)
   })
 
-  it('met no error', () => {
+  it('caused no error', () => {
     expect(errors).toEqual([])
   })
 

@@ -7,7 +7,7 @@ const isMissing = inject('postgresUrl') === null
 
 describe.skipIf(isMissing)('three nodes on one PostgreSQL behind a balancer', () => {
   it(
-    'keep what they answered, and answer on, while nodes and the database are killed',
+    'lose no acknowledged write and keep responding while nodes and the database are killed',
     { timeout: 600_000 },
     async () => {
       const { faults, answered, stored, killedNodes, killedDatabases } = await runCluster({ kills, seed })

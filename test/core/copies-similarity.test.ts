@@ -16,7 +16,7 @@ async function warningsOf(user: TestUser, name: string, body: string, dryRun = f
   return warnings.filter(({ code }) => code === 'resembles').map(({ message }) => message)
 }
 
-describeApi('which skills resemble one', (open) => {
+describeApi('the similarity of a skill to others', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -46,7 +46,7 @@ describeApi('which skills resemble one', (open) => {
     await publish(alice, 'original', `# Original\n\n${text(0)}\n\n${text(100)}\n`)
   })
 
-  it('says how much, what kind, who had it first, and shows the passages with their lines', async () => {
+  it('shows how much, what kind and which was published first, and the passages with their lines', async () => {
     const { skill } = await publish(bob, 'taken', `Mine.\n\n${text(0).toUpperCase()}\n\n${text(1000, 20)}`)
     const answer = await test.api().getSimilarity({ name: 'bob/taken' })
     expect(answer).toEqual({
@@ -72,7 +72,7 @@ describeApi('which skills resemble one', (open) => {
     })
   })
 
-  it('tells the exact, the near and the partial apart, the most similar first, and shows nothing below 0.3', async () => {
+  it('distinguishes exact, near and partial copies, most similar first, and shows none below 0.3', async () => {
     const words = text(2000, 200)
     await publish(alice, 'kinds', words)
     await publish(bob, 'kinds-exact', `> ${words.toUpperCase()}`)
@@ -91,7 +91,7 @@ describeApi('which skills resemble one', (open) => {
     expect(shares).toEqual(shares.toSorted((a, b) => b - a))
   })
 
-  it('finds a small body inside a large one, asked for either', async () => {
+  it('finds a small body inside a large one, from either side', async () => {
     await publish(alice, 'small', text(10_000, 100))
     await publish(bob, 'large', `${text(20_000, 3000)} ${text(10_000, 100)} ${text(30_000, 3000)}`)
     expect(await matchesOf('large')).toMatchObject([
@@ -100,7 +100,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await namesOf('small')).toEqual(['bob/large'])
   })
 
-  it('tells forks apart, both ways and along chains, and skills of one owner', async () => {
+  it('marks forks, in both directions and along chains, and skills of the same owner', async () => {
     await publish(alice, 'root', text(40_000, 100))
     await bob.api.forkSkill({ name: 'alice/root', newName: 'branch' })
     await carol.api.forkSkill({ name: 'bob/branch', newName: 'twig' })
@@ -121,7 +121,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await related('carol/stolen')).toMatchObject({ 'alice/root': null, 'carol/twig': 'same-owner' })
   })
 
-  it('finds what only an older version said, and names that version', async () => {
+  it('finds text that only an older version contains, and names that version', async () => {
     await publish(alice, 'rewritten', text(50_000, 80))
     await publish(alice, 'rewritten', text(51_000, 80))
     await publish(bob, 'old-copy', text(50_000, 80))
@@ -131,7 +131,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await namesOf('rewritten')).toEqual([])
   })
 
-  it('does not take the one who was copied for the copier when a later version repeats it', async () => {
+  it('does not treat the original as the copy when a later version repeats the text', async () => {
     await publish(alice, 'first', text(60_000, 80))
     await publish(bob, 'second', text(60_000, 80))
     const { warnings } = await publish(alice, 'first', `${text(60_000, 80)} ${text(61_000, 200)}`)
@@ -140,7 +140,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await matchesOf('second')).toMatchObject([{ skill: { fullName: 'alice/first' }, publishedFirst: true }])
   })
 
-  it('reads scripts without spaces a character at a time', async () => {
+  it('compares scripts without spaces by character', async () => {
     await publish(alice, 'han', hanText(0))
     await publish(bob, 'han-copy', `${hanText(0)}${hanText(500)}`)
     await publish(bob, 'han-other', hanText(1000))
@@ -150,7 +150,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await namesOf('han-other')).toEqual([])
   })
 
-  it('finds nothing for bodies that say hardly anything', async () => {
+  it('finds nothing for very short bodies', async () => {
     for (const user of [alice, bob]) {
       await publish(user, 'empty', '')
       await publish(user, 'tiny', 'Just do it.')
@@ -158,7 +158,7 @@ describeApi('which skills resemble one', (open) => {
     for (const name of ['alice/empty', 'alice/tiny']) expect(await matchesOf(name)).toEqual([])
   })
 
-  it('shows what the caller may see and nothing else', async () => {
+  it('shows only what the caller may see', async () => {
     await publish(alice, 'shown', text(70_000, 80))
     await publish(bob, 'secret', text(70_000, 80), { visibility: 'private' })
     await publish(bob, 'inside', text(70_000, 70), { visibility: 'internal' })
@@ -171,7 +171,7 @@ describeApi('which skills resemble one', (open) => {
     expect(await namesOf('shown', carol)).toEqual(['bob/secret', 'bob/inside'])
   })
 
-  it('shows nothing that is deleted, hidden or has no version left, not even to its owner', async () => {
+  it('shows no deleted or hidden skill and none without a version, not even to its owner', async () => {
     await publish(alice, 'kept', text(80_000, 80))
     for (const name of ['gone', 'hidden', 'yanked']) await publish(bob, name, text(80_000, 80))
     expect(await namesOf('kept')).toHaveLength(3)
@@ -190,13 +190,13 @@ describeApi('which skills resemble one', (open) => {
     expect(await matchesOf('moving-copy')).toMatchObject([{ skill: { fullName: 'bob/moving' }, related: 'same-owner' }])
   })
 
-  it('answers twenty at most', async () => {
+  it('returns at most twenty', async () => {
     for (let i = 0; i < 23; i++)
       await publish(carol, `many-${i}`, `${text(100_000, 80)} ${text(200_000 + 100 * i, 10)}`)
     expect(await namesOf('many-3')).toHaveLength(20)
   })
 
-  it('finds a copy although very many say the same', async () => {
+  it('finds a copy although very many skills contain the same text', async () => {
     expect(await namesOf('many-22')).toContain('carol/many-0')
   })
 })
@@ -213,7 +213,7 @@ describeApi('a publish that resembles', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('secret', { body: text(1000, 100) }), visibility: 'private' })
     await alice.api.publishSkill({ skillMd: skillMd('inside', { body: text(2000, 100) }), visibility: 'internal' })
   })
-  it('somebody else is warned of it by name and share, and goes through', async () => {
+  it("another user's skill gets a warning with name and share, and succeeds", async () => {
     const [message, ...more] = await warningsOf(bob, 'half', `${text(0, 52)} ${text(5000, 40)}`)
     expect(message).toContain('alice/original@1.0.0')
     expect(message).toContain('55 %')
@@ -230,16 +230,16 @@ describeApi('a publish that resembles', (open) => {
     ['is of a private skill, of which nobody may learn', 'bob', 'unknowing', text(1000, 100)],
     ['is of a skill that is not public', 'bob', 'unaware', text(2000, 100)],
     ['says next to nothing', 'bob', 'short', 'Be brief.'],
-  ])('nobody is warned where it %s', async (_, username, name, body) => {
+  ])('another skill gets no warning if it %s', async (_, username, name, body) => {
     expect(await warningsOf(username === 'alice' ? alice : bob, name, body)).toEqual([])
   })
 
-  it('nobody is warned of what the skill is a fork of', async () => {
+  it('its own fork source gets no warning', async () => {
     await bob.api.forkSkill({ name: 'alice/original', newName: 'forked' })
     expect(await warningsOf(bob, 'forked', `${text(0, 100)} and more`)).toEqual([])
   })
 
-  it('the one who had it first is not warned of those who took it', async () => {
+  it('a later copy of its own text gets no warning', async () => {
     test.clock.advance(1000)
     expect(await warningsOf(alice, 'original', `${text(0, 100)} one more word`)).toEqual([])
   })
@@ -268,7 +268,7 @@ async function matchesIn(test: TestRegistry, name: string) {
 }
 
 describeDatabases('the index of copies', (open) => {
-  it('finds the same before and after what waits is entered, in this process and in another', async () => {
+  it('finds the same before and after pending sketches are inserted, in this process and in another', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     const answers = async () => {
@@ -300,7 +300,7 @@ describeDatabases('the index of copies', (open) => {
     expect(await matchesIn(later, 'copy')).toEqual(before.similar[1])
   })
 
-  it('enters what waits by itself when it has become much', async () => {
+  it('inserts pending sketches by itself when there are many', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     const index = createCopyIndex(test.registry.database, (error) => expect.unreachable(String(error)), {
@@ -315,7 +315,7 @@ describeDatabases('the index of copies', (open) => {
     await index.stop()
   })
 
-  it('has no place for what was undone', async () => {
+  it('ignores a version that was rolled back', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('tried', { body: text(0, 60) }), dryRun: true })
@@ -325,7 +325,7 @@ describeDatabases('the index of copies', (open) => {
 })
 
 describeDatabases('a database from before the index of copies', (open) => {
-  it('is sketched once it is opened, in strides, and can be asked meanwhile', async () => {
+  it('is sketched in batches after it is opened, and can be queried meanwhile', async () => {
     const test = await open()
     const { database } = test.registry
     const alice = await test.makeUser('alice')
@@ -348,7 +348,7 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect(after.length).toBe(before.length)
   })
 
-  it('does without a text whose bytes are lost or damaged', async () => {
+  it('skips a text whose bytes are lost or damaged', async () => {
     const test = await open()
     const { database } = test.registry
     const alice = await test.makeUser('alice')
@@ -373,7 +373,7 @@ describeDatabases('a database from before the index of copies', (open) => {
     expect(matches.map(({ skill }) => skill.fullName)).toEqual(['bob/mine'])
   })
 
-  it('keeps nothing twice where a version says what an older one said', async () => {
+  it('stores no shingle twice if a version repeats an older one', async () => {
     const test = await open()
     const { read } = test.registry.database
     const alice = await test.makeUser('alice')

@@ -38,7 +38,7 @@ describe('the similarity of two bodies', () => {
     )
   })
 
-  it('does not see case, white space or punctuation', () => {
+  it('ignores case, white space and punctuation', () => {
     fc.assert(
       fc.property(telling, bodies, (a, b) => {
         const dressed = a.toUpperCase().replaceAll(' ', ' \n\t- ')
@@ -89,7 +89,7 @@ describeApi('reports of copies', (open) => {
     await publish(bob, 'private-copy', text(0), 'private')
   })
 
-  it('answer 201 with the similarity of the latest versions', async () => {
+  it('return 201 with the similarity of the latest versions', async () => {
     test.clock.advance(1000)
     const input = { name: 'bob/copied', originalSkillId: ids.original!, evidence: 'Word for word.' }
     expect(await carol.api.reportCopy(input)).toEqual({
@@ -107,7 +107,7 @@ describeApi('reports of copies', (open) => {
     expect((await carol.api.reportCopy({ ...input, name: 'unlike' })).similarity).toBe(0)
   })
 
-  it('compare what the latest versions say, and not their frontmatter', async () => {
+  it('compare the bodies of the latest versions, not their frontmatter', async () => {
     const same = { description: 'The very same description in very many words, word for word the same.' }
     for (const [name, from] of [['front-a', 100] as const, ['front-b', 300] as const])
       await alice.api.publishSkill({ skillMd: skillMd(name, { ...same, body: text(from) }) })
@@ -129,7 +129,7 @@ describeApi('reports of copies', (open) => {
       })
   })
 
-  it('need two skills that the reporter may see, and that are not one', async () => {
+  it('require two different skills that the reporter may see', async () => {
     expect(await codeOf(report(test.api(), 'copied', 'original'))).toBe('unauthorized')
     for (const [name, original] of [
       ['bob/private-copy', 'original'],
@@ -147,14 +147,14 @@ describeApi('reports of copies', (open) => {
     expect((await report(bob.api, 'bob/private-copy', 'original')).similarity, 'its owner sees it').toBe(1)
   })
 
-  it('are refused for what has no version left to compare', async () => {
+  it('are refused for a skill without a version to compare', async () => {
     await bob.api.publishSkill({ skillMd: skillMd('yanked') })
     await bob.api.yankVersion({ name: 'yanked', version: '1.0.0' })
     const input = { name: 'bob/yanked', originalSkillId: 'original', evidence: 'x' }
     expect(await codeOf(carol.api.reportCopy(input))).toBe('not_found')
   })
 
-  it('of one user and pair are one while it is open', async () => {
+  it('are limited to one open report per user and pair', async () => {
     const user = await test.makeUser()
     const input = { name: 'copied', originalSkillId: 'original', evidence: 'x' }
     const settled = await Promise.allSettled([user.api.reportCopy(input), user.api.reportCopy(input)])
@@ -204,14 +204,14 @@ describeApi('reports of copies', (open) => {
       expect(copyReports).toContainEqual({ ...decided, ...names })
     })
 
-    it('to one of two states, of a report that there is', async () => {
+    it('with one of two states, and only if the report exists', async () => {
       const bad = test.admin.api.decideCopyReport({ id: 'nothing', status: 'open' as 'confirmed' })
       expect(await fieldsOf(bad)).toEqual(['status'])
       expect(await codeOf(test.admin.api.decideCopyReport({ id: 'nothing', status: 'confirmed' }))).toBe('not_found')
     })
   })
 
-  it('are listed for administrators alone, the oldest first, by state and page', async () => {
+  it('are listed only for administrators, oldest first, by state and page', async () => {
     for (const api of [test.api(), carol.api, alice.api])
       expect(await codeOf(api.listCopyReports())).toMatch(/^(unauthorized|forbidden)$/)
     const own = await open()

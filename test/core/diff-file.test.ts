@@ -10,7 +10,7 @@ const diff = (from: string | undefined, to: string | undefined, path = 'a.md') =
 const many = (of: string) => Array.from({ length: 9000 }, (_, i) => `${of}${i % 7}${i}`).join('\n')
 
 describe('the patch of a file', () => {
-  it('is the form of git, with three lines around a change', () => {
+  it("has git's format, with three lines of context", () => {
     const lines = ['1', '2', '3', '4', '5', '6', '7', '8', '9']
     const changed = lines.with(4, 'five')
     expect(diff(`${lines.join('\n')}\n`, `${changed.join('\n')}\n`)).toEqual({
@@ -23,7 +23,7 @@ describe('the patch of a file', () => {
     })
   })
 
-  it('makes and deletes files', () => {
+  it('creates and deletes files', () => {
     expect(diff(undefined, 'new')).toMatchObject({
       status: 'added',
       diff: [
@@ -42,12 +42,12 @@ describe('the patch of a file', () => {
     expect(diff(undefined, '').diff).toBe('diff --git a/a.md b/a.md\nnew file mode 100644\n')
   })
 
-  it('ends names with spaces by a tab, and writes others as git does', () => {
+  it('ends names with spaces with a tab, and writes others as git does', () => {
     expect(diff('a\n', 'b\n', 'my file.md').diff).toContain('\n--- a/my file.md\t\n+++ b/my file.md\t\n@@ ')
     expect(diff('a\n', 'b\n', 'ü.md').diff).toContain('\n--- "a/\\303\\274.md"\n')
   })
 
-  it('is left out, with the reason, for what is no text and for what is too large', () => {
+  it('is omitted, with the reason, for binary and for large files', () => {
     expect(diff('a', 'a\0')).toEqual({ path: 'a.md', status: 'changed', binary: true, diff: null, omitted: 'binary' })
     const noText = { path: 'a', from: Buffer.from([0xff, 0xfe]), to: Buffer.from('x') }
     expect(diffFile(noText)).toMatchObject({ binary: true, diff: null })
@@ -55,13 +55,13 @@ describe('the patch of a file', () => {
     expect(diff('a', '\n'.repeat(10_002))).toMatchObject({ binary: false, diff: null, omitted: 'too large' })
   })
 
-  it('gives up to look for the shortest way where two texts have little in common, and is right all the same', () => {
+  it('is correct, but not the shortest, for two texts with little in common', () => {
     const { diff: patch } = diff(many('a'), many('b'))
     expect(applyPatch(many('a'), patch!, { autoConvertLineEndings: false })).toBe(many('b'))
     expect(diff(undefined, many('a')).diff!.split('\n').length).toBeGreaterThan(9000)
   })
 
-  it('makes of the one text the other, whatever they are', () => {
+  it('turns any text into any other', () => {
     const line = fc.oneof(
       fc.constantFrom('', 'a', 'b', '--- a', '+++ b', '@@ -1 +1 @@', '\\ No newline', '\r', '\ufeff', '\u2028'),
       fc.string({ unit: 'grapheme' }),

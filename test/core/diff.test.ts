@@ -19,7 +19,7 @@ async function beat({ api }: TestRegistry, ...installed: [skillName: string, ver
   return (await api().heartbeat({ installedSkills })).updates
 }
 
-describeApi('what a version uses', (open) => {
+describeApi('the access of a version', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -32,7 +32,7 @@ describeApi('what a version uses', (open) => {
     await publish(alice, 'tea', '1.1.0', 'git push', callTea, 'cat ~/.ssh/id_rsa')
   })
 
-  it('stands in its details and in those of the skill, with what is new in it', async () => {
+  it('is in its details and in those of the skill, with what is new', async () => {
     const first = await test.api().getVersion({ name: 'tea', version: '1.0.0' })
     expect(first).toMatchObject({ access: git, widens: null })
     const second = await test.api().getVersion({ name: 'tea', version: '1.0.1' })
@@ -50,12 +50,12 @@ describeApi('what a version uses', (open) => {
     expect(versions.map(({ widens }) => widens?.since)).toEqual(['1.0.1', '1.0.0', undefined])
   })
 
-  it('is held against the next lower version also where that is on another page', async () => {
+  it('is compared with the next lower version, even on another page', async () => {
     const { versions } = await test.api().listVersions({ name: 'tea', limit: 1, page: 2 })
     expect(versions).toMatchObject([{ version: '1.0.1', widens: { since: '1.0.0' } }])
   })
 
-  it('is held against versions that are not yanked, as they are now', async () => {
+  it('is compared with versions that are currently not yanked', async () => {
     await publish(alice, 'mate', '1.0.0', 'git push')
     await publish(alice, 'mate', '1.0.1', 'git push', callTea)
     await publish(alice, 'mate', '1.0.2', 'git push', callTea)
@@ -65,26 +65,26 @@ describeApi('what a version uses', (open) => {
     expect((await test.api().getVersion({ name: 'mate', version: '1.0.1' })).widens).toMatchObject({ since: '1.0.0' })
   })
 
-  it('is told by a dry run, which stores nothing', async () => {
+  it('is returned by a dry run, which stores nothing', async () => {
     const input = { skillMd: skillMd('dry', { body: body('git push') }), dryRun: true }
     expect((await alice.api.publishSkill(input)).version).toMatchObject({ access: git, widens: null })
     expect(await codeOf(test.api().getSkill({ name: 'dry' }))).toBe('not_found')
   })
 
-  it('goes along with a fork', async () => {
+  it('is copied to a fork', async () => {
     await bob.api.forkSkill({ name: 'tea', newName: 'leaves' })
     const fork = await test.api().getSkill({ name: 'bob/leaves' })
     expect(fork.access!.commands).toEqual(['cat', 'curl', 'git'])
     expect(fork.widens).toBeNull()
   })
 
-  it('is of every file', async () => {
+  it('covers every file', async () => {
     const files = [{ path: 'scripts/run.sh', content: '#!/bin/sh\ncurl https://files.tea.dev\n' }]
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('scripted'), files })
     expect(version.access).toMatchObject({ commands: ['curl'], hosts: ['files.tea.dev'] })
   })
 
-  it('is told to webhooks where it is more than before, and only there', async () => {
+  it('is sent to webhooks only if it is wider than before', async () => {
     const hook = await hookUp(test, alice, { events: ['skill.published'] })
     await publish(alice, 'told', '1.0.0', 'git push')
     await publish(alice, 'told', '1.0.1', 'git push', callTea)
@@ -98,8 +98,8 @@ describeApi('what a version uses', (open) => {
     expect(data.filter((each) => 'widens' in each)).toHaveLength(1)
   })
 
-  describe('is told to agents that are to update', () => {
-    it('with what they would let in', async () => {
+  describe('is reported to agents with an update', () => {
+    it('with what the update would allow', async () => {
       const [tea] = await beat(test, ['tea', '1.0.0'])
       const added = { ...curl, commands: ['cat', 'curl'], files: ['~/.ssh'] }
       expect(tea).toMatchObject({ reason: 'outdated', widens: { since: '1.0.0', patch: false, added } })
@@ -109,7 +109,7 @@ describeApi('what a version uses', (open) => {
       )
     })
 
-    it('marked where it is a patch', async () => {
+    it('marked if the update is a patch', async () => {
       await publish(alice, 'patched', '1.0.0', 'git push')
       await publish(alice, 'patched', '1.0.1', 'git push', 'jq .')
       const [patched] = await beat(test, ['patched', '1.0.0'])
@@ -117,7 +117,7 @@ describeApi('what a version uses', (open) => {
       expect(patched!.message).toContain('although it is a patch, it newly uses 1 command.')
     })
 
-    it('not where nothing is new, or nothing is known of what they have', async () => {
+    it('but not if nothing is new or the installed version is unknown', async () => {
       await publish(alice, 'same', '1.0.0', 'git push', callTea)
       await publish(alice, 'same', '1.1.0', 'git push')
       for (const version of ['1.0.0', '0.9.0', 'latest']) {
@@ -129,7 +129,7 @@ describeApi('what a version uses', (open) => {
       expect(tea).toMatchObject({ reason: 'outdated', widens: null })
     })
 
-    it('each of its own skill', async () => {
+    it('for each skill separately', async () => {
       const updates = await beat(test, ['same', '1.0.0'], ['patched', '1.0.0'], ['tea', '1.0.1'])
       expect(updates.map(({ fullName, widens }) => [fullName, widens?.since])).toEqual([
         ['alice/same', undefined],
@@ -168,7 +168,7 @@ describeApi('the difference between two versions', (open) => {
   })
   const diff = (from = '1.0.0', to = '1.0.1', name = 'tea', api = test.api()) => api.diffSkill({ name, from, to })
 
-  it('is a patch of every file that differs, and what is used anew', async () => {
+  it('is a patch of every differing file, and the new access', async () => {
     const found = await diff()
     expect(found).toMatchObject({ skill: { fullName: 'alice/tea' }, from: '1.0.0', to: '1.0.1' })
     expect(found.files.map(({ path, status, binary, omitted }) => [path, status, binary, omitted])).toEqual([
@@ -184,13 +184,13 @@ describeApi('the difference between two versions', (open) => {
     expect(found.security.from).toEqual({ score, verdict })
   })
 
-  it('is the other way round from the later to the earlier', async () => {
+  it('is reversed from the later to the earlier', async () => {
     const found = await diff('1.0.1', '1.0.0')
     expect(found.access).toEqual({ added: nothing, removed: curl })
     expect(found.files[0]!.diff).toContain(`\n-${callTea}\n`)
   })
 
-  it('is nothing between a version and itself', async () => {
+  it('is empty between a version and itself', async () => {
     expect(await diff('1.0.1', '1.0.1')).toMatchObject({ files: [], access: { added: nothing, removed: nothing } })
   })
 
@@ -201,14 +201,14 @@ describeApi('the difference between two versions', (open) => {
     expect((await diff('1.0.0', '1.1.0', 'off')).files).toHaveLength(1)
   })
 
-  it('is refused for versions that there are not, and for what is none', async () => {
+  it('is refused for unknown and invalid versions', async () => {
     expect(await codeOf(diff('1.0.0', '9.9.9'))).toBe('not_found')
     expect(await codeOf(diff('0.9.0', '1.0.0'))).toBe('not_found')
     expect(await codeOf(diff('1.0.0', 'latest'))).toBe('invalid_request')
     expect(await codeOf(diff('1.0.0', '1.0.1', 'nowhere'))).toBe('not_found')
   })
 
-  it('is for those who may see the skill', async () => {
+  it('is only for users who may see the skill', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('own'), visibility: 'private' })
     const own = (api = test.api()) => codeOf(diff('1.0.0', '1.0.0', 'alice/own', api))
     expect(await own()).toBe('not_found')
@@ -216,7 +216,7 @@ describeApi('the difference between two versions', (open) => {
     expect((await diff('1.0.0', '1.0.0', 'alice/own', alice.api)).files).toEqual([])
   })
 
-  it('leaves out what would be too large to answer', async () => {
+  it('omits patches that would make the response too large', async () => {
     for (const [version, of] of [
       ['1.0.0', 'a'],
       ['1.0.1', 'b'],

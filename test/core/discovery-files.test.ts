@@ -30,7 +30,7 @@ describe('a SKILL.md that installers can read', () => {
     ['that is a list', '- name: pdf\n- description: Reads.'],
     ['with brackets without end', `name: pdf\ndescription: Reads.\nx: ${'['.repeat(5000)}`],
     ['with aliases without end', `${toBomb()}\nname: pdf\ndescription: Reads.`],
-  ])('is none %s', (_, frontmatter) => {
+  ])('is not one %s', (_, frontmatter) => {
     expect(isStrictlyReadable(document(frontmatter))).toBe(false)
   })
 
@@ -39,7 +39,7 @@ describe('a SKILL.md that installers can read', () => {
     (text) => expect(isStrictlyReadable(text)).toBe(false),
   )
 
-  it('is told from all others, whatever they hold', () => {
+  it('is distinguished from any other text', () => {
     const line = fc.oneof(
       fc.constantFrom('---', 'name: a', 'description: b', '- - -', '&a [*a]', '{', '"'),
       fc.string(),
@@ -56,7 +56,7 @@ describe('a SKILL.md that installers can read', () => {
 })
 
 describe('`serve --discovery-pack`', () => {
-  it('puts a pack at the root of the node, and refuses what cannot be the slug of one', async () => {
+  it('serves a pack at the root of the node, and refuses an invalid slug', async () => {
     const place = ['--data', await makeFolder()]
     const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'alice', ...place])
     const server = await startServer(['serve', '--port', '0', ...place, '--discovery-pack', 'basics'])

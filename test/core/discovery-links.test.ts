@@ -20,7 +20,7 @@ describeDatabases('a link to a private skill', (open) => {
 
   const share = (expiresInDays?: number) => alice.api.createShare({ name: 'alice/shared', expiresInDays })
 
-  it('has an index of that skill and its files, and of nothing else', async () => {
+  it('serves an index of only that skill and its files', async () => {
     const installer = await serve(test)
     const { token } = await share()
     expect(await installer.names(`/t/${token}`)).toEqual(['shared'])
@@ -33,7 +33,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect((await installer.get(`/alice/shared${folder}/shared-1.0.0.zip`)).status).toBe(404)
   })
 
-  it('is told to no page, no search engine and no cache', async () => {
+  it('is hidden from other pages, search engines and caches', async () => {
     const installer = await serve(test)
     const { token } = await share()
     for (const response of [await installer.ask(`/t/${token}`), await installer.download(`/t/${token}`, 'shared')]) {
@@ -45,7 +45,7 @@ describeDatabases('a link to a private skill', (open) => {
     }
   })
 
-  it('is in no line of the log and in no metric, nor is what was tried', async () => {
+  it('appears in no log line and no metric, and neither do wrong tokens', async () => {
     const lines: string[] = []
     const sink = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) })
     const installer = await serve(test, { logger: createLogger(sink) })
@@ -63,7 +63,7 @@ describeDatabases('a link to a private skill', (open) => {
     }
   })
 
-  it('ends with the link, and answers the same as for one that never was', async () => {
+  it('ends with the link, with the same response as for a link that never existed', async () => {
     const installer = await serve(test)
     const short = await share(1)
     const gone = await share(30)
@@ -80,7 +80,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(new Set(details).size).toBe(1)
   })
 
-  it('counts downloads by who holds it', async () => {
+  it('counts downloads by its holder', async () => {
     const installer = await serve(test)
     const { token } = await share()
     const downloads = async () => {
@@ -93,7 +93,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect(await downloads()).toBe(before + 1)
   })
 
-  it('costs who guesses it as a wrong key does, and who holds it nothing', async () => {
+  it('limits wrong guesses like wrong keys, and does not limit the holder', async () => {
     const installer = await serve(test, { rates: { anonymous: 3 } })
     const { token } = await share()
     for (let i = 0; i < 5; i++) expect((await installer.ask(`/t/${token}`)).status).toBe(200)
@@ -103,7 +103,7 @@ describeDatabases('a link to a private skill', (open) => {
     expect((await installer.ask(`/t/${token}`)).status).toBe(200)
   })
 
-  it('is all that a private node takes from who has no key', async () => {
+  it('is the only access to a private node without a key', async () => {
     const installer = await serve(test, { requireKey: true, discoveryPack: 'basics' })
     await alice.api.publishSkill({ skillMd: skillMd('open') })
     await alice.api.publishSkill({ skillMd: skillMd('inside'), visibility: 'internal' })

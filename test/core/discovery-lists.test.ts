@@ -16,7 +16,7 @@ describeDatabases('a discovery index', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('kept') })
   })
 
-  it('leaves out what nobody but its readers may see, and what has nothing to serve', async () => {
+  it('leaves out skills that are not public, and skills without content', async () => {
     const installer = await serve(test)
     const { publishSkill } = alice.api
     for (const name of ['hidden', 'removed', 'yanked', 'deleted']) await publishSkill({ skillMd: skillMd(name) })
@@ -52,7 +52,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await installer.names('/alice/yanked@1.0.0')).toEqual(['yanked'])
   })
 
-  it('leaves out what installers would drop without a word, and says so at the skill itself', async () => {
+  it('leaves out skills that installers would drop silently, with an error at the skill itself', async () => {
     const installer = await serve(test)
     const fields = { description: 'Given beside the document.' }
     const documents = {
@@ -73,7 +73,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await installer.names('/lenient')).toEqual(['strict'])
   })
 
-  it('leaves out of what is installed together what is dangerous, and gives it to whoever asks for it', async () => {
+  it('leaves dangerous skills out of lists, and serves them on their own', async () => {
     const installer = await serve(test)
     const dora = await test.makeUser('dora')
     for (const verdict of ['safe', 'caution', 'dangerous'] as const)
@@ -88,7 +88,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await installer.names('/dora/marked')).toEqual(['marked'])
   })
 
-  it('describes each version as it describes itself, the latest as its owner does, in 1,024 characters', async () => {
+  it("describes older versions by their own metadata and the latest by its owner's, in 1,024 characters", async () => {
     const installer = await serve(test)
     const { publishSkill } = alice.api
     await publishSkill({ skillMd: skillMd('told', { description: 'The first.' }), files: [] })
@@ -102,7 +102,7 @@ describeDatabases('a discovery index', (open) => {
     expect(long.length).toBeGreaterThan(1000)
   })
 
-  it('of an owner has the 200 skills with the most downloads', async () => {
+  it('of an owner has the 200 most downloaded skills', async () => {
     const installer = await serve(test)
     for (let number = 0; number < 203; number++)
       await importVersion(
@@ -120,7 +120,7 @@ describeDatabases('a discovery index', (open) => {
     expect(names).toEqual(names.toSorted())
   })
 
-  it('of many skills takes as many queries as one of a few, and none for files once they are known', async () => {
+  it('takes the same number of queries for any number of skills, and none for cached files', async () => {
     let queries = 0
     const counter: KyselyPlugin = {
       transformQuery: ({ node }) => node,
@@ -142,7 +142,7 @@ describeDatabases('a discovery index', (open) => {
     expect(await countOf(versions)).toBe(0)
   })
 
-  it('is worked out once for all who ask at the same time', async () => {
+  it('is computed once for concurrent requests', async () => {
     let blobs = 0
     const counter: KyselyPlugin = {
       transformQuery: ({ node }) => node,

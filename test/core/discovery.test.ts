@@ -26,7 +26,7 @@ describeDatabases('the discovery indexes', (open) => {
     await bob.api.createPack({ name: 'Basics', description: '', skills })
   })
 
-  it('name the skill of an address, with what a download of it is', async () => {
+  it('list the skill of a URL with its download', async () => {
     const installer = await serve(test)
     const response = await installer.ask('/alice/notes')
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -41,7 +41,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(skills).toMatchObject([{ name: 'pdf', type: 'archive', url: 'pdf-1.0.1.zip' }])
   })
 
-  it('lie at an owner, a skill, a version of it, a pack, and for the pack of the operator at the root', async () => {
+  it("exist for an owner, a skill, a version, a pack, and at the root for the operator's pack", async () => {
     const installer = await serve(test, { discoveryPack: 'basics' })
     const urls = async (scope: string) => (await installer.index(scope)).skills.map(({ url }) => url)
     expect(await urls('/alice')).toEqual(['notes-1.0.0.md', 'pdf-1.0.1.zip'])
@@ -54,7 +54,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect((await installer.index('/packs/basics')).skills[2]!.description).toBe('Other notes.')
   })
 
-  it('take the name of the skill, which `skills find` appends, and `latest` for no pin', async () => {
+  it("accept the skill's name, which `skills find` appends, and `latest` for no pin", async () => {
     const installer = await serve(test)
     const plain = await installer.index('/alice/pdf')
     expect(await installer.index('/alice/pdf@pdf')).toEqual(plain)
@@ -69,7 +69,7 @@ describeDatabases('the discovery indexes', (open) => {
       expect(await installer.names(scope), scope).toBe(404)
   })
 
-  it('give files whose bytes have the digest that they say, the same on every node', async () => {
+  it('list files with their digests, the same on every node', async () => {
     const [one, other] = [await serve(test, { discoveryPack: 'basics' }), await serve(test)]
     for (const scope of ['', '/packs/basics', '/alice', '/alice/pdf', '/alice/pdf@1.0.0']) {
       const response = await one.download(scope, 'pdf')
@@ -85,7 +85,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await (await serve(again)).index('/alice/pdf')).toEqual(await one.index('/alice/pdf'))
   })
 
-  it('answer HEAD and If-None-Match, indexes and files alike, and 405 to everything else', async () => {
+  it('support HEAD and If-None-Match for indexes and files, and return 405 for other methods', async () => {
     const installer = await serve(test)
     for (const path of [`/alice/pdf${folder}/index.json`, `/alice/pdf${folder}/pdf-1.0.1.zip`]) {
       const full = await installer.get(path)
@@ -103,7 +103,7 @@ describeDatabases('the discovery indexes', (open) => {
     }
   })
 
-  it('give files that are asked for again each time, are only saved, and bring no page with them', async () => {
+  it('serve files that caches revalidate, browsers save and no page can embed', async () => {
     const installer = await serve(test)
     const { headers } = await installer.download('/alice/pdf', 'pdf')
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -115,7 +115,7 @@ describeDatabases('the discovery indexes', (open) => {
     })
   })
 
-  it('are 404 in JSON where there is nothing to install, so that no page is taken for a skill', async () => {
+  it('return 404 in JSON if there is nothing to install, so that no page is taken for a skill', async () => {
     const installer = await serve(test)
     await alice.api.createPack({ name: 'Empty', description: '', skills: [] })
     await test.makeUser('carol')
@@ -142,7 +142,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await missing.names('')).toBe(404)
   })
 
-  it('have no other files beside them than their own', async () => {
+  it('serve no other files than those that they list', async () => {
     const installer = await serve(test, { discoveryPack: 'basics' })
     await alice.api.publishSkill({ skillMd: skillMd('apart') })
     const none = [
@@ -162,7 +162,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect((await installer.get(`/alice/%ff${folder}/pdf-1.0.1.zip`)).status).toBe(400)
   })
 
-  it('count a download of a file with its client, and nothing for an index, HEAD, 304 and update checks', async () => {
+  it('count file downloads with their client, but no index, HEAD, 304 or update check', async () => {
     const installer = await serve(test)
     await alice.api.publishSkill({ skillMd: skillMd('counted'), files: [file] })
     const scope = '/alice/counted'
@@ -179,7 +179,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await downloads()).toBe(1)
   })
 
-  it('tell by which program a file was downloaded', async () => {
+  it('report which program downloaded a file', async () => {
     const clients: (string | undefined)[] = []
     const countDownload = (_: unknown, client?: string) => void clients.push(client)
     const counters = { ...test.registry.counters, countDownload }
@@ -190,7 +190,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(clients).toEqual(['node', 'my-installer'])
   })
 
-  it('send who asks for a skill that was transferred to its new owner', async () => {
+  it('redirect requests for a transferred skill to its new owner', async () => {
     const installer = await serve(test)
     await alice.api.publishSkill({ skillMd: skillMd('moved'), files: [file] })
     await alice.api.createPack({ name: 'Moving', description: '', skills: ['alice/moved'] })
@@ -214,7 +214,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await installer.names('/alice')).not.toContain('moved')
   })
 
-  it('are found by `/api/search` in the form of `skills find`, with addresses to install from', async () => {
+  it('are returned by `/api/search` in the form of `skills find`, with URLs to install from', async () => {
     const installer = await serve(test, { publicUrl: 'https://skills.example.com/' })
     const find = async (query: string) => (await (await installer.get(`/api/search?${query}`)).json()) as object
     expect(await find('q=tables&limit=5')).toEqual({
@@ -234,7 +234,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await refused.json()).toMatchObject({ status: 400, errors: [{ path: 'limit' }] })
   })
 
-  it('name the address that the caller asked, and neither a host that he made up nor the address of the socket', async () => {
+  it("use the requested URL, but neither a forged host nor the socket's address", async () => {
     const installer = await serve(test)
     const port = Number(new URL(installer.url).port)
     const sourceFor = async (host: string) => {

@@ -110,7 +110,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
   ]
   const reads = ['/skills/before', '/skills/before/skill.md', '/skills?q=before', '/feed', '/checkpoint']
 
-  it('refuses every write with 503 and when to come again, while reading goes on, and goes on by itself', async () => {
+  it('refuses writes with 503 and Retry-After while reads work, and recovers by itself', async () => {
     fillDisk()
     await expect.poll(async () => (await publish('first')).status).toBe(503)
     for (const [what, act] of writes) {
@@ -142,7 +142,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     expect(await findWrong(registry)).toEqual([])
   })
 
-  it('is told in a sentence by a node that cannot start on it, which changes nothing', async () => {
+  it('is reported in one sentence by a node that cannot start, which changes nothing', async () => {
     const data = join(root, 'second')
     const made = await skillstead(['users', 'create', 'bob', '--data', data])
     expect(made.code).toBe(0)
@@ -162,7 +162,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     })
   })
 
-  it('is told by the import of an export, which leaves nothing', async () => {
+  it('is reported by the import of an export, which leaves no data', async () => {
     const data = join(root, 'taking')
     const file = join(await makeFolder(), 'all.ndjson')
     await exportRegistry({ path: join(root, 'skillstead.db') }, file)
@@ -178,7 +178,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     expect(await skillstead(['import', file, '--data', data])).toMatchObject({ code: 0 })
   })
 
-  it('is told where a registry lies on a disk that is read-only', async () => {
+  it('is reported for a registry on a read-only disk', async () => {
     const data = join(root, 'readonly')
     expect((await skillstead(['users', 'create', 'bob', '--data', data])).code).toBe(0)
     execFileSync('mount', ['--bind', data, data])
@@ -193,7 +193,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
   })
 
   describeDatabases('and a bundle', (open, dialect) => {
-    it.runIf(dialect === 'SQLite')('imports no half of it, and all of it once there is room', async () => {
+    it.runIf(dialect === 'SQLite')('imports no part of it, and all of it once there is space', async () => {
       const publisher = await openPublisher(open)
       for (let i = 0; i < 6; i += 1) await publisher.alice.api.publishSkill({ skillMd: skillMd(`bundled-${i}`) })
       const bundle = await bundleOf(publisher)
@@ -214,8 +214,8 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
   })
 })
 
-describeApi('a database that has no room', (open, { dialect }) => {
-  it.runIf(dialect === 'PostgreSQL')('refuses what would be stored, and says when to come again', async () => {
+describeApi('a database without space', (open, { dialect }) => {
+  it.runIf(dialect === 'PostgreSQL')('refuses writes, with the time to retry after', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('stored') })
@@ -246,7 +246,7 @@ describe('a database in trouble', () => {
     ['EACCES', /cannot be written/, 30],
     ['53300', /Try again shortly/, 2],
     ['40P01', /Try again shortly/, 2],
-  ])('is told of in general words: %s', (code, told, retryAfterSeconds) => {
+  ])('is reported to clients without details: %s', (code, told, retryAfterSeconds) => {
     const cause = Object.assign(new Error('in /srv/skillstead.db, table versions'), { code })
     const error = toRegistryError(cause) as RegistryError
     expect(error).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds })
@@ -254,7 +254,7 @@ describe('a database in trouble', () => {
     expect(error.message).not.toMatch(/srv|versions/)
   })
 
-  it('is told in a sentence to the operator', async () => {
+  it('is reported to the operator in one sentence', async () => {
     const data = await makeFolder()
     const path = join(data, 'skillstead.db')
     const registry = await openRegistry({ path, works: false })

@@ -66,7 +66,7 @@ const otherwise = [
   'moderateSkill',
 ]
 
-it('every address of a skill is held against takedowns', () => {
+it('every endpoint about a skill has a takedown test', () => {
   const named = Object.entries(endpoints).filter(([, { path }]) => path.includes(':name'))
   const held = [...Object.keys({ ...reads, ...deeds, ...ownerDeeds }), ...otherwise]
   expect(named.map(([name]) => name).toSorted()).toEqual(held.toSorted())
@@ -137,14 +137,14 @@ describeApi('a skill under a takedown', (open) => {
   }
 
   describe('answers 451', () => {
-    it.each(Object.entries(reads))('to everybody who reads it: %s', async (_, read) => {
+    it.each(Object.entries(reads))('to everyone who reads it: %s', async (_, read) => {
       for (const name of names) {
         for (const api of [test.api(), bob.api, alice.api, test.admin.api])
           expect(await codeOf(read(api, name)), name).toBe('taken_down')
       }
     })
 
-    it('also at one version, over what was kept of it', async () => {
+    it('also for one version, over a cached response', async () => {
       for (const name of names) {
         expect(await codeOf(test.api().getSkill({ name, version: '1.0.0' }))).toBe('taken_down')
         expect(await codeOf(test.api().getSkillMd({ name, version: '1.0.0' }))).toBe('taken_down')
@@ -155,15 +155,15 @@ describeApi('a skill under a takedown', (open) => {
       }
     })
 
-    it.each(Object.entries(deeds))('to everybody who does something with it: %s', async (_, act) => {
+    it.each(Object.entries(deeds))('to everyone who acts on it: %s', async (_, act) => {
       for (const api of [bob.api, alice.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it.each(Object.entries(ownerDeeds))('to its owner as well: %s', async (_, act) => {
+    it.each(Object.entries(ownerDeeds))('also to its owner: %s', async (_, act) => {
       for (const api of [alice.api, bob.api]) expect(await codeOf(act(api, 'alice/rose'))).toBe('taken_down')
     })
 
-    it('to who publishes to it, and frees its name for nobody', async () => {
+    it('to publishers, and does not free its name', async () => {
       const text = skillMd('rose', { body: 'Third.' })
       expect(await codeOf(alice.api.publishSkill({ skillMd: text }))).toBe('taken_down')
       expect(await codeOf(alice.api.publishSkill({ skillMd: text, dryRun: true }))).toBe('taken_down')
@@ -176,7 +176,7 @@ describeApi('a skill under a takedown', (open) => {
       await carol.api.deleteSkill({ name: 'carol/rose' })
     })
 
-    it('for its bytes where nobody else has them', async () => {
+    it('for its bytes unless another skill has them', async () => {
       expect(await codeOf(test.api().getBlob({ digest: digests.own }))).toBe('taken_down')
       expect((await bytesOf(await test.api().getBlob({ digest: digests.shared }))).toString()).toBe(
         'Everybody has this text.',
@@ -226,7 +226,7 @@ describeApi('a skill under a takedown', (open) => {
     expect(await codeOf(bob.api.createPack(input)), 'no new pack takes it').toBe('invalid_request')
   })
 
-  it('is told of by its reason to agents that have it, and recommended to none', async () => {
+  it('is reported with the reason to agents that have it, and recommended to none', async () => {
     const installedSkills = [{ skillName: 'rose', version: '1.0.1' }]
     const told = await test.api().heartbeat({ installedSkills, platform: 'claude' })
     expect(told.updates).toMatchObject([{ fullName: 'alice/rose', reason: 'taken_down' }])
@@ -239,7 +239,7 @@ describeApi('a skill under a takedown', (open) => {
     expect(await codeOf(test.api().track({ skillName: 'alice/rose' }))).toBe('taken_down')
   })
 
-  it('is a takedown in the feed, of which it says nothing more', async () => {
+  it('has a takedown entry in the feed, without details', async () => {
     const { entries } = await test.api().getFeed({ since: head })
     const takedown = entries.find(({ type }) => type === 'takedown')!
     expect(takedown).toMatchObject({
@@ -251,7 +251,7 @@ describeApi('a skill under a takedown', (open) => {
     expect(entries.filter(({ subject, type }) => subject.startsWith('alice/rose') && type !== 'takedown')).toEqual([])
   })
 
-  it('is whole again once it is restored, and the feed brings its history', async () => {
+  it('is complete again once it is restored, and the feed contains its history', async () => {
     const { head: since } = await test.api().getFeed({ limit: 1 })
     await alice.api.submitCounterNotice({ id: removed.id, ...counterNotice })
     expect(await codeOf(test.api().getSkill({ name: 'rose' }))).toBe('taken_down')
@@ -289,7 +289,7 @@ describeApi('a takedown', (open) => {
   }
   const readHead = async () => (await test.api().getFeed({ limit: 1 })).head
 
-  it('that is only asked for, taken up or rejected changes nothing of a skill', async () => {
+  it('that is only submitted, reviewed or rejected does not change the skill', async () => {
     await publish(alice, 'asked')
     const before = await test.api().getSkill({ name: 'asked' })
     const since = await readHead()
@@ -309,7 +309,7 @@ describeApi('a takedown', (open) => {
     expect(await codeOf(test.api().getSkill({ name: `kept-${status}` }))).toBe('taken_down')
   })
 
-  it('lets no fork through that began before it', async () => {
+  it('stops a fork that began before it', async () => {
     await publish(alice, 'raced')
     const { id } = await makeCase(test, 'raced', alice, 'submitted')
     const since = await readHead()
@@ -320,7 +320,7 @@ describeApi('a takedown', (open) => {
     expect(entries.filter(({ type, seq }) => type === 'version' && seq > removedAt)).toEqual([])
   })
 
-  it('of a private skill is known to those who may see it alone, and makes no entry', async () => {
+  it('of a private skill is visible only to users who may see the skill, and makes no log entry', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('diary'), visibility: 'private' })
     await addCollaborator(test, alice, { name: 'diary', username: 'bob', role: 'read' })
     const since = await readHead()
@@ -340,7 +340,7 @@ describeApi('a takedown', (open) => {
     expect(await readHead()).toBe(since)
   })
 
-  it('of a skill that nobody published yet hides its stub', async () => {
+  it('of an unpublished skill hides its stub', async () => {
     const owner = await test.makeUser('elsewhere')
     const { id: ownerId, username } = await owner.api.getMe()
     const stub = { owner: { id: ownerId, username }, name: 'stubbed', description: 'Stub quokka.', repository: '' }
@@ -355,7 +355,7 @@ describeApi('a takedown', (open) => {
     expect(await readHead()).toBe(since)
   })
 
-  it('and what administrators hide go their own ways', async () => {
+  it('is independent of hiding by administrators', async () => {
     await publish(alice, 'both')
     await test.admin.api.moderateSkill({ name: 'both', state: 'hidden', reason: 'Spam.' })
     // Who may still see it may still claim it.
@@ -375,7 +375,7 @@ describeApi('a takedown', (open) => {
     expect((await alice.api.getModeration({ name: 'tulip-2' })).cases).toMatchObject([{ id: second.id }])
   })
 
-  it('of a skill that waits for its new owner keeps it with the old one', async () => {
+  it('of a skill with a pending transfer keeps it with the old owner', async () => {
     await publish(alice, 'offered')
     await alice.api.transferSkill({ name: 'offered', newOwner: 'bob' })
     const { id } = await makeCase(test, 'offered', alice, 'removed')
@@ -385,7 +385,7 @@ describeApi('a takedown', (open) => {
     expect((await bob.api.acceptTransfer({ name: 'alice/offered' })).fullName).toBe('bob/offered')
   })
 
-  it('that another process decides reaches a node that has the skill in memory and its answer kept', async () => {
+  it('that another process decides reaches a node that has cached the skill and its response', async () => {
     await publish(alice, 'remote')
     await test.api().getSkill({ name: 'remote' })
     const other = await open({ at: test.location, clock: test.clock, works: false })

@@ -95,7 +95,7 @@ describeApi('takedown cases', (open, { transport }) => {
   }
 
   describe('are submitted', () => {
-    it('by anyone, with 201, the whole case and a token that is shown this once', async () => {
+    it('by anyone, with 201, the full case and a token that is shown once', async () => {
       await publish(alice, 'garden')
       test.clock.set(startMs)
       expect(await test.statusOf(undefined, 'submitDmca', { skillName: 'garden', ...notice })).toBe(201)
@@ -127,7 +127,7 @@ describeApi('takedown cases', (open, { transport }) => {
       ['signature', { signature: '' }],
       ['originalUrl', { originalUrl: 'javascript:alert(1)' }],
       ['status', { status: 'removed' }],
-    ])('refuses a wrong %s by its name, and makes nothing', async (field, wrong) => {
+    ])('not with an invalid %s, which is named', async (field, wrong) => {
       await publish(alice, 'refused')
       const before = (await test.admin.api.listDmca()).total
       expect(await fieldsOf(test.api().submitDmca({ skillName: 'refused', ...notice, ...wrong } as never))).toEqual([
@@ -136,7 +136,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect((await test.admin.api.listDmca()).total).toBe(before)
     })
 
-    it('about what the claimant may see: a private skill of somebody else is as one that is not there', async () => {
+    it("about skills that the claimant may see: another user's private skill is not_found", async () => {
       await alice.api.publishSkill({ skillMd: skillMd('unseen'), visibility: 'private' })
       const before = (await test.admin.api.listDmca()).total
       for (const skillName of ['alice/unseen', 'unseen', 'alice/not-there', 'not-there']) {
@@ -150,13 +150,13 @@ describeApi('takedown cases', (open, { transport }) => {
       })
     })
 
-    it('also about a skill that is taken down already, by any of its names', async () => {
+    it('also about a skill that is already taken down, by any of its names', async () => {
       const { name } = await makeFresh('removed')
       for (const skillName of [name, `alice/${name}`])
         expect((await test.api().submitDmca({ skillName, ...notice })).skill!.fullName).toBe(`alice/${name}`)
     })
 
-    it('not about a skill that its owner deleted', async () => {
+    it('but not about a skill that its owner deleted', async () => {
       await publish(alice, 'deleted')
       await alice.api.deleteSkill({ name: 'deleted' })
       expect(await codeOf(test.api().submitDmca({ skillName: 'alice/deleted', ...notice }))).toBe('not_found')
@@ -171,7 +171,7 @@ describeApi('takedown cases', (open, { transport }) => {
       await test.api().submitCounterNotice({ id: made.id, ...counterNotice })
     })
 
-    it('by everybody as a status and dates, and nothing else', async () => {
+    it('by everyone as a status and dates only', async () => {
       for (const api of [test.api(), alice.api, bob.api]) {
         const shown = await api.getDmca({ id: made.id })
         expect(Object.keys(shown).toSorted()).toEqual(['history', 'id', 'status', 'submittedAt'])
@@ -197,7 +197,7 @@ describeApi('takedown cases', (open, { transport }) => {
       }
     })
 
-    it('with a wrong token by nobody, and as unknown where there is none', async () => {
+    it('with a wrong token not at all, and as not_found for an unknown id', async () => {
       const other = await makeFresh('submitted')
       for (const caseToken of ['x', `sct_${'A'.repeat(43)}`, other.caseToken]) {
         expect(await codeOf(test.apiWith({ caseToken }).getDmca({ id: made.id }))).toBe('forbidden')
@@ -209,14 +209,14 @@ describeApi('takedown cases', (open, { transport }) => {
       }
     })
 
-    it('with an administrator’s key in full only where it may manage', async () => {
+    it('with an administrator’s key in full only with the scope `manage`', async () => {
       const { key } = await test.admin.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const api = test.apiWithKey(key)
       expect(await codeOf(api.listDmca())).toBe('forbidden')
       expect(Object.keys(await api.getDmca({ id: made.id }))).not.toContain('notice')
     })
 
-    it.runIf(transport === 'HTTP')('over HTTP so that nobody keeps what a token or a key opened', async () => {
+    it.runIf(transport === 'HTTP')('over HTTP without caching what a token or key gave access to', async () => {
       const path = `/api/v1/dmca/${made.id}`
       const plain = await test.request(path)
       expect(plain.headers.get('cache-control')).toBe('no-cache')
@@ -236,7 +236,7 @@ describeApi('takedown cases', (open, { transport }) => {
       })
     })
 
-    it('as a list by administrators alone, newest first, by status, a page at a time', async () => {
+    it('as a list only by administrators, newest first, by status, in pages', async () => {
       for (const [user, code] of [
         [undefined, 'unauthorized'],
         [alice, 'forbidden'],
@@ -267,7 +267,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('are decided', () => {
-    it.each(statuses)('from %s by administrators alone, whatever is asked for', async (from) => {
+    it.each(statuses)('from %s only by administrators', async (from) => {
       const { id, caseToken } = await makeFresh(from)
       const before = await test.admin.api.getDmca({ id })
       const others: [string, RegistryApi, string][] = [
@@ -310,7 +310,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await isHidden(test, name)).toBe(hiding.has(from))
     })
 
-    it('from removed to counter_noticed only where there is something to confirm', async () => {
+    it('from removed to counter_noticed only with a counter-notice to confirm', async () => {
       const { id } = await makeFresh('removed')
       const decision = { id, status: 'counter_noticed' } as const
       expect(await codeOf(test.admin.api.updateDmca(decision))).toBe('invalid_transition')
@@ -318,13 +318,13 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('removed')
     })
 
-    it('of an unknown id not at all, nor with a status that there is not', async () => {
+    it('not with an unknown id, and not with an unknown status', async () => {
       expect(await codeOf(test.admin.api.updateDmca({ id: 'x', status: 'removed' }))).toBe('not_found')
       const { id } = await makeFresh('submitted')
       expect(await fieldsOf(test.admin.api.updateDmca({ id, status: 'gone' } as never))).toEqual(['status'])
     })
 
-    it('once, also by two at the same moment', async () => {
+    it('once, even by two administrators at the same moment', async () => {
       const { id } = await makeFresh('submitted')
       const both = await Promise.allSettled([
         test.admin.api.updateDmca({ id, status: 'rejected' }),
@@ -336,7 +336,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('are answered by a counter-notice', () => {
-    it.each(statuses.filter((status) => status !== 'removed'))('not while they are %s, by anyone', async (status) => {
+    it.each(statuses.filter((status) => status !== 'removed'))('by no one while they are %s', async (status) => {
       const { id, caseToken } = await makeFresh(status)
       const before = await test.admin.api.getDmca({ id })
       for (const api of [test.api(), test.apiWith({ caseToken }), bob.api, alice.api, test.admin.api])
@@ -344,7 +344,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await test.admin.api.getDmca({ id })).toEqual(before)
     })
 
-    it('of the owner’s key: the case moves, and says until when it waits', async () => {
+    it('with the owner’s key: the case moves and shows its deadline', async () => {
       const { id, name } = await makeFresh('removed')
       expect((await refusalOf(alice.api.getSkill({ name }))).message, 'which the owner is told').toContain(id)
       expect((await refusalOf(bob.api.getSkill({ name }))).message).not.toContain(id)
@@ -359,7 +359,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(entry).toMatchObject({ actor: 'alice', subject: id })
     })
 
-    it('of anybody else: it is kept, and moves nothing until an administrator confirms who sent it', async () => {
+    it('by anyone else: it is stored, and the case does not move until an administrator confirms the sender', async () => {
       const { id, caseToken } = await makeFresh('removed')
       const { key } = await alice.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const senders = [test.api(), test.apiWith({ caseToken }), bob.api, test.admin.api, test.apiWithKey(key)]
@@ -392,7 +392,7 @@ describeApi('takedown cases', (open, { transport }) => {
       ])
     })
 
-    it('of the owner, whatever strangers sent before', async () => {
+    it('by the owner, whatever others sent before', async () => {
       const { id } = await makeFresh('removed')
       for (let i = 0; i < 20; i++) {
         // From inside the process, where no address is counted.
@@ -407,7 +407,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await codeOf(alice.api.submitCounterNotice({ id, ...counterNotice }))).toBe('invalid_transition')
     })
 
-    it('of the owner as of now, where the skill was handed over meanwhile', async () => {
+    it('by the current owner if the skill was transferred meanwhile', async () => {
       const { id, name } = await makeFresh('submitted')
       await alice.api.transferSkill({ name, newOwner: 'bob' })
       await bob.api.acceptTransfer({ name: `alice/${name}` })
@@ -424,7 +424,7 @@ describeApi('takedown cases', (open, { transport }) => {
       ['goodFaith', { goodFaith: false }],
       ['jurisdictionConsent', { jurisdictionConsent: undefined }],
       ['confirmed', { confirmed: true }],
-    ])('not with a wrong %s', async (field, wrong) => {
+    ])('but not with an invalid %s', async (field, wrong) => {
       const { id } = await makeFresh('removed')
       const input = { id, ...counterNotice, ...wrong } as never
       expect(await fieldsOf(alice.api.submitCounterNotice(input))).toEqual([field])
@@ -432,12 +432,12 @@ describeApi('takedown cases', (open, { transport }) => {
       expect((await test.admin.api.getDmca({ id })).counterNotices).toEqual([])
     })
 
-    it('not where there is no case', async () => {
+    it('but not without a case', async () => {
       expect(await codeOf(alice.api.submitCounterNotice({ id: 'x', ...counterNotice }))).toBe('not_found')
     })
   })
 
-  describe('whose time runs out', () => {
+  describe('with an expired deadline', () => {
     it.each([
       ['a Friday', '2026-02-06T12:00:00.000Z', '2026-02-20T12:00:00.000Z'],
       ['a Monday', '2026-02-09T23:30:00.000Z', '2026-02-23T23:30:00.000Z'],
@@ -453,7 +453,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect((await other.api().getDmca({ id })).counterNoticeUntil).toBe(until)
     })
 
-    it('are restored, not a moment before, and everybody reads the skill again', async () => {
+    it('are restored on time, and everyone can read the skill again', async () => {
       const { id, name } = await makeFresh('counter_noticed')
       const until = Date.parse((await test.api().getDmca({ id })).counterNoticeUntil!)
       test.clock.set(until - 1)
@@ -469,7 +469,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(entries.find(({ subject }) => subject === id)?.actor, 'nobody did it').toBeNull()
     })
 
-    it('are not forgotten where the clock goes back after it had run out', async () => {
+    it('are restored although the clock went back after the deadline', async () => {
       const { id } = await makeFresh('counter_noticed')
       const { database, outbox } = test.registry
       // What was due by another clock.
@@ -487,7 +487,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await statusOf(test, id)).toBe('counter_noticed')
     })
 
-    it('stay hidden where a court action was recorded before', async () => {
+    it('stay hidden if a court action was recorded before', async () => {
       const { id, name } = await makeFresh('upheld')
       test.clock.advance(30 * dayMs)
       await expect.poll(() => pendingRows(test, id)).toBe(0)
@@ -495,7 +495,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await codeOf(test.api().getSkill({ name }))).toBe('taken_down')
     })
 
-    it('are restored also when the node was away when it ran out', async () => {
+    it('are restored by a node that was stopped at the deadline', async () => {
       const before = await open()
       const owner = await before.makeUser('owner')
       await publish(owner, 'asleep')
@@ -511,7 +511,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 
   describe('about one skill', () => {
-    it('hide it while any of them does', async () => {
+    it('hide it while any of them requires it', async () => {
       await publish(alice, 'twice')
       const first = await makeCase(test, 'twice', alice, 'removed')
       const second = await makeCase(test, 'twice', alice, 'removed')
@@ -526,7 +526,7 @@ describeApi('takedown cases', (open, { transport }) => {
       expect(await isHidden(test, 'twice')).toBe(false)
     })
 
-    it('hide it exactly while one is removed, counter-noticed or upheld, whatever is decided in which order', async () => {
+    it('hide it exactly while one is removed, counter-noticed or upheld, in any order of decisions', async () => {
       const move = fc.record({ which: fc.nat(2), to: fc.constantFrom(...statuses) })
       await fc.assert(
         fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 15 }), async (moves) => {
@@ -536,7 +536,7 @@ describeApi('takedown cases', (open, { transport }) => {
       )
     })
 
-    it('that its owner deleted go on, and the skill stays deleted', async () => {
+    it('continue after its owner deleted it, and it stays deleted', async () => {
       const { id, name } = await makeFresh('submitted')
       await alice.api.deleteSkill({ name })
       const { head } = await test.api().getFeed({ limit: 1 })
@@ -551,7 +551,7 @@ describeApi('takedown cases', (open, { transport }) => {
     })
   })
 
-  it('leave no trace of a person in the feed, the audit, or what waits to be done', async () => {
+  it('leave no personal data in the feed, the audit log or pending jobs', async () => {
     const { id } = await makeFresh('restored')
     await test.admin.api.listDmca()
     const feed = JSON.stringify(await test.api().getFeed({ limit: 1000 }))
@@ -569,21 +569,18 @@ describeApi('takedown cases', (open, { transport }) => {
     expect(feed, 'the feed knows of no cases').not.toContain(id)
   })
 
-  it.runIf(transport === 'HTTP')(
-    'are limited by address: too many in an hour are refused and make nothing',
-    async () => {
-      const other = await open()
-      const owner = await other.makeUser('owner')
-      await publish(owner, 'flooded')
-      for (let i = 0; i < 20; i++) await other.api().submitDmca({ skillName: 'flooded', ...notice })
-      const refusal = await refusalOf(other.api().submitDmca({ skillName: 'flooded', ...notice }))
-      expect(refusal.code).toBe('rate_limited')
-      // The hour began with the first of them, and a test ends after two minutes.
-      expect(refusal.retryAfterSeconds).toBeGreaterThan(3600 - 120)
-      expect(refusal.retryAfterSeconds).toBeLessThanOrEqual(3600)
-      expect((await other.admin.api.listDmca()).total).toBe(20)
-    },
-  )
+  it.runIf(transport === 'HTTP')('are limited per address and hour', async () => {
+    const other = await open()
+    const owner = await other.makeUser('owner')
+    await publish(owner, 'flooded')
+    for (let i = 0; i < 20; i++) await other.api().submitDmca({ skillName: 'flooded', ...notice })
+    const refusal = await refusalOf(other.api().submitDmca({ skillName: 'flooded', ...notice }))
+    expect(refusal.code).toBe('rate_limited')
+    // The hour began with the first of them, and a test ends after two minutes.
+    expect(refusal.retryAfterSeconds).toBeGreaterThan(3600 - 120)
+    expect(refusal.retryAfterSeconds).toBeLessThanOrEqual(3600)
+    expect((await other.admin.api.listDmca()).total).toBe(20)
+  })
 })
 
 /** Workers look once a second; a commit makes them look at once. */

@@ -5,7 +5,7 @@ import { describeApi, type TestRegistry, type TestUser } from '../support/harnes
 
 const dayMs = 24 * 60 * 60 * 1000
 
-describeApi('downloads by the day', (open) => {
+describeApi('downloads per day', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describeApi('downloads by the day', (open) => {
     await test.registry.telemetry.flush()
   }
 
-  it('are there for every day that is asked for, also where there were none', async () => {
+  it('include every requested day, also days without downloads', async () => {
     await use(2, 1)
     test.clock.advance(2 * dayMs)
     await use(1, 3)
@@ -40,7 +40,7 @@ describeApi('downloads by the day', (open) => {
     expect([month.days.length, month.days.at(-1)!.day, month.total]).toEqual([30, '2026-01-04', 7])
   })
 
-  it('of another skill are not among them, and a private one has none for others', async () => {
+  it("include no other skill's, and are hidden for a private skill", async () => {
     expect((await test.api().getDownloads({ name: 'unused' })).total).toBe(0)
     expect(await codeOf(test.api().getDownloads({ name: 'alice/secret' }))).toBe('not_found')
     expect((await alice.api.getDownloads({ name: 'alice/secret' })).total).toBe(0)
@@ -49,7 +49,7 @@ describeApi('downloads by the day', (open) => {
     }
   })
 
-  it('are the same after hours were rolled up into days, and forgotten after a year', async () => {
+  it('are the same after hours were merged into days, and deleted after a year', async () => {
     const before = await test.api().getDownloads({ name: 'used', days: 365 })
     test.clock.advance(100 * dayMs)
     await use(1, 1)
@@ -65,7 +65,7 @@ describeApi('downloads by the day', (open) => {
     expect((await test.api().getDownloads({ name: 'used', days: 365 })).total).toBe(2)
   })
 
-  it('of installs are never too few while hours are rolled up', async () => {
+  it('never miss installs while hours are merged', async () => {
     const fresh = await open()
     const { api } = await fresh.makeUser('alice')
     await api.publishSkill({ skillMd: skillMd('busy') })

@@ -15,7 +15,7 @@ describeApi('downloads', (open, { transport }) => {
 
   const publish = (name: string) => alice.api.publishSkill({ skillMd: skillMd(name) })
 
-  it('are counted for SKILL.md and the archive by themselves, in lists too, and not for the owner', async () => {
+  it('are counted for SKILL.md and the archive, also in lists, but not for the owner', async () => {
     await publish('counted')
     await test.api().getSkillMd({ name: 'counted' })
     await bob.api.getArchive({ name: 'counted' })
@@ -30,7 +30,7 @@ describeApi('downloads', (open, { transport }) => {
     expect(skills.find(({ name }) => name === 'counted')!.downloads).toBe(2)
   })
 
-  it.runIf(transport === 'HTTP')('count once for an address, a skill and a day, however it is read', async () => {
+  it.runIf(transport === 'HTTP')('count once per address, skill and day, for every kind of download', async () => {
     for (const name of ['often', 'other']) await publish(name)
     const node = await listenNode(test.registry, { port: 0, rates: 'off', trustedProxies: ['127.0.0.1'] })
     onTestFinished(() => node.close())

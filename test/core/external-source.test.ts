@@ -262,26 +262,26 @@ const refused = [
 ]
 
 describe('the source of an external skill', () => {
-  it.each(accepted)('%s is read', (written, url, name, author, first) => {
+  it.each(accepted)('%s is parsed', (written, url, name, author, first) => {
     const source = parseSource(written)
     expect(source).toMatchObject({ url, name, author })
     expect(source.candidates[0]).toBe(first)
   })
 
-  it.each(refused)('%j is refused by a sentence that names url', (written) => {
+  it.each(refused)('%j is refused with an error that names url', (written) => {
     const error = refusalOf(written)
     expect(error).toMatchObject({ code: 'invalid_request', errors: [{ path: 'url' }] })
     expect(error!.message).toMatch(/^url .+\.$/)
   })
 
-  it.each(accepted)('%s comes to an address that is read as itself', (written, url, _name, author) => {
+  it.each(accepted)('%s has a canonical URL that parses to itself', (written, url, _name, author) => {
     const again = parseSource(url)
     expect(again.url).toBe(url)
     expect(again.author.toLowerCase()).toBe(author.toLowerCase())
     expect(again.repoUrl).toBe(parseSource(written).repoUrl)
   })
 
-  it('says which registry it is of, and its repository', () => {
+  it('has a registry and a repository', () => {
     expect(parseSource('https://skills.sh/Octo/Tools/pdf')).toMatchObject({
       registry: 'skills.sh',
       repoUrl: 'https://github.com/octo/tools',
@@ -292,13 +292,13 @@ describe('the source of an external skill', () => {
     expect(parseSource('https://example.org/pdf')).toMatchObject({ registry: 'skills.sh', repoUrl: '' })
   })
 
-  it('looks for a named skill in its folders before it takes the file of the whole repository', () => {
+  it("looks for a named skill in its folders before the repository's root file", () => {
     const { candidates } = parseSource('octo/tools@pdf')
     expect(candidates).toContain(`${raw}/octo/tools/HEAD/.claude/skills/pdf/SKILL.md`)
     expect(candidates.at(-1)).toBe(`${raw}/octo/tools/HEAD/SKILL.md`)
   })
 
-  it('reads nothing but http and https, of no other host than the one that was written, whatever the text', () => {
+  it('has only http and https URLs of the written host, for any text', () => {
     const pieces = fc.constantFrom(
       ...'https:// http:// file:// github.com gist.github.com skills.sh gitlab.com example.org'.split(' '),
       ...'/ .. %2e %2f @ # ? : \\ octo tools tree blob - raw SKILL.md'.split(' '),
@@ -323,7 +323,7 @@ describe('the source of an external skill', () => {
     )
   })
 
-  it('knows a repository on GitHub by its address alone', () => {
+  it('recognises a GitHub repository by its URL', () => {
     expect(parseRepoUrl('https://github.com/Octo/Tools.git')).toEqual({
       repoUrl: 'https://github.com/octo/tools',
       owner: 'Octo',

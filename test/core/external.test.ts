@@ -35,7 +35,7 @@ describeApi('external skills', (open) => {
   const scan = async (input: { url?: string; content?: string }, user = alice) =>
     (await user.api.scanExternal(input)) as ScanReport
 
-  it('are scanned by their content, with every place', async () => {
+  it('are scanned by content, with the location of each finding', async () => {
     const report = await scan({ content: piped })
     expect(report).toMatchObject({
       score: expect.any(Number) as number,
@@ -48,7 +48,7 @@ describeApi('external skills', (open) => {
     expect(outside.requests).toEqual([])
   })
 
-  it('are scanned by an address, whatever form it has', async () => {
+  it('are scanned by a URL in any notation', async () => {
     outside.pages.set(`${raw}/acme/skills/main/setup/SKILL.md`, piped)
     for (const url of [
       'https://github.com/acme/skills/blob/main/setup/SKILL.md',
@@ -77,7 +77,7 @@ describeApi('external skills', (open) => {
     expect(await scan({ url: 'https://example.com/skills/setup' })).toMatchObject({ verdict: 'caution' })
   })
 
-  it('are looked for where clients keep them when only their name is known', async () => {
+  it('are looked for in the folders that clients use if only their name is known', async () => {
     outside.pages.set(`${raw}/acme/tools/HEAD/.claude/skills/setup/SKILL.md`, piped)
     for (const url of ['acme/tools@setup', 'https://skills.sh/acme/tools/setup', 'github:acme/tools@setup'])
       expect(await scan({ url }), url).toMatchObject({ verdict: 'caution' })
@@ -87,7 +87,7 @@ describeApi('external skills', (open) => {
     expect(await codeOf(scan({ url: 'acme/single@other' }))).toBe('upstream_failed')
   })
 
-  it('are reported as SARIF to those who ask for it', async () => {
+  it('are reported as SARIF on request', async () => {
     const log = await alice.api.scanExternal({ content: piped, format: 'sarif' })
     expect(log).toMatchObject({
       version: '2.1.0',
@@ -95,7 +95,7 @@ describeApi('external skills', (open) => {
     })
   })
 
-  it('are scanned for users alone, by an address or a content and not both', async () => {
+  it('are scanned only for users, by a URL or content, not both', async () => {
     expect(await codeOf(test.api().scanExternal({ content: 'x' }))).toBe('unauthorized')
     expect(await fieldsOf(scan({}))).toEqual(['url', 'content'])
     expect(await fieldsOf(scan({ url: 'acme/skills', content: 'x' }))).toEqual(['url', 'content'])
@@ -122,7 +122,7 @@ describeApi('external skills', (open) => {
     expect((await test.api().listExternal()).externalSkills.map((skill) => skill.url)).not.toContain(url)
   })
 
-  it('are refused with the reason where something else is in their place', async () => {
+  it('are refused with the reason if something else is at the URL', async () => {
     outside.pages.set('example.com/page.md', (_, response) =>
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>Hello</p>'),
     )
@@ -152,7 +152,7 @@ describeApi('external skills', (open) => {
     expect(await codeOf(scan({ url: 'https://unknown.invalid/SKILL.md' }))).toBe('upstream_failed')
   })
 
-  it('are not waited for without end', async () => {
+  it('are fetched with a timeout', async () => {
     outside.pages.set('example.com/slow/SKILL.md', (_, response) => {
       test.clock.advance(minuteMs)
       response.writeHead(404).end()
@@ -162,7 +162,7 @@ describeApi('external skills', (open) => {
     expect(outside.requests).not.toContain('GET example.com/slow')
   })
 
-  it('are indexed by administrators alone, and scanned and described by themselves', async () => {
+  it('are indexed only by administrators, and scanned and described automatically', async () => {
     const url = 'https://github.com/acme/docs/tree/main/pdf'
     outside.pages.set(`${raw}/acme/docs/main/pdf/SKILL.md`, skillMd('pdf-pages', { description: 'Reads pages.' }))
     expect(await codeOf(test.api().addExternal({ url }))).toBe('unauthorized')
@@ -194,7 +194,7 @@ describeApi('external skills', (open) => {
     })
   })
 
-  it('are indexed once, and take what is given anew', async () => {
+  it('are indexed once, and updated with new values', async () => {
     outside.pages.set(`${raw}/acme/twice/HEAD/SKILL.md`, skillMd('twice'))
     const url = 'https://github.com/acme/twice'
     expect(await test.statusOf(test.admin, 'addExternal', { url })).toBe(201)
@@ -217,7 +217,7 @@ describeApi('external skills', (open) => {
     )
   })
 
-  it('are brought up to date by the scan of their address', async () => {
+  it('are updated by a scan of their URL', async () => {
     const url = 'https://github.com/acme/turns'
     const page = `${raw}/acme/turns/HEAD/SKILL.md`
     outside.pages.set(page, skillMd('turns'))
@@ -240,7 +240,7 @@ describeApi('external skills', (open) => {
     expect(await urlsOf(false)).not.toContain(url)
   })
 
-  it('are taken out by administrators', async () => {
+  it('are removed by administrators', async () => {
     const url = 'https://github.com/acme/gone'
     const { id } = await test.admin.api.addExternal({ url })
     expect(await codeOf(test.api().deleteExternal({ id }))).toBe('unauthorized')
@@ -308,7 +308,7 @@ describeApi('the scan of an indexed skill', (open) => {
   const asked = (page: string) => outside.requests.filter((request) => request === `GET ${raw}${page}`).length
   const job = () => test.registry.database.read.selectFrom('outbox').selectAll().where('topic', '=', 'external.scan')
 
-  it('is tried again, later each time, and given up at last', async () => {
+  it('is retried with growing delays, and given up at last', async () => {
     const { id } = await test.admin.api.addExternal({ url: 'acme/away' })
     const attempts = (count: number) =>
       vi.waitFor(async () => expect((await job().execute())[0]).toMatchObject({ attempts: count, lease: null }), {
@@ -332,7 +332,7 @@ describeApi('the scan of an indexed skill', (open) => {
     )
   })
 
-  it('takes no words of the skill over those that were given, and only such as can be shown', async () => {
+  it('does not overwrite given values, and stores only printable text', async () => {
     const frontmatter = `---\nname: other\ndescription: "A\\tline\\nand another\\u0000"\n---\nText\n`
     outside.pages.set(`${raw}/acme/said/HEAD/SKILL.md`, frontmatter)
     outside.pages.set(`${raw}/acme/named/HEAD/skills/said/SKILL.md`, frontmatter)
@@ -353,7 +353,7 @@ describeApi('the scan of an indexed skill', (open) => {
   })
 })
 
-describeApi('installs of skills from elsewhere', (open, { transport }) => {
+describeApi('installs of external skills', (open, { transport }) => {
   let outside: Outside
   let test: TestRegistry
   beforeAll(async () => {
@@ -369,7 +369,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     (await test.api().listExternal({ limit: 100 })).externalSkills.filter((skill) => skill.repoUrl.endsWith(`/${repo}`))
   const stub = (name: string) => test.api().getSkill({ name })
 
-  it('bring an unknown one of GitHub into the index, have it scanned, and leave a stub here', async () => {
+  it('index an unknown GitHub skill, scan it, and create a stub', async () => {
     outside.pages.set(`${raw}/octo/skills/HEAD/skills/pdf/SKILL.md`, skillMd('pdf', { description: 'Reads PDFs.' }))
     expect(
       await test.statusOf(undefined, 'track', {
@@ -403,7 +403,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect(claimed).toBe(0)
   })
 
-  it('count with the skill that is known, and with its stub', async () => {
+  it('count for an indexed skill and for its stub', async () => {
     await install('pdf', 'octo/skills')
     await install('anything/PDF', 'OCTO/Skills')
     expect(await indexed('octo/skills')).toMatchObject([{ installs: 3 }])
@@ -416,20 +416,20 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect(await stub('octo/pdf')).toMatchObject({ downloads: 3, repository: 'https://github.com/octo/skills' })
   })
 
-  it('that are the first of one skill at the same time make one row and one stub', async () => {
+  it('create one row and one stub if the first ones are concurrent', async () => {
     await Promise.all(Array.from({ length: 8 }, () => install('together', 'octo/many')))
     expect(await indexed('octo/many')).toMatchObject([{ name: 'together', installs: 8 }])
     await test.registry.telemetry.flush()
     expect(await stub('octo/together')).toMatchObject({ stub: true, downloads: 8 })
   })
 
-  it('count with a skill that an administrator indexed under an address of its own', async () => {
+  it('count for a skill that an administrator indexed under its own URL', async () => {
     await test.admin.api.addExternal({ url: 'https://skills.sh/octo/shown/chart', installs: 40 })
     await install('chart', 'octo/shown')
     expect(await indexed('octo/shown')).toMatchObject([{ registry: 'skills.sh', installs: 41 }])
   })
 
-  it('put nothing under the name of a user, and nothing under the names of the node', async () => {
+  it("create no stub under a user's name or a reserved name", async () => {
     await test.makeUser('claimed')
     await install('mine', 'Claimed/skills')
     await install('mine', 'admin/skills')
@@ -441,7 +441,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect(users.map(({ username }) => username)).not.toContain('admin')
   })
 
-  it('do not raise the skill of a user who has the name of the account', async () => {
+  it("do not count for the skill of a user with the account's name", async () => {
     const carol = await test.makeUser('carol')
     await carol.api.publishSkill({ skillMd: skillMd('lens') })
     await carol.api.publishSkill({ skillMd: skillMd('hood'), repository: 'https://github.com/carol/hood' })
@@ -463,7 +463,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
   })
 
-  it('leave a name alone that was deleted here', async () => {
+  it('do not reuse a deleted name', async () => {
     await install('brief', 'octo/brief')
     const { id } = await stub('octo/brief')
     await test.registry.database.writer.write(async (trx) => {
@@ -476,7 +476,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect(await indexed('octo/brief')).toMatchObject([{ installs: 1 }])
   })
 
-  it('count by name alone where one skill has it', async () => {
+  it('count by name alone if the name is unique', async () => {
     await test.admin.api.addExternal({ url: 'octo/lonely', name: 'lonely' })
     await test.admin.api.addExternal({ url: 'octo/pair', name: 'pair' })
     await test.admin.api.addExternal({ url: 'acme/pair', name: 'pair' })
@@ -506,7 +506,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect((await test.api().listExternal()).total).toBe(before)
   })
 
-  it('are accepted without end from one address, which brings in no more than so many skills an hour', async () => {
+  it('are accepted without limit per address, but index only a limited number of skills per hour', async () => {
     // Inside the process there is no address, and nobody to bound.
     if (transport === 'in-process') return
     const before = (await test.api().listExternal()).total
@@ -519,7 +519,7 @@ describeApi('installs of skills from elsewhere', (open, { transport }) => {
     expect(skills.map((skill) => skill.full_name)).not.toContain('octo/flood-59')
   })
 
-  it('keep nothing that says who installed', async () => {
+  it('store nothing about the caller', async () => {
     const { entries } = await test.admin.api.listAudit({ limit: 100 })
     const stubs = entries.filter(({ action }) => action === 'skill.stub')
     expect(stubs.length).toBeGreaterThan(0)

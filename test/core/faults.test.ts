@@ -28,8 +28,8 @@ function limitPages(max: number) {
 
 afterEach(() => registry.close())
 
-describe('when something breaks', () => {
-  it('a full disk refuses writes as overloaded, stores no half, and reads go on', async () => {
+describe('after a failure', () => {
+  it('a full disk refuses writes as overloaded, stores nothing partially, and reads continue', async () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('before') })
     await limitPages(1)
@@ -47,7 +47,7 @@ describe('when something breaks', () => {
     expect((await alice.getFeed({})).entries).toHaveLength(2)
   })
 
-  it('whoever follows changes and fails is told again, and the others are told at once', async () => {
+  it('a failing subscriber of changes is notified again, without delaying the others', async () => {
     const alice = await open()
     const told: string[] = []
     let fails = true
@@ -69,7 +69,7 @@ describe('when something breaks', () => {
     expect(told).toEqual(['skill', 'skill'])
   })
 
-  it('search warms at last where the database failed it at first, and is ready only then', async () => {
+  it('search becomes ready once the database recovers, and not before', async () => {
     await open()
     const { path } = registry.database
     const failed: unknown[] = []
@@ -95,7 +95,7 @@ describe('when something breaks', () => {
     await large.close()
   })
 
-  it('a queue that is full refuses and ends nothing, and no count is lost', async () => {
+  it('a full queue refuses new work, completes the rest and loses no count', async () => {
     const alice = await open()
     await alice.publishSkill({ skillMd: skillMd('counted') })
     const { promise: held, resolve: release } = Promise.withResolvers<void>()

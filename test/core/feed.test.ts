@@ -16,7 +16,7 @@ describeApi('the feed', (open) => {
 
   const head = async () => (await test.api().getFeed({ limit: 1 })).head
 
-  it('is dense and ordered from 1, and read on from where a page ended', async () => {
+  it('is dense and ordered from 1, and continues where a page ended', async () => {
     const all = await test.api().getFeed({ limit: 1000 })
     expect(all).toMatchObject({
       origin: 'node.example',
@@ -36,14 +36,14 @@ describeApi('the feed', (open) => {
     expect(read).toEqual(all.entries)
   })
 
-  it('excludes the cursor, and gives nothing at the head or beyond', async () => {
+  it('excludes the cursor, and is empty at the head or beyond', async () => {
     const end = await head()
     expect((await test.api().getFeed({ since: end - 1 })).entries.map(({ seq }) => seq)).toEqual([end])
     expect(await test.api().getFeed({ since: end })).toMatchObject({ entries: [], next: end, head: end })
     expect(await test.api().getFeed({ since: end + 10 })).toMatchObject({ entries: [], next: end + 10, head: end })
   })
 
-  it('has one entry for each change of the catalogue', async () => {
+  it('has one entry per change of the catalogue', async () => {
     const seen: string[] = []
     const note = async (work: () => Promise<unknown>) => {
       const since = await head()
@@ -79,7 +79,7 @@ describeApi('the feed', (open) => {
     ])
   })
 
-  it('says of a version what a mirror needs, who holds the short name among it', async () => {
+  it('contains what a mirror needs of a version, including the holder of the short name', async () => {
     const since = await head()
     const files = [{ path: 'a.txt', content: 'A' }]
     const { version, skill } = await alice.api.publishSkill({
@@ -114,7 +114,7 @@ describeApi('the feed', (open) => {
     expect((await test.api().getFeed({ since })).entries[1]!.data).toMatchObject({ holder: false })
   })
 
-  it('holds canonical JSON (RFC 8785), byte for byte as it is stored', async () => {
+  it('contains canonical JSON (RFC 8785), byte for byte as stored', async () => {
     await alice.api.publishSkill({
       skillMd: skillMd('canonical', { description: 'Ünïcode 中文 "quoted" \\ / \u2028 end.' }),
     })
@@ -125,7 +125,7 @@ describeApi('the feed', (open) => {
     for (const { entry } of rows) expect(entry).toBe(toCanonical(JSON.parse(entry)))
   })
 
-  it('holds nothing of a person but ids and usernames, and no secret', async () => {
+  it('contains no personal data but ids and usernames, and no secret', async () => {
     await alice.api.updateMe({ displayName: 'Alice Liddell' })
     await alice.api.publishSkill({ skillMd: skillMd('personal') })
     const text = JSON.stringify(await test.api().getFeed({ limit: 1000 }))
@@ -143,7 +143,7 @@ describeApi('the feed', (open) => {
     expect(text).not.toMatch(/[\w.+-]+@[\w-]+\.[a-z]{2,}/)
   })
 
-  it('numbers writes of many at the same moment without a gap', async () => {
+  it('numbers concurrent writes without a gap', async () => {
     const since = await head()
     const names = Array.from({ length: 30 }, (_, i) => `burst-${i}`)
     await Promise.all(names.map((name) => alice.api.publishSkill({ skillMd: skillMd(name) })))
@@ -153,7 +153,7 @@ describeApi('the feed', (open) => {
   })
 
   describe('a long poll', () => {
-    it('is answered by the publish that it waits for', async () => {
+    it('is answered by the next publish', async () => {
       const since = await head()
       const waiting = test.api().getFeed({ since, wait: 15 })
       await setTimeout(100)
@@ -162,7 +162,7 @@ describeApi('the feed', (open) => {
       expect(entries.map(({ subject }) => subject)).toEqual([`alice/waited-for-${since}@1.0.0`])
     })
 
-    it('does not end for what is private', async () => {
+    it('does not end for private changes', async () => {
       const since = await head()
       const waiting = test.api().getFeed({ since, wait: 1 })
       await alice.api.publishSkill({ skillMd: skillMd(`unseen-${since}`), visibility: 'private' })
@@ -183,7 +183,7 @@ describeApi('the feed', (open) => {
     ['wait', { wait: 31 }],
     ['since', { since: -1 }],
     ['since', { since: 'x' }],
-  ])('refuses a wrong %s by its name', async (field, query) => {
+  ])('refuses an invalid %s by name', async (field, query) => {
     expect(await fieldsOf(test.api().getFeed(query as never))).toEqual([field])
   })
 
@@ -206,7 +206,7 @@ describeApi('the feed', (open) => {
       }
     })
 
-    it('come many at once, in order, the missing ones marked', async () => {
+    it('are served in batches, in order, with missing ones marked', async () => {
       const { version } = await alice.api.publishSkill({
         skillMd: skillMd('batched'),
         files: [{ path: 'a', content: '' }],

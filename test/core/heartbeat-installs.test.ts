@@ -7,7 +7,7 @@ function report(api: RegistryApi, agentKey: string, names: readonly string[], ve
   return api.heartbeat({ agentKey, installedSkills: names.map((skillName) => ({ skillName, version })) })
 }
 
-describeApi('what an agent has', (open) => {
+describeApi('the stored skills of an agent', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -48,7 +48,7 @@ describeApi('what an agent has', (open) => {
   const activityOf = async (agentKey: string, api = test.admin.api) =>
     (await api.getAgent({ agentKey })).activity.map(({ type, skill, detail }) => `${type} ${skill ?? ''} ${detail}`)
 
-  it('is written down with its token alone, in differences', async () => {
+  it('are stored only with its token, as differences', async () => {
     const api = await register('cli:one', carol)
     await report(api, 'cli:one', ['one', 'alice/two', 'nowhere', 'alice/secret'])
     expect(await stored('cli:one')).toEqual(['alice/one@1.0.0', 'alice/two@1.0.0'])
@@ -79,14 +79,14 @@ describeApi('what an agent has', (open) => {
     expect(await installsOf('alice/one')).toBe(0)
   })
 
-  it('is that of the token where no key is named', async () => {
+  it("are those of the token's agent if no key is given", async () => {
     const api = await register('cli:keyless')
     await api.heartbeat({ installedSkills: [{ skillName: 'one', version: '1.0.0' }] })
     expect(await stored('cli:keyless')).toEqual(['alice/one@1.0.0'])
     await report(api, 'cli:keyless', [])
   })
 
-  it('counts for nothing without a user, or for the owner, also where that shows later', async () => {
+  it("do not count without a user or for the owner's own agent, even if linked later", async () => {
     const agentToken = (await test.api().registerAgent({ agentKey: 'cli:own', displayName: 'Own', platformId: 'cli' }))
       .agentToken!
     await bob.api.publishSkill({ skillMd: skillMd('self') })
@@ -106,7 +106,7 @@ describeApi('what an agent has', (open) => {
     expect((await test.api().getAgent({ agentKey: 'cli:own' })).installCount).toBe(0)
   })
 
-  it('is kept where its skill is hidden for a while, and shown to nobody', async () => {
+  it('stay stored while their skill is hidden, and are shown to no one', async () => {
     const api = await register('cli:patient', alice)
     await report(api, 'cli:patient', ['alice/secret', 'bob/self'])
     expect(await stored('cli:patient')).toEqual(['alice/secret@1.0.0', 'bob/self@1.0.0'])
@@ -118,7 +118,7 @@ describeApi('what an agent has', (open) => {
     expect(await installsOf('bob/self')).toBe(0)
   })
 
-  it('is shown to the agent, its user and administrators alone', async () => {
+  it('are shown only to the agent, its user and administrators', async () => {
     const agent = await register('cli:shy', bob)
     await alice.api.publishSkill({ skillMd: skillMd('five') })
     await report(agent, 'cli:shy', ['five'])
@@ -129,7 +129,7 @@ describeApi('what an agent has', (open) => {
     expect(await Promise.all(told)).toEqual([true, true, true, false, false, false])
   })
 
-  it('makes one entry of activity where many skills change at once', async () => {
+  it('are recorded as one action if many change at once', async () => {
     const names = Array.from({ length: 11 }, (_, i) => `many-${i}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
     const api = await register('cli:many')
@@ -142,7 +142,7 @@ describeApi('what an agent has', (open) => {
     await report(api, 'cli:many', [])
   })
 
-  it('and that it was seen is written at most once a minute', async () => {
+  it('update its last-seen time at most once a minute', async () => {
     const api = await register('cli:seen')
     const lastSeen = async () => (await test.api().getAgent({ agentKey: 'cli:seen' })).lastSeenAt
     await report(api, 'cli:seen', ['one'])
@@ -156,7 +156,7 @@ describeApi('what an agent has', (open) => {
     await report(api, 'cli:seen', [])
   })
 
-  it('comes out the same from reports at the same moment', async () => {
+  it('are consistent after concurrent reports', async () => {
     const api = await register('cli:racing', carol)
     const sets = [['one', 'two'], ['two', 'three'], ['four'], ['one', 'two', 'three', 'four'], ['three']]
     await Promise.all([...sets, ...sets, ...sets].map((names) => report(api, 'cli:racing', names)))

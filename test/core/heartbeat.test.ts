@@ -60,7 +60,7 @@ describeApi('a heartbeat', (open) => {
       await trx.updateTable('scans').set({ verdict }).where('skill_id', 'in', skills).execute()
     })
 
-  describe('tells of each installed skill', () => {
+  describe('reports for each installed skill', () => {
     const cases: [name: string, version: string, digest: string | undefined, expected: object | undefined][] = [
       ['fine', '1.1.0', undefined, undefined],
       ['fine', '2.0.0', undefined, undefined],
@@ -88,12 +88,12 @@ describeApi('a heartbeat', (open) => {
       expect(updates).toMatchObject(expected ? [{ ...item, ...expected }] : [])
     })
 
-    it('nothing where the digest is the published one', async () => {
+    it('nothing if the digest is the published one', async () => {
       const { digest } = await test.api().getVersion({ name: 'drifted', version: '1.1.0' })
       expect((await beat([['drifted', '1.1.0', digest]])).updates).toEqual([])
     })
 
-    it('in a sentence that says what to do', async () => {
+    it('a message with the advice', async () => {
       const { updates } = await beat([
         ['taken', '1.0.0'],
         ['flagged', '1.0.0'],
@@ -117,7 +117,7 @@ describeApi('a heartbeat', (open) => {
       expect(written.filter(([, text]) => text !== '')).toEqual([['alice/left', 'Nobody\nkeeps it.']])
     })
 
-    it('the worst reason only, also where it is named twice', async () => {
+    it('only the worst reason, also if it is listed twice', async () => {
       expect(await reasonOf(['everything', '1.0.0'])).toBe('everything@1.0.0: deprecated')
       expect(await reasonOf(['everything', '1.0.0', otherDigest])).toBe('everything@1.0.0: drifted')
       const twice = [
@@ -134,7 +134,7 @@ describeApi('a heartbeat', (open) => {
       expect(await reasonOf(...twice)).toBe('everything@1.1.0: taken_down')
     })
 
-    it('with the time, and when to ask again', async () => {
+    it('the time, and when to send the next heartbeat', async () => {
       expect(await beat([])).toEqual({
         updates: [],
         unknown: [],
@@ -163,7 +163,7 @@ describeApi('a heartbeat', (open) => {
       return { found: updates.map(({ fullName }) => fullName), unknown }
     }
 
-    it('as far as their caller may see them; the rest is unknown, each name once', async () => {
+    it('that the caller may see; the others are unknown, each name once', async () => {
       const carol = await test.makeUser('carol')
       const nobody = ['alice/gone', 'alice/never', 'nowhere']
       expect(await seen(undefined)).toEqual({
@@ -182,7 +182,7 @@ describeApi('a heartbeat', (open) => {
       expect((await seen(carol)).found).toEqual(['alice/secret', 'alice/inner', 'bob/away'])
     })
 
-    it('by short names: the caller’s own, or else their holder', async () => {
+    it('by short names: the caller’s own, else the holder', async () => {
       await publish(alice, 'held', '1.1.0')
       await publish(bob, 'held', '1.1.0')
       await bob.api.publishSkill({ skillMd: skillMd('own'), version: '1.1.0', visibility: 'private' })
@@ -201,7 +201,7 @@ describeApi('a heartbeat', (open) => {
       })
     })
 
-    it('and tells of a takedown only those who could see the skill', async () => {
+    it('and reports a takedown only to callers who could see the skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('closed-case'), visibility: 'private' })
       const installed = [['alice/closed-case', '1.0.0']] as const
       await test.registry.database.writer.write(async (trx) => {
@@ -212,8 +212,8 @@ describeApi('a heartbeat', (open) => {
     })
   })
 
-  describe('names what to take instead', () => {
-    it('the first skill that the owner names, is there for everyone and can be used', async () => {
+  describe('names a replacement', () => {
+    it('the first usable public skill that the owner names', async () => {
       for (const name of ['next', 'also-left', 'bad', 'private-next', 'follower']) await publish(bob, name, '1.0.0')
       await bob.api.publishSkill({ skillMd: sampleOf('dangerous', 'hostile') })
       await bob.api.publishSkill({ skillMd: sampleOf('caution', 'careless') })
@@ -234,7 +234,7 @@ describeApi('a heartbeat', (open) => {
       expect((await replacementOf('replaced')).replacement).toBe('bob/away')
     })
 
-    it('or else the fork of a verified author that most agents have', async () => {
+    it('else the most installed fork by a verified author', async () => {
       await publish(alice, 'forked', '1.0.0')
       const makers = await Promise.all(['f-1', 'f-2', 'f-3', 'f-4', 'f-5', 'f-6'].map((name) => test.makeUser(name)))
       for (const maker of makers) await maker.api.forkSkill({ name: 'alice/forked' })
@@ -267,7 +267,7 @@ describeApi('a heartbeat', (open) => {
       expect((await replacementOf('bob/forked')).replacement).toBe('bob/next')
     })
 
-    it('and nothing for a skill that only needs an update', async () => {
+    it('but none for a skill that only needs an update', async () => {
       await publish(alice, 'kept-up', '1.0.0')
       await publish(alice, 'kept-up', '1.1.0')
       await alice.api.publishSkill({ name: 'kept-up', deprecated: false, deprecationMessage: 'Or bob/next.' })
@@ -289,7 +289,7 @@ describeApi('a heartbeat', (open) => {
       expect(await fieldsOf(test.api().heartbeat(input as never))).toEqual([path])
     })
 
-    it('a token that is not the agent’s, and writes nothing', async () => {
+    it('a token of another agent, and stores nothing', async () => {
       const { agentToken: token } = await test
         .api()
         .registerAgent({ agentKey: 'a:victim', displayName: 'V', platformId: 'a' })

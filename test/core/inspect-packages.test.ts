@@ -11,8 +11,8 @@ const pack = (verdict: 'safe' | 'dangerous', i: number, more = '') =>
     files: [{ path: 'run.sh', bytes: Buffer.from(`git status ${i}\n`) }],
   })
 
-describe('packages that are looked at in other threads', () => {
-  it('come back in their order, with what a look at each by itself finds', async () => {
+describe('packages inspected in worker threads', () => {
+  it('return in order, with the same result as single inspections', async () => {
     const contents = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
         pack(i % 3 === 0 ? 'dangerous' : 'safe', i, i === 7 ? 'Word. '.repeat(100_000) : ''),
@@ -35,11 +35,11 @@ describe('packages that are looked at in other threads', () => {
     expect((await inspectPackage({ ...contents[1]!, size: 1 }, 0)).scan).toMatchObject({ verdict: 'caution' })
   })
 
-  it('may be none', async () => {
+  it('may be an empty list', async () => {
     expect(await inspectMany([], 0)).toEqual([])
   })
 
-  it.runIf(process.platform === 'linux')('leave the processors to the event loop where both want one', async () => {
+  it.runIf(process.platform === 'linux')('have a lower priority than the event loop', async () => {
     await inspectMany([await pack('safe', 0)], 0)
     const others = readPriorities().filter((priority) => priority > getPriority())
     expect(others).toContain(Math.min(getPriority() + 10, 19))

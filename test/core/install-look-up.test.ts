@@ -45,7 +45,7 @@ describe('the reason of an update', () => {
 
   const is = (had: string, latest: string) => reasonOf({ ...well, had, latest } as Facts)
 
-  it('is the first in the order of the contract that holds', () => {
+  it('is the first that applies, in the order of the contract', () => {
     const order = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated']
     expect([...updateReasons]).toEqual(order)
     fc.assert(
@@ -61,7 +61,7 @@ describe('the reason of an update', () => {
     )
   })
 
-  it('is none for what is as new as it gets, or newer', () => {
+  it('is none for the latest version or a newer one', () => {
     expect(is('1.10.0', '1.9.0')).toBeUndefined()
     expect(is('1.9.0', '1.10.0')).toBe('outdated')
     expect(is('1.10.0', '1.10.0')).toBeUndefined()
@@ -80,7 +80,7 @@ describeDatabases('heartbeats', (open) => {
     bob = await test.makeUser('bob')
   })
 
-  it('find what each name alone would find', async () => {
+  it('resolve names like single look-ups', async () => {
     const refs = ['open', 'inner', 'closed', 'shared', 'moved', 'hidden', 'gone', 'taken', 'closed-taken', 'never']
     for (const name of refs.slice(0, -1)) await alice.api.publishSkill({ skillMd: skillMd(name) })
     for (const name of ['closed', 'moved']) await bob.api.publishSkill({ skillMd: skillMd(name) })
@@ -109,7 +109,7 @@ describeDatabases('heartbeats', (open) => {
     }
   })
 
-  it('ask as much of the database for a thousand skills as for ten', async () => {
+  it('take as many queries for a thousand skills as for ten', async () => {
     const dora = await test.registry.getCaller((await test.makeUser('dora')).username)
     await makeSkills(test.registry, dora, 1004)
     await localApi(test.registry, dora).createPack({ name: 'Some', description: '', skills: ['s-1', 's-1003'] })

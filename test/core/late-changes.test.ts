@@ -15,7 +15,7 @@ function betweenLookAndWrite(registry: Registry, happen: () => Promise<void>): R
   return { ...registry, database: { ...database, writer: { ...database.writer, write } } }
 }
 
-describeDatabases('a skill that is closed to the caller between the look and the write', (open) => {
+describeDatabases('a skill that becomes unavailable to the caller between the read and the write', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -65,7 +65,7 @@ describeDatabases('a skill that is closed to the caller between the look and the
     expect(await readTraces()).toEqual(before)
   })
 
-  it('is open to the same deeds where nothing happens meanwhile', async () => {
+  it('allows the same actions if nothing changes meanwhile', async () => {
     for (const [deed, act] of Object.entries(deeds)) expect(await act(bob.api), deed).toBeDefined()
   })
 

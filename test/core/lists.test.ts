@@ -6,7 +6,7 @@ const namesOf = ({ skills }: { skills: { fullName: string }[] }) => skills.map((
 
 const packsOf = async ({ api }: TestUser) => (await api.listPacks({ curator: 'alice' })).packs.map(({ slug }) => slug)
 
-describeApi('what people look up of skills and of themselves', (open) => {
+describeApi("lists of skills and of the caller's own data", (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -21,7 +21,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     }
   })
 
-  it('forks of a skill are listed newest first, each to those who may see it', async () => {
+  it('forks of a skill are listed newest first to callers who may see them', async () => {
     await bob.api.forkSkill({ name: 'alice/tool', newName: 'first' })
     test.clock.advance(1000)
     await bob.api.forkSkill({ name: 'alice/tool', newName: 'second' })
@@ -38,7 +38,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect(await codeOf(test.api().listForks({ name: 'alice/secret' }))).toBe('not_found')
   })
 
-  it('forks are still found after their source was handed over', async () => {
+  it('forks are still found after their source was transferred', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('moving') })
     await bob.api.forkSkill({ name: 'alice/moving' })
     await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'root' })
@@ -46,7 +46,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect(namesOf(await test.api().listForks({ name: 'root/moving' }))).toEqual(['bob/moving'])
   })
 
-  it('stars are told of one skill, and listed with the last first as long as they may be seen', async () => {
+  it('stars are shown for one skill, and listed newest first while the skill is visible', async () => {
     expect(await bob.api.getStar({ name: 'tool' })).toEqual({ starred: false, stars: 0 })
     await bob.api.starSkill({ name: 'tool' })
     test.clock.advance(1000)
@@ -62,7 +62,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect(await codeOf(test.api().listStars())).toBe('unauthorized')
   })
 
-  it("one's own skills are all there, whatever became of them", async () => {
+  it("the caller's own skills are all listed, in any state but deleted", async () => {
     const carol = await test.makeUser('carol')
     for (const name of ['plain', 'private', 'yanked', 'hidden', 'flagged', 'deleted']) {
       await carol.api.publishSkill({ skillMd: skillMd(name), visibility: name === 'private' ? 'private' : 'public' })
@@ -90,7 +90,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect(await codeOf(test.api().listOwnSkills())).toBe('unauthorized')
   })
 
-  it('what administrators flagged or hid is listed to them alone, the last decided first', async () => {
+  it('flagged and hidden skills are listed only for administrators, last decision first', async () => {
     const all = await test.admin.api.listModerated()
     expect(all.skills.map(({ fullName, state, reason }) => [fullName, state, reason])).toEqual([
       ['carol/flagged', 'flagged', 'Look twice.'],
@@ -100,7 +100,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect(await codeOf(alice.api.listModerated())).toBe('forbidden')
   })
 
-  it('whom one follows is told', async () => {
+  it('following a user is shown to the follower', async () => {
     expect(await bob.api.getFollow({ username: 'alice' })).toEqual({ following: false, followers: 0 })
     await bob.api.followUser({ username: 'alice' })
     expect(await bob.api.getFollow({ username: 'alice' })).toEqual({ following: true, followers: 1 })
@@ -108,7 +108,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect(await codeOf(bob.api.getFollow({ username: 'nobody' }))).toBe('not_found')
   })
 
-  it('votes are listed, the last first, until they are taken back', async () => {
+  it('votes are listed newest first until they are withdrawn', async () => {
     const ask = async (title: string) => (await alice.api.createRequest({ title, description: '' })).id
     const [first, second] = [await ask('First'), await ask('Second')]
     for (const id of [second, first]) {
@@ -122,7 +122,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect((await alice.api.listVotes()).total).toBe(0)
   })
 
-  it('packs are found by who made them, private ones by him alone', async () => {
+  it('packs can be filtered by curator, who alone sees private ones', async () => {
     await alice.api.createPack({ name: 'Open', description: '', skills: [] })
     await alice.api.createPack({ name: 'Closed', description: '', skills: [], visibility: 'private' })
     await bob.api.createPack({ name: 'His', description: '', skills: [] })
@@ -131,7 +131,7 @@ describeApi('what people look up of skills and of themselves', (open) => {
     expect((await bob.api.listPacks({ curator: 'nobody' })).total).toBe(0)
   })
 
-  it('users are told from the authors that an import brought in', async () => {
+  it('users are distinguished from imported authors', async () => {
     await test.registry.database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
       const rest = { plan: 'free', role: 'user', disabled: 0, claimed: 0, created_at: 0 } as const

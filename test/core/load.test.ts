@@ -28,7 +28,7 @@ describeApi('loading a skill', (open, { transport }) => {
   }
 
   describe('at a level', () => {
-    it('has the metadata of the specification, and nothing above its level', async () => {
+    it('has the metadata of the specification, and no fields above its level', async () => {
       const loaded = await test.api().loadSkill({ name, level: 'metadata' })
       expect(loaded).toEqual({
         level: 'metadata',
@@ -70,7 +70,7 @@ describeApi('loading a skill', (open, { transport }) => {
       expect(full).toMatchObject({ level: 'full', fullContent: sample, frontmatter: { license: 'MIT' } })
     })
 
-    it('has all of the level below and costs more', async () => {
+    it('includes the level below and has more tokens', async () => {
       const levels = ['metadata', 'contract', 'summary', 'full'] as const
       const loaded = await Promise.all(levels.map((level) => bob.api.loadSkill({ name, level })))
       for (const [index, higher] of loaded.slice(1).entries()) {
@@ -81,12 +81,12 @@ describeApi('loading a skill', (open, { transport }) => {
       }
     })
 
-    it('is one of four', async () => {
+    it('must be one of the four levels', async () => {
       expect(await fieldsOf(test.api().loadSkill({ name, level: 'all' as 'full' }))).toEqual(['level'])
     })
   })
 
-  it('is of the latest version, or of the one that is asked for, with what that one says', async () => {
+  it('is of the latest version, or of the requested one with its own metadata', async () => {
     for (const version of ['1.0.0', '2.0.0']) {
       const body = `# Versions\n\nBody of ${version}.\n`
       await alice.api.publishSkill({ skillMd: skillMd('versions', { version, description: `Of ${version}.`, body }) })
@@ -104,7 +104,7 @@ describeApi('loading a skill', (open, { transport }) => {
     expect((await test.api().loadSkill({ name: 'versions', version: '2.0.0' })).metadata.version).toBe('2.0.0')
   })
 
-  it('keeps to a budget, and says what it left out', async () => {
+  it('fits into a budget, and names what it left out', async () => {
     const whole = await test.api().loadSkill({ name })
     expect(whole.truncated).toEqual([])
     for (const maxTokens of [0, 1, 20, 100, 200]) {
@@ -123,7 +123,7 @@ describeApi('loading a skill', (open, { transport }) => {
     })
   })
 
-  it('takes a hundred sections to keep, and says what else it takes', async () => {
+  it('accepts at most a hundred priority sections, with an error that says so', async () => {
     const priority = Array.from({ length: 100 }, (_, i) => `a section that is called ${i}`)
     const { fullContent } = await test
       .api()
@@ -135,7 +135,7 @@ describeApi('loading a skill', (open, { transport }) => {
     expect((await refusalOf(tooLong)).message).not.toContain('another type')
   })
 
-  it('gives empty content rather than an error where the budget is small, and names what is missing', async () => {
+  it('returns empty content instead of an error for a small budget, and names what is missing', async () => {
     for (const maxTokens of [0, 1, 5]) {
       const [, , summary, full] = await Promise.all(
         (['metadata', 'contract', 'summary', 'full'] as const).map((level) =>
@@ -151,7 +151,7 @@ describeApi('loading a skill', (open, { transport }) => {
     }
   })
 
-  it('counts as a download at full alone, and not for the owner', async () => {
+  it('counts as a download only at level full, and not for the owner', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('loaded') })
     for (const level of ['metadata', 'contract', 'summary'] as const) await bob.api.loadSkill({ name: 'loaded', level })
     await alice.api.loadSkill({ name: 'alice/loaded' })
@@ -162,7 +162,7 @@ describeApi('loading a skill', (open, { transport }) => {
     expect(await downloadsOf('loaded')).toBe(2)
   })
 
-  it('is for those who may see the skill alone', async () => {
+  it('is only for callers who may see the skill', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('secret', { body: 'Thylacine.' }), visibility: 'private' })
     for (const level of ['metadata', 'full'] as const) {
       for (const api of [test.api(), bob.api]) {
@@ -173,7 +173,7 @@ describeApi('loading a skill', (open, { transport }) => {
   })
 
   it.runIf(transport === 'HTTP')(
-    'has an entity tag by which the same is not sent, and not counted, again',
+    'has an entity tag, so that an unchanged skill is not sent or counted again',
     async () => {
       await alice.api.publishSkill({ skillMd: skillMd('tagged') })
       const url = '/api/v1/skills/alice%2Ftagged/load?level=full&maxTokens=1000&priority=Usage,Notes'

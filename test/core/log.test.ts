@@ -23,7 +23,7 @@ describeApi('the transparency log', (open, { transport }) => {
   const checkpoint = async () =>
     readCheckpoint(await textOf(await test.api().getCheckpoint()), await readKeys(test.api()))
 
-  it('shows its key in one line that names the node', async () => {
+  it("returns its key in one line with the node's name", async () => {
     const content = await test.api().getPublicKey()
     expect(content.contentType).toBe('text/plain; charset=utf-8')
     expect(await textOf(content)).toMatch(/^node\.example\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}\n$/)
@@ -45,7 +45,7 @@ describeApi('the transparency log', (open, { transport }) => {
     })
   })
 
-  it('gives the entries of the feed in its bundles, byte for byte', async () => {
+  it('contains the entries of the feed in its bundles, byte for byte', async () => {
     const { entries } = await test.api().getFeed({ limit: 1000 })
     const bundled = await readEntries(test.api(), await head())
     expect(bundled.map((entry) => JSON.parse(entry.toString()) as unknown)).toEqual(entries)
@@ -53,7 +53,7 @@ describeApi('the transparency log', (open, { transport }) => {
     expect(bundled.map((entry) => entry.toString())).toEqual(rows.map(({ entry }) => entry))
   })
 
-  it('serves the tiles that its entries make, at each level and each width', async () => {
+  it('serves the tiles of its entries, at each level and each width', async () => {
     const size = await head()
     const entries = await readEntries(test.api(), size)
     const leaves = entries.map(naiveLeaf)
@@ -75,7 +75,7 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('has nothing beyond the tree', async () => {
+  it('serves nothing beyond the tree', async () => {
     const size = await head()
     for (const path of [
       '0/002',
@@ -95,13 +95,13 @@ describeApi('the transparency log', (open, { transport }) => {
   })
 
   it.each(['0/1', '0/000.p/256', '64/000', 'entries', '0/x000/001', 'leaves/000', '1'])(
-    'refuses %s, which is no name of a tile',
+    'refuses %s, which is not a tile path',
     async (path) => {
       expect(await fieldsOf(test.api().getTile({ path }))).toEqual(['path'])
     },
   )
 
-  it('proves entries and earlier trees, for its own checkpoint and for older ones', async () => {
+  it('proves entries and earlier trees against its current and older checkpoints', async () => {
     const { treeSize } = await readSignedCheckpoint(test.registry)
     const entries = await readEntries(test.api(), treeSize)
     for (const size of [1, 255, 256, 257, 512, 513, 600, treeSize]) {
@@ -128,7 +128,7 @@ describeApi('the transparency log', (open, { transport }) => {
     expect(await codeOf(proveConsistency(test.registry, treeSize + 1))).toBe('not_found')
   })
 
-  it('signs in each page of the feed the tree that has all entries of the page', async () => {
+  it('signs in each page of the feed a tree that includes the page', async () => {
     const vkeys = await readKeys(test.api())
     for (const since of [0, 5, await head()]) {
       const page = await test.api().getFeed({ since, limit: 3 })
@@ -139,7 +139,7 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('grows by what everyone may see, and by nothing else', async () => {
+  it('grows only with public changes', async () => {
     const before = await checkpoint()
     const secret = await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
     await alice.api.publishSkill({ skillMd: skillMd('inner'), visibility: 'internal' })
@@ -155,7 +155,7 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('has one tree when many publish at the same moment', async () => {
+  it('has one tree after concurrent publishes', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `burst-${i}`)
     const pages = await Promise.all(
       names.map(async (name) => {
@@ -175,14 +175,14 @@ describeApi('the transparency log', (open, { transport }) => {
     }
   })
 
-  it('is nobody’s secret: a guest and a signed-in user read the same', async () => {
+  it('is public: guests and signed-in users read the same', async () => {
     expect(await textOf(await alice.api.getCheckpoint())).toBe(await textOf(await test.api().getCheckpoint()))
     expect(await bytesOf(await alice.api.getTile({ path: '0/000' }))).toEqual(
       await bytesOf(await test.api().getTile({ path: '0/000' })),
     )
   })
 
-  it.runIf(transport === 'HTTP')('says that tiles may be kept for ever, and a checkpoint for a moment', async () => {
+  it.runIf(transport === 'HTTP')('lets tiles be cached permanently, and a checkpoint briefly', async () => {
     for (const path of [
       '/tile/0/000',
       '/tile/0/000.p/7',

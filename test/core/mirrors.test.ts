@@ -26,8 +26,8 @@ async function untilSynced({ admin }: TestRegistry, upstream: string) {
   return admin.api.getMirror({ upstream })
 }
 
-describeApi('the registries that a node follows', (open) => {
-  it('are none where it has no mirror, and it is told why nothing can be added', async () => {
+describeApi('the upstreams of a node', (open) => {
+  it('are none without a mirror, with an error that explains why none can be added', async () => {
     const test = await open()
     expect(await test.admin.api.listMirrors()).toEqual({ mirrors: [], total: 0 })
     const { code, message } = await refusalOf(test.admin.api.addMirror({ name: 'main', url: 'https://example.com' }))
@@ -68,7 +68,7 @@ describeApi('the registries that a node follows', (open) => {
     expect(deeds).toEqual(['mirror.remove', 'mirror.add'])
   })
 
-  it('have addresses on the web: nobody reaches into the machine through the interface', async () => {
+  it('must have web URLs: the interface gives no access to local files', async () => {
     const { test } = await openMirror(open)
     for (const url of ['/etc', 'file:///etc', 'git@example.com:a/b.git', 'ssh://example.com/a', 'ext::sh -c id', 'x']) {
       expect(await fieldsOf(test.admin.api.addMirror({ name: 'main', url })), url).toEqual(['url'])
@@ -80,7 +80,7 @@ describeApi('the registries that a node follows', (open) => {
     expect((await test.admin.api.listMirrors()).total).toBe(0)
   })
 
-  it('lie outside, unless the operator lets requests into a network of his own', async () => {
+  it('must be public, unless the operator allows a private network', async () => {
     const { test } = await openMirror(open, {}, { outgoing })
     for (const host of ['10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:10.0.0.1]', '0xa9fea9fe', 'db.internal']) {
       for (const kind of ['node', 'registry', 'discovery', 'git'] as const) {
@@ -96,7 +96,7 @@ describeApi('the registries that a node follows', (open) => {
     expect(total).toBe(0)
   })
 
-  it('stand still for an alarm that is shown, until somebody goes on from it', async () => {
+  it('are paused with a shown reason until an administrator resumes them', async () => {
     const upstream = await openUpstream(open)
     await upstream.publish('pdf')
     const { test } = await openMirror(open, {}, { outgoing })
@@ -123,7 +123,7 @@ describeApi('the registries that a node follows', (open) => {
     expect(entries).toMatchObject([{ actor: 'root', subject: 'main', data: { accept: 'mass_removal' } }])
   })
 
-  it('that nobody can reach are added with the reason, and say why a sync failed', async () => {
+  it('are added with a reason if unreachable, and show why a sync failed', async () => {
     const { test } = await openMirror(open, {}, { outgoing })
     const { api } = test.admin
     const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
@@ -139,7 +139,7 @@ describeApi('the registries that a node follows', (open) => {
     await expect.poll(failed).toBe('upstream_failed')
   })
 
-  it('are not asked in offline mode', async () => {
+  it('are not contacted in offline mode', async () => {
     const { test } = await openMirror(open, { mode: 'offline' })
     const { api } = test.admin
     expect(await api.addMirror({ name: 'main', url: 'https://skills.example.com' })).toMatchObject({ problem: null })
@@ -147,7 +147,7 @@ describeApi('the registries that a node follows', (open) => {
     expect((await api.getOverview()).network).toBe('offline')
   })
 
-  it('take what is written here, and administrators settle what they refuse', async () => {
+  it('receive local writes, and administrators resolve those that they refuse', async () => {
     const pair = await openPairOf(open)
     const { test } = pair.mirrored
     const { api } = test.admin

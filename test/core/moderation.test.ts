@@ -42,7 +42,7 @@ describeApi('moderation', (open, { transport }) => {
     const pairs = states.flatMap((from) => states.map((to) => [from, to] as const))
 
     it.each(pairs)(
-      'from %s to %s is decided by an administrator, with a reason and a line in the audit',
+      'from %s to %s is decided by an administrator, with a reason and an audit entry',
       async (from, to) => {
         const name = await publish(from)
         const before = await admin.api.getModeration({ name })
@@ -66,7 +66,7 @@ describeApi('moderation', (open, { transport }) => {
       },
     )
 
-    it.each(pairs)('from %s to %s is refused to everybody else, without effect', async (from, to) => {
+    it.each(pairs)('from %s to %s is refused to everyone else, without effect', async (from, to) => {
       const name = await publish(from)
       const before = await admin.api.getModeration({ name })
       for (const [api, code] of [
@@ -78,7 +78,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await admin.api.getModeration({ name })).toEqual(before)
     })
 
-    it('is shown to its owner and to administrators alone', async () => {
+    it('is shown only to its owner and administrators', async () => {
       const shown = await publish('flagged')
       expect(await codeOf(test.api().getModeration({ name: shown }))).toBe('unauthorized')
       expect(await codeOf(bob.api.getModeration({ name: shown }))).toBe('forbidden')
@@ -91,7 +91,7 @@ describeApi('moderation', (open, { transport }) => {
         })
     })
 
-    it('reaches private skills by their full name, and gives them away to nobody else', async () => {
+    it('finds private skills by their full name, without revealing them to others', async () => {
       const name = await publish('shown', 'private')
       expect(await codeOf(admin.api.getSkill({ name }))).toBe('not_found')
       expect(await moderate(admin.api, name)).toMatchObject({ state: 'hidden', skill: { fullName: name } })
@@ -101,7 +101,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await codeOf(moderate(admin.api, 'alice/not-there'))).toBe('not_found')
     })
 
-    it('reaches a skill by its short name and by the name it had before a transfer', async () => {
+    it('finds a skill by its short name and by its name before a transfer', async () => {
       const name = await publish()
       const short = name.split('/')[1]!
       expect((await moderate(admin.api, short, 'flagged')).skill.fullName).toBe(name)
@@ -112,7 +112,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await bob.api.getModeration({ name: short })).state).toBe('hidden')
     })
 
-    it('does not touch a skill that its owner deleted', async () => {
+    it('does not change a skill that its owner deleted', async () => {
       const name = await publish()
       await alice.api.deleteSkill({ name })
       expect(await codeOf(moderate(admin.api, name))).toBe('not_found')
@@ -120,7 +120,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await codeOf(alice.api.getModeration({ name }))).toBe('not_found')
     })
 
-    it('needs a state that there is, and a reason', async () => {
+    it('requires a valid state and a reason', async () => {
       const name = await publish()
       const bad = { name, state: 'gone' as State, reason: 'x' }
       expect((await refusalOf(admin.api.moderateSkill(bad))).errors.map(({ path }) => path)).toEqual(['state'])
@@ -150,23 +150,23 @@ describeApi('moderation', (open, { transport }) => {
       name = await publish('hidden')
     })
 
-    it.each([...reads, ...deeds])('is not there for others: %s', async (_, act) => {
+    it.each([...reads, ...deeds])('is not_found for others: %s', async (_, act) => {
       for (const ref of [name, name.split('/')[1]!]) expect(await codeOf(act(bob.api, ref))).toBe('not_found')
     })
 
-    it.each(reads)('is there for its owner and administrators: %s', async (_, read) => {
+    it.each(reads)('is available to its owner and administrators: %s', async (_, read) => {
       expect(await codeOf(read(test.api(), name))).toBe('not_found')
       expect(await read(alice.api, name)).toBeDefined()
       expect(await read(admin.api, name)).toBeDefined()
     })
 
-    it('does not come back as a fork of it', async () => {
+    it('cannot be forked', async () => {
       for (const { api } of [alice, admin])
         expect(await codeOf(api.forkSkill({ name, newName: 'under-another-name' }))).toBe('conflict')
       expect((await test.api().searchSkills({ q: 'under-another-name' })).total).toBe(0)
     })
 
-    it('is in no list, pack, profile, completion or category, its bytes are gone, and all is back when it is shown', async () => {
+    it('is in no list, pack, profile, completion, category or blob, and in all of them once shown again', async () => {
       const input = { skillMd: skillMd('quokka', { description: 'Quokka care.' }), category: 'Marsupials' }
       const { skill } = await alice.api.publishSkill(input)
       await alice.api.publishSkill({ skillMd: skillMd('quokka', { description: 'Quokka care.', body: 'Two.' }) })
@@ -203,7 +203,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(JSON.stringify(entries), 'why is between the parties').not.toContain('Because.')
     })
 
-    it('keeps its short name, which leads nowhere and to nobody else', async () => {
+    it('keeps its short name, which resolves to no other skill', async () => {
       const hidden = await publish('hidden')
       const short = hidden.split('/')[1]!
       await bob.api.publishSkill({ skillMd: skillMd(short) })
@@ -213,7 +213,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await test.api().getSkill({ name: short })).fullName).toBe(hidden)
     })
 
-    it('stays hidden whatever its owner publishes, with no word of it in the feed', async () => {
+    it('stays hidden whatever its owner publishes, without entries in the feed', async () => {
       const hidden = await publish('hidden')
       const { head } = await test.api().getFeed()
       const short = hidden.split('/')[1]!
@@ -235,7 +235,7 @@ describeApi('moderation', (open, { transport }) => {
       signature: 'Ada Claim',
     }
 
-    it('the owner and administrators still read what was decided, with the cases, and nobody else does', async () => {
+    it('only the owner and administrators read the decision and the cases', async () => {
       const name = await publish('flagged')
       const { id, submittedAt } = await test.api().submitDmca({ skillName: name, ...claim })
       await admin.api.updateDmca({ id, status: 'removed', note: 'Clear.' })
@@ -252,7 +252,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await appeal(alice.api, name)).status).toBe('open')
     })
 
-    it('a skill can be hidden and shown, and stays under the takedown until that ends', async () => {
+    it('a skill can be hidden and shown, but stays under the takedown until that ends', async () => {
       const name = await publish()
       const { id } = await test.api().submitDmca({ skillName: name, ...claim })
       await admin.api.updateDmca({ id, status: 'removed', note: '' })
@@ -281,7 +281,7 @@ describeApi('moderation', (open, { transport }) => {
     })
   })
 
-  it('a flag hides nothing and is told to nobody but the owner and administrators', async () => {
+  it('a flag hides nothing and is shown only to the owner and administrators', async () => {
     const name = await publish()
     const before = await test.api().getSkill({ name })
     const { head } = await test.api().getFeed()
@@ -295,7 +295,7 @@ describeApi('moderation', (open, { transport }) => {
   })
 
   describe('reports', () => {
-    it('are taken from everybody who sees the skill, with 202, and answer no more than that', async () => {
+    it('are accepted from everyone who may see the skill, with 202 and no details', async () => {
       const name = await publish()
       const input = { name, reason: 'malware', details: 'It reads keys.' }
       for (const user of [undefined, bob, alice, admin]) {
@@ -319,7 +319,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await admin.api.listReports()).total).toBe(total)
     })
 
-    it('of one user and skill are one while it is open, also of two at once', async () => {
+    it('are limited to one open report per user and skill, even concurrently', async () => {
       const name = await publish()
       const input = { name, reason: 'spam', details: 'First.' }
       const [first, second] = await Promise.all([bob.api.reportSkill(input), bob.api.reportSkill(input)])
@@ -334,7 +334,7 @@ describeApi('moderation', (open, { transport }) => {
       ).toHaveLength(2)
     })
 
-    it.runIf(transport === 'HTTP')('of guests are bounded by address and skill', async () => {
+    it.runIf(transport === 'HTTP')('of guests are limited by address and skill', async () => {
       const name = await publish()
       for (let i = 0; i < 5; i++) await test.api().reportSkill({ name, reason: 'spam' })
       const refusal = await refusalOf(test.api().reportSkill({ name, reason: 'spam' }))
@@ -345,7 +345,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(reports.filter((report) => report.skill.fullName === name)).toHaveLength(6)
     })
 
-    it('of guests are bounded by address over all skills, too', async () => {
+    it('of guests are also limited by address over all skills', async () => {
       const [here, there] = ['203.0.113.1', '203.0.113.2'].map((address) => localApi(test.registry, guest, { address }))
       const names = []
       for (let i = 0; i < 11; i++) names.push(await publish())
@@ -358,7 +358,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await there!.reportSkill({ name, reason: 'flood' })).toMatchObject({ status: 'open' })
     })
 
-    it('are listed for administrators alone, the oldest first, by state and kind', async () => {
+    it('are listed only for administrators, oldest first, by state and kind', async () => {
       for (const api of [test.api(), bob.api, alice.api])
         expect(await codeOf(api.listReports())).toMatch(/^(unauthorized|forbidden)$/)
       const own = await open()
@@ -391,7 +391,7 @@ describeApi('moderation', (open, { transport }) => {
       ['shown', 'forbidden'],
       ['flagged', 'forbidden'],
       ['hidden', 'not_found'],
-    ] as const)('about a %s skill is nobody’s but its owner’s', async (state, code) => {
+    ] as const)('about a %s skill is accepted only from its owner', async (state, code) => {
       const name = await publish(state)
       expect(await codeOf(appeal(test.api(), name))).toBe('unauthorized')
       expect(await codeOf(appeal(bob.api, name))).toBe(code)
@@ -399,7 +399,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await alice.api.getModeration({ name })).appeals).toEqual([])
     })
 
-    it.each(['flagged', 'hidden'] as const)('about a %s skill is taken once, while it waits', async (state) => {
+    it.each(['flagged', 'hidden'] as const)('about a %s skill is accepted once while it is open', async (state) => {
       const name = await publish(state)
       const settled = await Promise.allSettled([appeal(alice.api, name), appeal(alice.api, name)])
       expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
@@ -413,14 +413,14 @@ describeApi('moderation', (open, { transport }) => {
       expect(JSON.stringify(entries[0])).not.toContain('no harm')
     })
 
-    it('about a skill that is shown has nothing to appeal against, also not any more', async () => {
+    it('about a skill that is shown, or shown again, is refused', async () => {
       const name = await publish('hidden')
       await moderate(admin.api, name, 'shown')
       expect(await codeOf(appeal(alice.api, name))).toBe('invalid_transition')
       expect((await alice.api.getModeration({ name })).appeals).toEqual([])
     })
 
-    it('is answered 201, and can be followed by another once it is decided, newest first', async () => {
+    it('returns 201, and can be followed by another once it is decided, newest first', async () => {
       const name = await publish('hidden')
       expect(await test.statusOf(alice, 'appealModeration', { name, statement: 'One.' })).toBe(201)
       const [first] = (await alice.api.getModeration({ name })).appeals
@@ -435,7 +435,7 @@ describeApi('moderation', (open, { transport }) => {
     })
   })
 
-  it('what a former owner wrote to the administrators, and they answered, is not for the next one', async () => {
+  it('appeals of a former owner and their answers are not shown to the next owner', async () => {
     const name = await publish('flagged')
     const { id } = await alice.api.appealModeration({ name, statement: 'Between us.' })
     await admin.api.decideReport({ id, status: 'dismissed', note: 'As you told us in private.' })
@@ -466,7 +466,7 @@ describeApi('moderation', (open, { transport }) => {
       return { name, id }
     }
 
-    it.each(decisions)('about %s: %s, is an administrator’s', async (kind, status) => {
+    it.each(decisions)('about %s: %s, is reserved for administrators', async (kind, status) => {
       const { name, id } = await file(kind)
       const before = await admin.api.getModeration({ name })
       for (const [api, code] of [
@@ -481,7 +481,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(decided.decidedAt).toBe(new Date(test.clock.now()).toISOString())
     })
 
-    it.each(decisions)('about %s: %s, has what follows for the skill and the audit, once', async (kind, status) => {
+    it.each(decisions)('about %s: %s, changes the skill and the audit log, once', async (kind, status) => {
       const { name, id } = await file(kind)
       const before = await admin.api.getModeration({ name })
       const audit = await auditOf(name)
@@ -500,7 +500,7 @@ describeApi('moderation', (open, { transport }) => {
       expect(await auditOf(name)).toEqual(told)
     })
 
-    it.each(kinds)('about a %s is made once by two administrators at once', async (kind) => {
+    it.each(kinds)('about a %s is made once by two concurrent administrators', async (kind) => {
       const { id, name } = await file(kind)
       const other = await test.makeUser(undefined, { role: 'admin' })
       const both = [
@@ -519,7 +519,7 @@ describeApi('moderation', (open, { transport }) => {
       ).toHaveLength(1)
     })
 
-    it('without a note leaves the reason that the owner was told', async () => {
+    it('without a note leaves the reason shown to the owner', async () => {
       const { name, id } = await file('report')
       await moderate(admin.api, name)
       const before = await admin.api.getModeration({ name })
@@ -533,7 +533,7 @@ describeApi('moderation', (open, { transport }) => {
       })
     })
 
-    it('can dismiss what is about a skill that is gone, and cannot uphold it', async () => {
+    it('can dismiss a report about a deleted skill, but not uphold it', async () => {
       const { name, id } = await file('report')
       await alice.api.deleteSkill({ name })
       expect(await codeOf(admin.api.decideReport({ id, status: 'upheld' }))).toBe('not_found')
@@ -543,7 +543,7 @@ describeApi('moderation', (open, { transport }) => {
       expect((await refusalOf(bad)).errors.map(({ path }) => path)).toEqual(['status'])
     })
 
-    it('tells nobody but administrators who reported', async () => {
+    it('shows the reporter only to administrators', async () => {
       const { name, id } = await file('report')
       await admin.api.decideReport({ id, status: 'upheld', note: 'Hidden for it.' })
       await alice.api.appealModeration({ name, statement: 'Please.' })

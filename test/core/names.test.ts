@@ -27,7 +27,7 @@ async function findMisleading(api: RegistryApi, answer: unknown): Promise<string
   return wrong
 }
 
-describeApi('the names in answers', (open) => {
+describeApi('the names in responses', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -83,7 +83,7 @@ describeApi('the names in answers', (open) => {
   const accounts = () => [alice, bob, carol].map(({ username, api }): [string, RegistryApi] => [username, api])
   const readers = () => [['a guest', test.api()] as const, ...accounts(), ['admin', test.admin.api] as const]
 
-  it.each(answers)('lead each caller to the skill that they name: %s', async (_title, ask) => {
+  it.each(answers)('resolve for each caller to the named skill: %s', async (_title, ask) => {
     for (const [who, api] of readers()) {
       const answer = await ask(api, who)
       expect(findNamed(answer), who).not.toEqual([])
@@ -91,7 +91,7 @@ describeApi('the names in answers', (open) => {
     }
   })
 
-  it.each(accountAnswers)('lead each user to the skill that they name: %s', async (_title, ask) => {
+  it.each(accountAnswers)('resolve for each user to the named skill: %s', async (_title, ask) => {
     for (const [who, api] of accounts()) {
       const answer = await ask(api, who)
       expect(findNamed(answer), who).not.toEqual([])
@@ -99,7 +99,7 @@ describeApi('the names in answers', (open) => {
     }
   })
 
-  it.each(answers)('are the short one of the holder alone: %s', async (_title, ask) => {
+  it.each(answers)('are short only for the holder: %s', async (_title, ask) => {
     const names = new Set(findNamed(await ask(test.api(), '')).map(({ name }) => name))
     const expected = ['tool', 'copy', 'bob/tool', 'carol/copy']
     expect(expected).toEqual(expect.arrayContaining([...names]))
@@ -107,13 +107,13 @@ describeApi('the names in answers', (open) => {
 
   const nameOf = async (fullName: string, api = test.api()) => (await api.getSkill({ name: fullName })).name
 
-  it('are the short one in SKILL.md and of the tool, whoever holds it', async () => {
+  it('are short in SKILL.md and tool definitions, whoever holds the short name', async () => {
     const { metadata, frontmatter, toolDefinition } = await test.api().loadSkill({ name: 'bob/tool', level: 'full' })
     expect([metadata.name, frontmatter['name'], toolDefinition?.name]).toEqual(['bob/tool', 'tool', 'tool'])
   })
 
   describe('after the holder', () => {
-    it('was transferred, lead to it as before', async () => {
+    it('was transferred, resolve to it as before', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('moving') })
       await bob.api.publishSkill({ skillMd: skillMd('moving') })
       await alice.api.transferSkill({ name: 'alice/moving', newOwner: 'carol' })
@@ -125,7 +125,7 @@ describeApi('the names in answers', (open) => {
       }
     })
 
-    it('was deleted, or turned private, leave the short name to nobody', async () => {
+    it('was deleted or made private, do not give the short name to another skill', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('going') })
       await bob.api.publishSkill({ skillMd: skillMd('going') })
       expect(await nameOf('alice/going')).toBe('going')
@@ -140,7 +140,7 @@ describeApi('the names in answers', (open) => {
       }
     })
 
-    it('came into public sight, change with it', async () => {
+    it('became public, change with it', async () => {
       await carol.api.publishSkill({ skillMd: skillMd('coming'), visibility: 'private' })
       expect(await nameOf('carol/coming', carol.api)).toBe('carol/coming')
       await carol.api.publishSkill({ name: 'coming', visibility: 'public' })
@@ -148,7 +148,7 @@ describeApi('the names in answers', (open) => {
       expect((await test.api().searchSkills({ q: 'coming' })).skills).toMatchObject([{ name: 'coming' }])
     })
 
-    it('is another skill to its reader than before, name it in full at once', async () => {
+    it('is another skill for its reader than before, are full at once', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('later') })
       expect(await nameOf('alice/later', bob.api)).toBe('later')
       await bob.api.publishSkill({ skillMd: skillMd('later') })

@@ -5,7 +5,7 @@ import { refusalOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { checked } from '../support/ways-in.ts'
 
-describeDatabases('the operator at the machine', (open) => {
+describeDatabases('the operator on the machine', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let operator: RegistryApi
@@ -50,7 +50,7 @@ describeDatabases('the operator at the machine', (open) => {
     ['createSession', () => operator.createSession()],
   ]
 
-  it.each(deeds)('has no account to act from: %s is refused without effect', async (_, act) => {
+  it.each(deeds)('has no account to act with: %s is refused without effect', async (_, act) => {
     const before = await countEverything()
     const { code, message } = await refusalOf(act())
     expect(code).toBe('forbidden')
@@ -58,7 +58,7 @@ describeDatabases('the operator at the machine', (open) => {
     expect(await countEverything()).toEqual(before)
   })
 
-  it('asks for skills and reports them in nobody’s name', async () => {
+  it('requests and reports skills without a user', async () => {
     const request = await operator.createRequest({ title: 'Also wanted', description: '' })
     expect(request).toMatchObject({ status: 'open', requester: null })
     expect((await operator.updateRequest({ id: request.id, status: 'closed' })).status).toBe('closed')
@@ -68,7 +68,7 @@ describeDatabases('the operator at the machine', (open) => {
     expect((await operator.decideReport({ id, status: 'dismissed' })).status).toBe('dismissed')
   })
 
-  it('brings no agent under an account', async () => {
+  it('links no agent to an account', async () => {
     const agentKey = 'codex:operated'
     const input = { agentKey, displayName: 'Operated', platformId: 'codex' }
     const { agentToken } = await operator.registerAgent(input)

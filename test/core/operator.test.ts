@@ -16,7 +16,7 @@ import { openRegistry } from '../support/open-registry.ts'
 
 const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
 
-describeApi('what the operator sees', (open, { dialect, transport }) => {
+describeApi("the operator's view", (open, { dialect, transport }) => {
   let outside: Outside
   let test: TestRegistry
   let alice: TestUser
@@ -33,7 +33,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
   })
   afterAll(() => outside.close())
 
-  it('is for administrators alone', async () => {
+  it('is only for administrators', async () => {
     const calls = (['getOverview', 'listOutbox', 'getStorage', 'getRateLimits', 'listMirrors'] as const).map(
       (name) => [name, (user?: TestUser) => (user?.api ?? test.api())[name]()] as const,
     )
@@ -45,7 +45,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
     expect(await codeOf(test.apiWithKey(key).getOverview())).toBe('forbidden')
   })
 
-  it('at a glance, is what there is and what waits', async () => {
+  it('has an overview of stored data and pending work', async () => {
     const overview = await test.admin.api.getOverview()
     expect(overview).toMatchObject({
       startedAt: '2026-01-02T12:00:00.000Z',
@@ -64,7 +64,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
     expect(overview.outbox.pending, 'such as tomorrow’s housekeeping').toBeGreaterThan(0)
   })
 
-  it('of the storage is what it takes, and by which skills', async () => {
+  it('shows storage use, in total and per skill', async () => {
     const storage = await test.admin.api.getStorage()
     expect(storage.largest.map(({ fullName }) => fullName)).toEqual(['alice/large', 'alice/small'])
     expect(storage.largest[0]!.bytes).toBeGreaterThan(50_000)
@@ -75,7 +75,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
     expect(storage.freeBytes === null).toBe(dialect === 'PostgreSQL')
   })
 
-  it('of rates is what is in force', async () => {
+  it('shows the rate limits in force', async () => {
     const { on, anonymous, plans, limitedTotal } = await test.admin.api.getRateLimits()
     expect([on, anonymous]).toEqual([false, 60])
     expect(plans[0]).toEqual({ plan: 'free', requestsPerMinute: 60 })
@@ -83,7 +83,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
     expect(limitedTotal).toBe(transport === 'HTTP' ? 0 : null)
   })
 
-  it('of a delivery is the text that is sent, to its owner alone', async () => {
+  it('shows the body of a delivery only to its owner', async () => {
     const receiver = openReceiver(outside)
     const { user, id } = await makeSubscriber(test, receiver)
     await star(test, user)
@@ -98,7 +98,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
     expect(await codeOf(other.user.api.getDelivery({ id: other.id, deliveryId: delivery!.id }))).toBe('not_found')
   })
 
-  it('of the outbox is what failed and what waits, without what it says; and it is tried again', async () => {
+  it('lists failed and pending outbox rows without payload, and retries them', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await star(test, user)
@@ -135,7 +135,7 @@ describeApi('what the operator sees', (open, { dialect, transport }) => {
 })
 
 describe('the operator of a registry in memory', () => {
-  it('is told how large it is, and that it lies on no disk', async () => {
+  it('sees its size, and that it is on no disk', async () => {
     const registry = await openRegistry({ path: ':memory:', works: false })
     const storage = await localApi(registry, systemCaller).getStorage()
     expect(storage).toMatchObject({ walBytes: 0, freeBytes: null, blobs: 0, contentBytes: 0, largest: [] })

@@ -47,7 +47,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
     expect(await test.registry.outbox.figures()).toMatchObject({ attempts: 3, failures: 2 })
   })
 
-  it('at most twenty of a row, the newest, each with as much of the error as is of use', async () => {
+  it('at most the latest twenty per row, each with a shortened error', async () => {
     test.registry.outbox.handle('endless', {
       retryDelaysMs: Array.from({ length: 24 }, () => minuteMs),
       handle: () => Promise.reject(new Error('x'.repeat(5000))),
@@ -66,7 +66,7 @@ describeDatabases('the attempts of the outbox are recorded', (open) => {
     expect(attempts[0]!.error).toHaveLength(2000)
   })
 
-  it('and end with one that says so, or that throws nothing at all where it was the last', async () => {
+  it('and end early if one is final or the last one fails', async () => {
     test.registry.outbox.handle('final', {
       retryDelaysMs: [minuteMs, minuteMs],
       handle: () => Promise.reject(new AttemptError('The receiver is gone.', { isFinal: true })),

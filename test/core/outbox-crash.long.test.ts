@@ -7,12 +7,12 @@ import { makePlace, type Place } from '../support/places.ts'
 const kills = repetitions({ sampled: 8, whole: 40 })
 const patienceMs = 900_000
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a node on %s that is killed while it publishes', (dialect) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('a node on %s that is killed during publishes', (dialect) => {
   let place: Place
   afterEach(() => place?.remove())
 
   it.skipIf(dialect === 'PostgreSQL' && inject('postgresUrl') === null)(
-    'delivers what it stored at least once, nothing that it did not store, and leaves no row behind',
+    'delivers all stored events at least once, no others, and leaves no pending row',
     async () => {
       place = await makePlace(dialect)
       const report = await runKills({ location: place.location, kills, seed })

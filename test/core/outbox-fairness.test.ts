@@ -67,8 +67,8 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 /** No timer: one that a busy machine has late by a second makes a lane one of those that hang, for good. */
 const atOnce = async () => {}
 
-describeDatabases('the lanes of the outbox', (open) => {
-  it('with thousands of rows that hang keep no other lane from its turns', async () => {
+describeDatabases('the queues of the outbox', (open) => {
+  it('with thousands of hanging rows do not block other queues', async () => {
     const test = await open()
     const { handler, most, release } = createHandler((lane) => lane === 'hangs')
     const others = names('other', 20)
@@ -87,7 +87,7 @@ describeDatabases('the lanes of the outbox', (open) => {
     await stopped
   })
 
-  it('that hang, however many, leave places to the others', async () => {
+  it('that hang, however many, leave capacity for the others', async () => {
     const test = await open()
     const hanging = names('hangs', 60)
     const { handler, most, release } = createHandler((lane) => lane.startsWith('hangs'), atOnce)
@@ -105,7 +105,7 @@ describeDatabases('the lanes of the outbox', (open) => {
     await stopped
   })
 
-  it('of one host together ask it no more than it may be asked', async () => {
+  it('of one host together respect its limit', async () => {
     const test = await open()
     const lanes = names('of-one', 30)
     const { handler, most, seen } = createHandler(() => false)
@@ -123,7 +123,7 @@ describeDatabases('the lanes of the outbox', (open) => {
     ).toBe(true)
   })
 
-  it('all come to their end, each row once, within the bounds, also where two nodes share the work', async () => {
+  it('complete each row once, within the limits, also with two nodes', async () => {
     const first = await open()
     const second = await open({ at: first.location, clock: first.clock })
     const handlers = [createHandler(() => false), createHandler(() => false)] as const

@@ -10,7 +10,7 @@ const topic = 'faulty'
 const { enqueue, rowsOf, countDone } = outboxOf(topic)
 
 describeDatabases('rows of the outbox', (open, dialect) => {
-  it('that cannot be read fail at once, and take nothing else with them', async () => {
+  it('that cannot be parsed fail at once, without affecting others', async () => {
     const test = await open()
     const begun: unknown[] = []
     const ended: string[] = []
@@ -37,7 +37,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
   it.each([
     ['an error', () => new Error('Not this one.')],
     ['one of the interface', () => new RegistryError('not_found', 'There is no such thing.')],
-  ])('that `afterwards` failed on with %s are done again, and everything else ends', async (_name, make) => {
+  ])('are repeated if `afterwards` failed with %s, while the others complete', async (_name, make) => {
     const errors: unknown[] = []
     const test = await open({ onError: (error) => void errors.push(error) })
     const fault = make()
@@ -63,7 +63,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
   })
 
   it.skipIf(dialect !== 'SQLite')(
-    'that ended while the disk was full are kept, and nothing is done twice',
+    'that complete while the disk is full are stored later, and none runs twice',
     async () => {
       const errors: unknown[] = []
       const test = await open({ onError: (error) => void errors.push(error) })
@@ -95,7 +95,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
     },
   )
 
-  it('that fail with what cannot even be told come to their end like others', async () => {
+  it('that throw a value without a message complete like others', async () => {
     const test = await open()
     test.registry.outbox.handle(topic, {
       retryDelaysMs: [],

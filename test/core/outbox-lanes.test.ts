@@ -48,8 +48,8 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): number {
   return Math.max(0, ...[...Map.groupBy(items, key).values()].map((group) => group.length))
 }
 
-describe('lanes', () => {
-  it('never run more than the bounds, whatever comes and goes, and all of it ends', () => {
+describe('queues', () => {
+  it('never exceed their limits in any order of events, and all rows complete', () => {
     const step = fc.oneof(
       fc.record({
         add: fc.integer({ min: 1, max: 40 }),
@@ -105,7 +105,7 @@ describe('lanes', () => {
     )
   })
 
-  it('take turns: a lane with few rows has its turn beside one with many', () => {
+  it('take turns: a queue with few rows is not blocked by one with many', () => {
     const run = createLanes()
     for (const lane of ['many', 'few', 'one']) prove(run, { lane })
     run.lanes.add([...makeRows(200, { lane: 'many' }), ...makeRows(2, { lane: 'few' }), makeRow({ lane: 'one' })])
@@ -118,7 +118,7 @@ describe('lanes', () => {
     expect(run.begin().map(({ lane }) => lane)).toEqual(['many', 'late'])
   })
 
-  it('work on few rows at a time of a lane that is new, on many once it was quick, and on few again once it hangs', () => {
+  it('run few rows of a new queue at a time, many once it was fast, and few again once it hangs', () => {
     const run = createLanes()
     const begunOf = () => run.running.length
     run.lanes.add(makeRows(60, { lane: 'a' }))
@@ -137,7 +137,7 @@ describe('lanes', () => {
     expect(run.begin()).toHaveLength(1)
   })
 
-  it('remember for a while who was slow, also when nothing of it waits', () => {
+  it('remember slow queues for a while, even without pending rows', () => {
     const run = createLanes()
     run.lanes.add([makeRow({ lane: 'a' })])
     const [row] = run.begin()
@@ -147,7 +147,7 @@ describe('lanes', () => {
     expect(run.lanes.choose(makeRows(100, { lane: 'b' }))).toHaveLength(64)
   })
 
-  it('leave places to the quick ones while any number of others hang, known for it or not', () => {
+  it('leave capacity for fast ones while any number of others hang, known to be slow or not', () => {
     const run = createLanes()
     prove(run, { lane: 'quick' })
     for (const round of [1, 2, 3]) {
@@ -167,7 +167,7 @@ describe('lanes', () => {
     }
   })
 
-  it('ask one host no more than it may be asked, over all its lanes, and fill not all places with it', () => {
+  it('respect the limit of a host over all its queues, and do not use all capacity for it', () => {
     const run = createLanes()
     for (let n = 0; n < 20; n++) prove(run, { lane: `of-one-${n}`, host: 'one.test' })
     for (let n = 0; n < 20; n++) {
@@ -180,7 +180,7 @@ describe('lanes', () => {
     expect(run.begin().map(({ lane }) => lane)).toEqual(['other'])
   })
 
-  it('give back what waits, and keep what runs', () => {
+  it('return pending rows, and keep running ones', () => {
     const run = createLanes()
     run.lanes.add(makeRows(20, { lane: 'a', host: 'one.test' }))
     run.begin()

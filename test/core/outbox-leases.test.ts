@@ -56,7 +56,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect((await rowsOf(first)).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1, 1, 1, 1])
   })
 
-  it('of a dead process keep its rows from the others until they run out, and not a millisecond longer', async () => {
+  it('of a dead process block its rows until they expire, and not a millisecond longer', async () => {
     const clock = createClock()
     // The clock of the first stands still, so that it renews nothing.
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
@@ -76,7 +76,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect(await rowsOf(second), 'the dead one, come back late, changes nothing').toEqual(rows)
   })
 
-  it('that were lost change nothing: the row is whose who has it now', async () => {
+  it('that were lost have no effect: the row belongs to the new lease holder', async () => {
     const clock = createClock()
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
     clock.advance(leaseMs)
@@ -94,7 +94,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect((await rowsOf(second))[0]).toMatchObject({ attempts: 1, lease: null })
   })
 
-  it('of this process that ran out while the computer slept are renewed, and the rows are not begun twice', async () => {
+  it('of this process that expired while the computer slept are renewed, and no row runs twice', async () => {
     const test = await open()
     const { begun, ended, handler, open: goOn } = createHandler()
     test.registry.outbox.handle(topic, handler)
@@ -111,7 +111,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect((await rowsOf(test)).map(({ attempts }) => attempts)).toEqual([1, 1])
   })
 
-  it('of rows that were not begun are given back when a node stops, and what runs ends first', async () => {
+  it('of rows that have not started are returned when a node stops, after running ones complete', async () => {
     const test = await open()
     const { begun, ended, handler, open: goOn } = createHandler()
     test.registry.outbox.handle(topic, handler)
@@ -136,7 +136,7 @@ describeDatabases('the leases of the outbox', (open) => {
     await expect.poll(() => countDone(test)).toBe(30)
   })
 
-  it('end with the node: an attempt that its shutdown broke off counts as none', async () => {
+  it('end with the node: an attempt interrupted by its shutdown does not count', async () => {
     const test = await open()
     const { promise: closing, reject } = Promise.withResolvers<void>()
     let begun = 0
@@ -156,7 +156,7 @@ describeDatabases('the leases of the outbox', (open) => {
     expect(await test.registry.outbox.figures()).toMatchObject({ attempts: 0, failures: 0 })
   })
 
-  it('of a process that dies again and again use up no attempts', async () => {
+  it('of a process that crashes repeatedly use up no attempts', async () => {
     const dying = await open()
     const { handler, begun, open: goOn } = createHandler()
     dying.registry.outbox.handle(topic, handler)

@@ -15,7 +15,7 @@ const rowOf = ({ registry }: TestRegistry, id: string) =>
   registry.database.read.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
 describeDatabases('the rows of the outbox', (open) => {
-  describe('can be done again', () => {
+  describe('can be retried', () => {
     let test: TestRegistry
     let outcome: 'fails' | 'hangs' | 'ends' = 'fails'
     let goOn: (() => void) | undefined
@@ -33,7 +33,7 @@ describeDatabases('the rows of the outbox', (open) => {
       await enqueue(test, { topic: 'again', lane: 'mine', payload: {} })
     })
 
-    it('at once where they wait, and then wait no longer', async () => {
+    it('at once while pending', async () => {
       await expect.poll(async () => (await newest(test, 'mine')).attempts.length).toBe(1)
       const { id, dueAt } = await newest(test, 'mine')
       expect(dueAt).toBe(test.clock.now() + minuteMs)
@@ -45,7 +45,7 @@ describeDatabases('the rows of the outbox', (open) => {
       expect(begun, 'the attempt that was planned is not made as well').toEqual([1, 2])
     })
 
-    it('but not by whom they do not belong to', async () => {
+    it('but not by a user who does not own them', async () => {
       const { id } = await newest(test, 'mine')
       expect(await retry(test, 'of-somebody-else', id)).toBeUndefined()
       expect(await retry(test, 'mine', 'no-such-row')).toBeUndefined()
@@ -53,7 +53,7 @@ describeDatabases('the rows of the outbox', (open) => {
       expect(begun).toEqual([1, 2])
     })
 
-    it('once more where they failed; while that runs, asking again adds nothing', async () => {
+    it('once more after they failed; another retry during that has no effect', async () => {
       outcome = 'hangs'
       const { id } = await newest(test, 'mine')
       expect(await retry(test, 'mine', id)).toMatchObject({ state: 'pending' })
@@ -68,7 +68,7 @@ describeDatabases('the rows of the outbox', (open) => {
       expect((await newest(test, 'mine')).attempts.map(({ number }) => number)).toEqual([1, 2, 3])
     })
 
-    it('but not where they are done', async () => {
+    it('but not when complete', async () => {
       const { id } = await newest(test, 'mine')
       const done = await rowOf(test, id)
       expect(await retry(test, 'mine', id)).toMatchObject({ state: 'done' })
@@ -78,7 +78,7 @@ describeDatabases('the rows of the outbox', (open) => {
     })
   })
 
-  it('that wait go to another host, and those that ended keep theirs', async () => {
+  it('are redirected to another host while pending, but not when complete', async () => {
     const test = await open()
     test.registry.outbox.handle('sent', { retryDelaysMs: [], async handle() {} })
     const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
@@ -101,7 +101,7 @@ describeDatabases('the rows of the outbox', (open) => {
     ])
   })
 
-  it('that wait in great numbers go to another host in strides, and not at all where they go there already', async () => {
+  it('are redirected in batches if many are pending, and not at all if they already go there', async () => {
     const test = await open({ works: false })
     const { outbox, database } = test.registry
     const job = { topic: 'sent', lane: 'moves', host: 'old.test', payload: {} }
@@ -119,7 +119,7 @@ describeDatabases('the rows of the outbox', (open) => {
     expect(commits).toBe(3)
   })
 
-  it('are swept some time after they ended, in strides, and never while they wait', async () => {
+  it('are deleted in batches some time after completion, and never while pending', async () => {
     const test = await open()
     const { outbox, database } = test.registry
     outbox.handle('ended', {
@@ -146,7 +146,7 @@ describeDatabases('the rows of the outbox', (open) => {
     expect([await count('failed'), await stateOf(test, 'waits')]).toEqual([0, 'pending'])
   })
 
-  it('count from when they ended, however long they waited to be done', async () => {
+  it('are retained from completion, however long they were pending', async () => {
     const test = await open({ works: false })
     await enqueue(test, { topic: 'waited', payload: {} })
     test.clock.advance(farAwayMs)
@@ -158,7 +158,7 @@ describeDatabases('the rows of the outbox', (open) => {
     expect(await stateOf(test, 'waited')).toBe('done')
   })
 
-  it('are figures to an operator: how many wait, how many failed, and for how long the oldest has waited', async () => {
+  it('are shown to operators as numbers of pending and failed rows and the age of the oldest', async () => {
     const test = await open({ works: false })
     const { outbox } = test.registry
     expect(await outbox.figures()).toEqual({ pending: 0, failed: 0, oldestDueAt: null, attempts: 0, failures: 0 })
@@ -177,7 +177,7 @@ describeDatabases('the rows of the outbox', (open) => {
     })
   })
 
-  it('are as old to an operator as they are, also while they run or nobody ends them', async () => {
+  it('have the right age in metrics, also while they run or hang', async () => {
     const test = await open()
     const { outbox } = test.registry
     const dueAt = test.clock.now()

@@ -31,19 +31,19 @@ function createProcess() {
 const hurried = { busy: 0.95, calls: 1 }
 
 describe('the throttle of the outbox', () => {
-  it('holds nothing back while nobody calls, however busy the process is', () => {
+  it('delays nothing without requests, however busy the process is', () => {
     const { throttle, pass } = createProcess()
     pass(1000, { busy: 1 })
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('holds nothing back while the loop has time for those who call', () => {
+  it('delays nothing while the event loop has time for requests', () => {
     const { throttle, pass } = createProcess()
     pass(1000, { busy: 0.7, calls: 3 })
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('begins less and less while somebody calls and the loop is busy, and six hundred a second still', () => {
+  it('starts less and less while requests are served and the loop is busy, but at least six hundred per second', () => {
     const { pass } = createProcess()
     const each = [1, 2, 3, 4, 5].map(() => pass(200, { ...hurried, most: 30 }))
     expect(each.toSorted((a, b) => b - a)).toEqual(each)
@@ -52,21 +52,21 @@ describe('the throttle of the outbox', () => {
     expect(last).toBeLessThanOrEqual(610)
   })
 
-  it('goes on at once, whatever began before it held back', () => {
+  it('continues at once, whatever started before it delayed', () => {
     const { pass } = createProcess()
     pass(5000, { most: 256 })
     pass(60, hurried)
     expect(pass(100, hurried)).toBeGreaterThanOrEqual(50)
   })
 
-  it('begins no more at once than some ten milliseconds give, however long nothing was to be begun', () => {
+  it('starts no larger burst than about ten milliseconds allow, after any pause', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(10_000, { ...hurried, wanted: 0 })
     expect(throttle.room).toBe(6)
   })
 
-  it('holds back no longer once nobody calls, and ever less while the loop has time', () => {
+  it('stops delaying without requests, and delays less while the loop has time', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     const each = [1, 2, 3, 4].map(() => pass(200, { busy: 0.5, calls: 1 }))
@@ -76,7 +76,7 @@ describe('the throttle of the outbox', () => {
     expect(throttle.room).toBe(Infinity)
   })
 
-  it('goes on holding back through a silence so short that the loop may just have had no turn for calls', () => {
+  it('keeps delaying through a pause so short that the loop may only have had no turn for requests', () => {
     const { throttle, pass } = createProcess()
     pass(1000, hurried)
     pass(150, { busy: 1 })
@@ -86,7 +86,7 @@ describe('the throttle of the outbox', () => {
     expect(throttle.isLimiting).toBe(false)
   })
 
-  it('never stalls: after whatever has happened, something may begin within a few milliseconds', () => {
+  it('never stalls: after any history, work may start within a few milliseconds', () => {
     const step = fc.record({
       ms: fc.integer({ min: 1, max: 2000 }),
       turnMs: fc.integer({ min: 1, max: 80 }),

@@ -67,7 +67,7 @@ describeDatabases('the worker of the outbox', (open) => {
     }
   })
 
-  it('sees what another process wrote, for now and for later', async () => {
+  it('finds due and later rows of another process', async () => {
     const works = await open()
     const writes = await open({ at: works.location, clock: works.clock, works: false })
     const begun: number[] = []
@@ -146,7 +146,7 @@ describeDatabases('the worker of the outbox', (open) => {
     })
   })
 
-  it('asks the database once a second and writes nothing while there is nothing to do', async () => {
+  it('queries the database once a second and writes nothing while idle', async () => {
     const test = await open()
     const { database } = test.registry
     await enqueue(test, { topic: 'of-nobody-here', payload: {} })
@@ -161,7 +161,7 @@ describeDatabases('the worker of the outbox', (open) => {
     expect(commits).toBe(0)
   })
 
-  it('goes through no lanes while nothing is due, however often it is woken', async () => {
+  it('checks no queues while nothing is due, however often it is woken', async () => {
     const test = await open()
     test.registry.outbox.handle('later', { retryDelaysMs: [], async handle() {} })
     await letLook()
@@ -177,7 +177,7 @@ describeDatabases('the worker of the outbox', (open) => {
     await expect.poll(async () => (await test.registry.outbox.list('lane-4', 1))[0]!.state).toBe('done')
   })
 
-  it('holds what says that a node is shutting down against the work, where it is not this node that does', async () => {
+  it("counts an error about another node's shutdown as a failure of the job", async () => {
     const test = await open()
     let begun = 0
     test.registry.outbox.handle('elsewhere', {

@@ -31,7 +31,7 @@ describeDatabases('the outbox', (open) => {
       test = await open()
     })
 
-    it('runs a row once its transaction has committed, with what it holds', async () => {
+    it('runs a row with its payload once its transaction has committed', async () => {
       const seen: unknown[] = []
       test.registry.outbox.handle('plain', {
         retryDelaysMs: [],
@@ -57,7 +57,7 @@ describeDatabases('the outbox', (open) => {
       expect({ rows: await rowsOf(test, 'undone'), seen }).toEqual({ rows: [], seen: [] })
     })
 
-    it('takes hundreds of jobs in one call, all or none of them, and keeps nobody else from the event loop', async () => {
+    it('accepts hundreds of jobs in one call, all or none, without blocking the event loop', async () => {
       const { outbox, database } = test.registry
       const jobs = Array.from({ length: 600 }, (_, n) => ({ topic: 'many', lane: `lane-${n % 7}`, payload: { n } }))
       const write = database.writer.write(async (trx) => {
@@ -90,7 +90,7 @@ describeDatabases('the outbox', (open) => {
       await expect.poll(() => seen).toEqual(['ran'])
     })
 
-    it('tries again after each delay, then gives up, and keeps the reason', async () => {
+    it('retries after each delay, then gives up and stores the reason', async () => {
       const attempts: number[] = []
       test.registry.outbox.handle('failing', {
         retryDelaysMs: [minuteMs, 5 * minuteMs],
@@ -128,7 +128,7 @@ describeDatabases('the outbox', (open) => {
       expect(await test.registry.outbox.figures()).toMatchObject({ failed: 1 })
     })
 
-    it('holds a unique key once while it waits, and again once it is done', async () => {
+    it('accepts a unique key once while it is pending, and again once it is complete', async () => {
       const job = { topic: 'unique', payload: {}, uniqueKey: 'only-one' }
       await enqueue(test, job)
       await enqueue(test, job)
@@ -142,14 +142,14 @@ describeDatabases('the outbox', (open) => {
       expect(seen).toEqual(['ran', 'ran'])
     })
 
-    it('leaves rows alone that nobody here knows how to do', async () => {
+    it('ignores rows without a handler in this process', async () => {
       await enqueue(test, { topic: 'of-another-program', payload: {} })
       await enqueue(test, { topic: 'plain', payload: {} })
       await expect.poll(async () => (await stateOf(test, 'plain')).every((state) => state === 'done')).toBe(true)
       expect(await rowsOf(test, 'of-another-program')).toMatchObject([{ state: 'pending', attempts: 0 }])
     })
 
-    it('enqueues what comes round again in the transaction that ends a row', async () => {
+    it('enqueues the next run of a recurring job in the transaction that completes it', async () => {
       const seen: number[] = []
       const { outbox } = test.registry
       const round = () => ({ topic: 'round', payload: {}, uniqueKey: 'round', dueAt: test.clock.now() + minuteMs })
@@ -170,7 +170,7 @@ describeDatabases('the outbox', (open) => {
       expect(seen).toHaveLength(2)
     })
 
-    it('tells when the attempt began also where the clock leaps meanwhile', async () => {
+    it('reports when the attempt started even if the clock jumps meanwhile', async () => {
       const began = test.clock.now()
       const told: number[] = []
       test.registry.outbox.handle('leapt', {
@@ -204,7 +204,7 @@ describeDatabases('the outbox', (open) => {
     expect((await rowsOf(first, 'shared')).map(({ attempts }) => attempts)).toEqual(numbers.map(() => 1))
   })
 
-  it('stops cleanly: what runs ends and is recorded, and nothing new begins', async () => {
+  it('stops cleanly: running jobs complete and are recorded, and none starts', async () => {
     const test = await open()
     const gate = createGate()
     const seen: string[] = []
@@ -228,7 +228,7 @@ describeDatabases('the outbox', (open) => {
     expect(rows.map(({ lease }) => lease)).toEqual([null, null])
   })
 
-  it('stopped while it claims rows still ends them before it is stopped', async () => {
+  it('stopped while it claims rows completes them first', async () => {
     const test = await open()
     let running = 0
     test.registry.outbox.handle('claimed', {
@@ -249,7 +249,7 @@ describeDatabases('the outbox', (open) => {
     expect(await rowsOf(test, 'claimed')).toEqual([row])
   })
 
-  it('of a registry that does not work takes nothing', async () => {
+  it('of a registry without a worker takes no rows', async () => {
     const test = await open({ works: false })
     const seen: unknown[] = []
     test.registry.outbox.handle('idle', { retryDelaysMs: [], handle: async () => void seen.push('ran') })

@@ -70,7 +70,7 @@ describe('an address that is not public', () => {
     expect(await codeOf(outgoing.get(`https://${host}/x`, { bytesMax: 1 }))).toBe('invalid_request')
   })
 
-  it.each(special)('is refused where a name leads to it: %s', async (host) => {
+  it.each(special)('is refused if a name resolves to it: %s', async (host) => {
     const address = host.replace(/[[\]]/g, '')
     const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8', address) })
     const refusal = await refusalOf(outgoing.requirePublic('https://example.com/', 'target'))
@@ -86,7 +86,7 @@ describe('an address that is not public', () => {
       ['[::ffff:7f00:0001]', '[::FFFF:127.0.0.1]', '[0:0:0:0:0:ffff:127.0.0.1]', '127.0.0.1..', '0x7f.0x1.'],
       ['[fe80::1%25eth0]', '[::1%25lo]', '[fe80::1%eth0]'],
     ].flat(),
-  )('is refused however it is written: %s', async (host) => {
+  )('is refused in any notation: %s', async (host) => {
     const outgoing = createOutgoing({ resolver: nowhere })
     expect(await codeOf(outgoing.requirePublic(`http://${host}/`, 'target'))).toBe('invalid_request')
   })
@@ -96,7 +96,7 @@ describe('an address that is not public', () => {
       ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'printer.local', 'metadata.google.internal', 'internal'],
       ['localhost.localdomain', 'nas.home.arpa', 'printer.local.', 'lo%63alhost', 'localhost..', 'a.b.localhost.'],
     ].flat(),
-  )('is refused for its name, whatever that leads to: %s', async (host) => {
+  )('is refused for its name, whatever it resolves to: %s', async (host) => {
     for (const resolver of [nowhere, leadingTo('8.8.8.8'), leadingTo('127.0.0.1')]) {
       const outgoing = createOutgoing({ resolver })
       expect(await codeOf(outgoing.requirePublic(`http://${host}/`, 'target'))).toBe('invalid_request')
@@ -113,14 +113,14 @@ describe('an address that is not public', () => {
     },
   )
 
-  it('is refused where a name leads to it with the name of an interface', async () => {
+  it('is refused if a name resolves to it with a zone', async () => {
     for (const address of ['fe80::1%eth0', '::1%lo']) {
       const outgoing = createOutgoing({ resolver: leadingTo(address) })
       expect(await codeOf(outgoing.requirePublic('https://example.com/', 'target'))).toBe('invalid_request')
     }
   })
 
-  it('is told by its number, however that is written, and by nothing else', async () => {
+  it('is recognised by its numeric value in any notation', async () => {
     const number = fc.nat({ max: 2 ** 32 - 1 })
     const inside = fc.constantFrom('10.0.0.0', '127.0.0.0', '172.16.0.0', '192.168.0.0', '169.254.0.0', '100.64.0.0')
     const local = fc.tuple(inside, fc.nat({ max: 2 ** 16 - 1 })).map(([start, n]) => toNumber(start) + n)
@@ -147,7 +147,7 @@ describe('an address that is not public', () => {
       ['unix:/run/x.sock', 'ws://example.com/', '//example.com/', 'http://exa mple.com/', 'http://[::1'],
       ['blob:https://a.b/'],
     ].flat(),
-  )('is none that may be asked: %s', async (address) => {
+  )('may not be requested: %s', async (address) => {
     const outgoing = createOutgoing({ resolver: leadingTo('8.8.8.8') })
     const refusal = await refusalOf(outgoing.requirePublic(address, 'target'))
     expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'target' }] })
@@ -155,7 +155,7 @@ describe('an address that is not public', () => {
   })
 })
 
-describe('an address that may be reached', () => {
+describe('an allowed address', () => {
   it.each([
     'https://8.8.8.8/',
     'http://[2606:4700::1111]:8080/x',
@@ -164,7 +164,7 @@ describe('an address that may be reached', () => {
     'https://example.com:8443/',
     'http://example.com:65535/',
     'https://example.com:080/',
-  ])('passes: %s', async (address) => {
+  ])('is accepted: %s', async (address) => {
     const outgoing = createOutgoing({ resolver: nowhere })
     expect((await outgoing.requirePublic(address, 'target')).href).toBe(new URL(address).href)
   })
@@ -179,7 +179,7 @@ describe('an address that may be reached', () => {
     [['fd00:1::/32', '10.0.0.0/8'], 'http://[fd00:1::5]/', true],
     [['fd00:1::/32'], 'http://[fd00:2::5]/', false],
     [['0.0.0.0/0'], 'http://[::1]/', false],
-  ])('is of a network that the operator lists: %j and %s', async (allowNetworks, address, passes) => {
+  ])('is in a network that the operator lists: %j and %s', async (allowNetworks, address, passes) => {
     const outgoing = createOutgoing({ allowNetworks, resolver: nowhere })
     const hasPassed = await outgoing.requirePublic(address, 'target').then(
       () => true,
@@ -188,7 +188,7 @@ describe('an address that may be reached', () => {
     expect(hasPassed).toBe(passes)
   })
 
-  it('has a local name only where every address of it is listed', async () => {
+  it('has a local name only if every address of it is listed', async () => {
     await checkLocal('127.0.0.1')
     expect(await codeOf(checkLocal('127.0.0.2'))).toBe('invalid_request')
     expect(await codeOf(checkLocal('8.8.8.8'))).toBe('invalid_request')
@@ -204,13 +204,13 @@ describe('an address that may be reached', () => {
     '0x0a.0.0.0/8',
     '::/129',
     '::/-1',
-  ])('is not listed by what is no network: %j', (network) => {
+  ])('is not listed by an invalid network: %j', (network) => {
     expect(() => createOutgoing({ allowNetworks: [network] })).toThrow('is not a network')
   })
 })
 
-describe('the resolver of the machine', () => {
-  it('knows what the hosts file of the machine says, also of many at once', async () => {
+describe("the system's resolver", () => {
+  it('uses the hosts file, also for many concurrent look-ups', async () => {
     const resolver = createSystemResolver()
     const answers = await Promise.all(Array.from({ length: 10 }, () => resolver.lookup('localhost')))
     for (const addresses of answers) {

@@ -28,7 +28,7 @@ function make(notBeforeDate: Date, notAfterDate: Date) {
   })
 }
 
-describe('a post to the outside', () => {
+describe('an outgoing POST', () => {
   let outside: Outside
   const closing: (() => Promise<unknown>)[] = []
   /** Where names lead that the outside does not know. */
@@ -70,7 +70,7 @@ describe('a post to the outside', () => {
     return sockets
   }
 
-  it('sends what it is given, and answers the status, whatever that is', async () => {
+  it('sends its input, and returns any status', async () => {
     const outgoing = open()
     let seen: unknown
     for (const status of [200, 204, 299, 301, 304, 404, 500, 599]) {
@@ -85,8 +85,8 @@ describe('a post to the outside', () => {
     expect(outside.requests).not.toContain('POST example.com/elsewhere')
   })
 
-  describe('over a connection that is kept', () => {
-    it('asks no name server again while the connection stands, and connects once', async () => {
+  describe('over a kept-alive connection', () => {
+    it('makes no further DNS query or connection while it is open', async () => {
       const ways = new Set<number | undefined>()
       answer((response, { socket }) => {
         ways.add(socket.remotePort)
@@ -98,7 +98,7 @@ describe('a post to the outside', () => {
       expect({ asked: namesAsked() - before, connections: ways.size }).toEqual({ asked: 1, connections: 1 })
     })
 
-    it('asks and checks anew for each connection, and reaches nothing that was not checked', async () => {
+    it('resolves and checks each new connection, and connects only to checked addresses', async () => {
       const inner = await openPlain((_, response) => response.end('a secret'))
       closing.push(inner.close)
       answer((response) => response.writeHead(200, { connection: 'close' }).end())
@@ -116,7 +116,7 @@ describe('a post to the outside', () => {
       expect({ lookups, inner: inner.requests }).toEqual({ lookups: 2, inner: [] })
     })
 
-    it('sends once more over a new one where the other side closes it at that moment', async () => {
+    it('is sent again over a new one if the other side closes it at that moment', async () => {
       const used = new Set<unknown>()
       let requests = 0
       answer((response, { socket }) => {
@@ -131,7 +131,7 @@ describe('a post to the outside', () => {
       expect({ requests, connections: used.size }).toEqual({ requests: 3, connections: 2 })
     })
 
-    it('sends once alone where a new one is closed', async () => {
+    it('is sent only once if a new one is closed', async () => {
       let requests = 0
       answer((_response, { socket }) => {
         requests += 1
@@ -141,7 +141,7 @@ describe('a post to the outside', () => {
       expect(requests).toBe(1)
     })
 
-    it('is not kept once it was idle for as long as the other side says', async () => {
+    it('closes it after the idle time that the other side announces', async () => {
       const ways: Socket[] = []
       answer((response, { socket }) => {
         ways.push(socket)
@@ -155,8 +155,8 @@ describe('a post to the outside', () => {
     })
   })
 
-  describe('reads little of an answer, and closes the connection', () => {
-    it('of one that does not end', async () => {
+  describe('reads little of a response, and closes the connection', () => {
+    it('if it does not end', async () => {
       let bytes = 0
       const over = Promise.withResolvers<void>()
       answer((response) => {
@@ -172,7 +172,7 @@ describe('a post to the outside', () => {
       expect(bytes).toBeLessThan(100 * 1024 * 1024)
     })
 
-    it('of one that is long, also where it ends', async () => {
+    it('if it is long, even if it ends', async () => {
       const ways = new Set<Socket>()
       const outgoing = open()
       for (let i = 0; i < 5; i++) {
@@ -187,7 +187,7 @@ describe('a post to the outside', () => {
       expect(ways.size).toBe(5)
     })
 
-    it('of one that drips, or says no more', async () => {
+    it('if it is slow or stops', async () => {
       for (const isDripping of [true, false]) {
         const over = Promise.withResolvers<void>()
         answer((response) => {
@@ -203,12 +203,12 @@ describe('a post to the outside', () => {
       }
     })
 
-    it('of one that came before the text was read', async () => {
+    it('if it arrived before the request body was read', async () => {
       answer((response) => response.writeHead(200, { connection: 'close' }).end())
       expect(await open().post(url, { ...sent, body: 'x'.repeat(64 * 1024) })).toBe(200)
     })
 
-    it('of one that was announced, once it is there', async () => {
+    it('if it has a length, once it is complete', async () => {
       answer((response) => {
         response.writeProcessing()
         response.writeEarlyHints({ link: '</a>; rel=preload' })
@@ -218,28 +218,25 @@ describe('a post to the outside', () => {
     })
   })
 
-  describe('is given up in time, and leaves nothing open', () => {
-    it.each(['says nothing', 'drips headers', 'says again and again that it works'])(
-      'where a host %s',
-      async (what) => {
-        const over = Promise.withResolvers<void>()
-        answer((response, { socket }) => {
-          const timer = setInterval(() => {
-            if (what === 'drips headers') socket.write('x-a: b\r\n')
-            if (what.startsWith('says again')) response.writeProcessing()
-          }, 300)
-          socket.on('close', () => {
-            clearInterval(timer)
-            over.resolve()
-          })
-          if (what === 'drips headers') socket.write('HTTP/1.1 200 OK\r\n')
+  describe('times out and leaves nothing open', () => {
+    it.each(['says nothing', 'drips headers', 'says again and again that it works'])('if a host %s', async (what) => {
+      const over = Promise.withResolvers<void>()
+      answer((response, { socket }) => {
+        const timer = setInterval(() => {
+          if (what === 'drips headers') socket.write('x-a: b\r\n')
+          if (what.startsWith('says again')) response.writeProcessing()
+        }, 300)
+        socket.on('close', () => {
+          clearInterval(timer)
+          over.resolve()
         })
-        expect(await codeOf(open().post(url, soon))).toBe('upstream_timeout')
-        await over.promise
-      },
-    )
+        if (what === 'drips headers') socket.write('HTTP/1.1 200 OK\r\n')
+      })
+      expect(await codeOf(open().post(url, soon))).toBe('upstream_timeout')
+      await over.promise
+    })
 
-    it('where it takes the connection and does not go on to TLS', async () => {
+    it('if it accepts the connection without a TLS handshake', async () => {
       const sockets = await serve(
         'silent.example.com',
         createServer((socket) => socket.resume()),
@@ -248,7 +245,7 @@ describe('a post to the outside', () => {
       await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true])
     })
 
-    it('where no name server answers, and connects to nothing that is answered later', async () => {
+    it('if no name server responds, without connecting to a late answer', async () => {
       const asked = Promise.withResolvers<{ address: string }[]>()
       const sockets = await serve(
         'late.example.com',
@@ -263,7 +260,7 @@ describe('a post to the outside', () => {
       expect(sockets).toEqual([])
     })
 
-    it('where the registry closes', async () => {
+    it('if the registry closes', async () => {
       const hung = Promise.withResolvers<Socket>()
       answer((_response, { socket }) => hung.resolve(socket))
       const sockets = await serve(
@@ -281,7 +278,7 @@ describe('a post to the outside', () => {
     })
   })
 
-  describe('says why it failed, and nothing of what lies behind', () => {
+  describe('reports why it failed, without internals', () => {
     const host = 'The host of that address'
     const ways: [string, (socket: Socket) => void, string][] = [
       ['is not HTTP', raw('SSH-2.0-secret banner\r\n'), `${host} answers with something that is not HTTP.`],
@@ -313,7 +310,7 @@ describe('a post to the outside', () => {
         `${host} cannot be reached: it closes the connection without an answer.`,
       ],
     ]
-    it.each(ways)('where an answer %s', async (_what, write, message) => {
+    it.each(ways)('if a response %s', async (_what, write, message) => {
       answer((_response, { socket }) => write(socket))
       const refusal = await refusalOf(open().post(url, sent))
       expect(refusal).toMatchObject({
@@ -322,7 +319,7 @@ describe('a post to the outside', () => {
       })
     })
 
-    it('where there is no such host, or nobody listens, or something other than TLS', async () => {
+    it('if the host is unknown, refuses connections or does not speak TLS', async () => {
       const plain = await openPlain((_, response) => response.end())
       ports.set('plain.example.com', plain.port)
       const messageOf = async (name: string) => (await refusalOf(open().post(`https://${name}/`, sent))).message
@@ -337,7 +334,7 @@ describe('a post to the outside', () => {
       )
     })
 
-    it('where the certificate is of nobody that is trusted, of another name, or too old', async () => {
+    it('if the certificate is untrusted, for another name, or expired', async () => {
       const hourMs = 3_600_000
       const old = await make(new Date(Date.now() - 2 * hourMs), new Date(Date.now() - hourMs))
       const coming = await make(new Date(Date.now() + hourMs), new Date(Date.now() + 2 * hourMs))
@@ -372,21 +369,21 @@ describe('a post to the outside', () => {
     'https://example.com:0/hook',
     'ftp://example.com/hook',
     'example.com',
-  ])('goes nowhere but to an https address that is public: %s', async (address) => {
+  ])('goes only to public https URLs: %s', async (address) => {
     const before = outside.requests.length
     const refusal = await refusalOf(open().post(address, sent))
     expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'url' }] })
     expect(outside.requests.length).toBe(before)
   })
 
-  it('goes into a local network only where the operator lists it', async () => {
+  it('goes into a local network only if the operator lists it', async () => {
     answer((response) => response.end())
     expect(await codeOf(open({ allowNetworks: [] }).post(url, sent))).toBe('invalid_request')
     expect(await codeOf(open({ allowNetworks: ['127.0.0.2', '10.0.0.0/8'] }).post(url, sent))).toBe('invalid_request')
     expect(await open({ allowNetworks: ['127.0.0.0/24'] }).post(url, sent)).toBe(200)
   })
 
-  it('goes to many places, and keeps few connections', async () => {
+  it('goes to many hosts with few open connections', async () => {
     const sockets = new Set<Socket>()
     outside.pages.clear()
     const outgoing = open()

@@ -12,7 +12,7 @@ const nowhere: NameResolver = {
   txt: () => Promise.reject(Object.assign(new Error('nothing'), { code: 'ENOTFOUND' })),
 }
 
-describe('a request to the outside', () => {
+describe('an outgoing request', () => {
   let outside: Outside
   const closing: (() => Promise<void>)[] = []
   const open = (options: OutgoingOptions = {}) => {
@@ -40,7 +40,7 @@ describe('a request to the outside', () => {
     for (const close of closing.toReversed()) await close()
   })
 
-  it('answers with the status, the type, the bytes, and where they came from', async () => {
+  it('returns the status, the type, the bytes, and their final URL', async () => {
     const answer = await get('https://example.com/page#c')
     expect({ ...answer, bytes: Buffer.from(answer.bytes).toString() }).toEqual({
       status: 200,
@@ -51,7 +51,7 @@ describe('a request to the outside', () => {
     expect(await get('https://example.com/teapot')).toMatchObject({ status: 418, contentType: 'x/y' })
   })
 
-  it('tells nothing of the node, of keys or cookies', async () => {
+  it('sends no data about the node, no keys and no cookies', async () => {
     let seen = {}
     outside.pages.set('example.com/headers', (request, response) => {
       seen = request.headers
@@ -67,7 +67,7 @@ describe('a request to the outside', () => {
     })
   })
 
-  it('resolves a host once, and connects to what was checked', async () => {
+  it('resolves a host once, and connects to the checked address', async () => {
     const inner = await plain((_, response) => response.end('a secret'))
     const outer = await plain((_, response) => response.end('public'), '127.0.0.2')
     let lookups = 0
@@ -122,13 +122,13 @@ describe('a request to the outside', () => {
     expect(outside.requests.slice(before).some((request) => !request.startsWith('GET example.com/away'))).toBe(false)
   })
 
-  it('follows no redirect with a name and a password in it', async () => {
+  it('follows no redirect with credentials in its URL', async () => {
     const location = 'https://user:pass@example.com/page'
     outside.pages.set('example.com/login', (_, response) => response.writeHead(302, { location }).end())
     expect(await codeOf(get('https://example.com/login'))).toBe('invalid_request')
   })
 
-  it('refuses a body that says it is too large before it reads it', async () => {
+  it('refuses a body with a too large declared length before it reads it', async () => {
     let isRead = false
     outside.pages.set('example.com/huge', (_, response) => {
       response.writeHead(200, { 'content-length': 1e12 }).flushHeaders()
@@ -155,13 +155,13 @@ describe('a request to the outside', () => {
     expect(sent).toBeLessThan(100 * 1024 * 1024)
   })
 
-  it('takes a body of exactly the size allowed', async () => {
+  it('accepts a body of exactly the allowed size', async () => {
     outside.pages.set('example.com/exact', 'x'.repeat(1000)).set('example.com/above', 'x'.repeat(1001))
     expect((await get('https://example.com/exact')).bytes.length).toBe(1000)
     expect(await codeOf(get('https://example.com/above'))).toBe('upstream_failed')
   })
 
-  it('unfolds no compressed body', async () => {
+  it('decompresses no body', async () => {
     const body = gzipSync(Buffer.alloc(1024 * 1024))
     outside.pages.set('example.com/bomb', (_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
@@ -169,7 +169,7 @@ describe('a request to the outside', () => {
     expect(await codeOf(get('https://example.com/bomb', 10_000))).toBe('upstream_failed')
   })
 
-  it.each(['before the headers', 'in the body'])('gives up in time on an answer that trickles %s', async (where) => {
+  it.each(['before the headers', 'in the body'])('times out on a response that trickles %s', async (where) => {
     outside.pages.set('example.com/slow', (_, response) => {
       if (where === 'in the body') response.writeHead(200)
       const timer = setInterval(() => (where === 'in the body' ? response.write('x') : response.writeProcessing()), 20)
@@ -179,20 +179,20 @@ describe('a request to the outside', () => {
     expect(await codeOf(call)).toBe('upstream_timeout')
   })
 
-  it('gives up in time on a name server that says nothing', async () => {
+  it('times out on a silent name server', async () => {
     const silent = { lookup: () => new Promise<never>(() => {}), txt: () => new Promise<never>(() => {}) }
     const call = open({ resolver: silent }).get('https://example.com/', { bytesMax: 1000, timeoutMs: 50 })
     expect(await codeOf(call)).toBe('upstream_timeout')
   })
 
-  it('believes the certificates of the system, and those it is told to', async () => {
+  it('trusts the certificates of the system and configured ones', async () => {
     const stranger = await refusalOf(open({ ca: [] }).get('https://example.com/page', { bytesMax: 1000 }))
     expect(stranger.code).toBe('upstream_failed')
     expect(stranger.message).toContain('certificate')
     expect(await get('https://example.com/page')).toMatchObject({ status: 200 })
   })
 
-  it('believes what this process was told to believe besides, also where it is told of more', async () => {
+  it('trusts the process-wide extra certificates in addition to configured ones', async () => {
     const own = getCACertificates('default')
     setDefaultCACertificates([...own, outside.ca])
     try {
@@ -209,7 +209,7 @@ describe('a request to the outside', () => {
     expect(refusal).toMatchObject({ code: 'upstream_failed', message: expect.stringContaining('certificate') })
   })
 
-  it('says that a host is unknown, hangs up or is not there, and no more', async () => {
+  it('reports only that a host is unknown, hangs up or is unreachable', async () => {
     const closed = 'The host of that address cannot be reached: it closes the connection without an answer.'
     expect((await refusalOf(get('https://missing.example.org/'))).message).toContain('not known to the name servers')
     outside.unreachable = true
@@ -221,7 +221,7 @@ describe('a request to the outside', () => {
     expect(await codeOf(get(`http://127.0.0.1:${server.port}/`))).toBe('upstream_failed')
   })
 
-  it('takes what is no HTTP, or has endless headers, for a failure', async () => {
+  it('fails for responses that are not HTTP or have endless headers', async () => {
     const server = await plain((request) => void request.socket.end('SSH-2.0-secret banner\r\n'))
     const refusal = await refusalOf(get(`http://127.0.0.1:${server.port}/`))
     expect(refusal.code).toBe('upstream_failed')
@@ -232,7 +232,7 @@ describe('a request to the outside', () => {
     expect(await codeOf(get('https://example.com/headed'))).toBe('upstream_failed')
   })
 
-  it('reads TXT records whole, and none of a name that is not there', async () => {
+  it('reads complete TXT records, and none of an unknown name', async () => {
     outside.txt.set('example.com', [['one ', 'record'], ['another']])
     expect((await open().readTxt('example.com')).toSorted()).toEqual(['another', 'one record'])
     expect(await open().readTxt('missing.example.org')).toEqual([])

@@ -17,7 +17,7 @@ describeApi('ownership', (open, { transport }) => {
   const publish = (name: string, user = alice) => user.api.publishSkill({ skillMd: skillMd(name) })
 
   describe('a fork', () => {
-    it('has the latest content and number under its own name, and says where it comes from', async () => {
+    it('has the latest content and number under its own name, and shows its source', async () => {
       const files = [{ path: 'a.txt', content: 'A' }]
       await alice.api.publishSkill({ skillMd: skillMd('origin'), files, version: '2.3.4', category: 'Cat' })
       expect(await test.statusOf(bob, 'forkSkill', { name: 'origin', newName: 'branch' })).toBe(201)
@@ -43,7 +43,7 @@ describeApi('ownership', (open, { transport }) => {
       expect((await test.api().getSkill({ name: 'alice/origin' })).forks).toBe(1)
     })
 
-    it('keeps the name where none is given, and takes no name twice', async () => {
+    it('keeps the name by default, and takes no name twice', async () => {
       await publish('same')
       expect((await bob.api.forkSkill({ name: 'same' })).fullName).toBe('bob/same')
       expect(await codeOf(bob.api.forkSkill({ name: 'same', newName: 'same' }))).toBe('name_taken')
@@ -54,7 +54,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(bob.api.forkSkill({ name: 'alice/same' }))).toBe('name_taken')
     })
 
-    it('is of what is not yanked, and not for guests', async () => {
+    it('is of a version that is not yanked, and not for guests', async () => {
       await publish('yanked-source')
       await alice.api.publishSkill({ skillMd: skillMd('yanked-source', { body: 'Bad.' }) })
       await alice.api.yankVersion({ name: 'yanked-source', version: '1.0.1' })
@@ -71,7 +71,7 @@ describeApi('ownership', (open, { transport }) => {
   })
 
   describe('a star', () => {
-    it('counts once a user, and is taken back once', async () => {
+    it('counts once per user, and is removed once', async () => {
       await publish('starry')
       expect(await bob.api.starSkill({ name: 'starry' })).toEqual({ starred: true, stars: 1 })
       expect(await bob.api.starSkill({ name: 'starry' })).toEqual({ starred: true, stars: 1 })
@@ -83,7 +83,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(test.api().starSkill({ name: 'starry' }))).toBe('unauthorized')
     })
 
-    it('given by many at the same moment is counted for each', async () => {
+    it('is counted for each of many concurrent users', async () => {
       await publish('starry-night')
       const users = [alice, bob, carol]
       await Promise.all([...users, ...users].map(({ api }) => api.starSkill({ name: 'starry-night' })))
@@ -107,7 +107,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(bob.api.acceptTransfer({ name: 'alice/offered' }))).toBe('not_found')
     })
 
-    it('takes the skill along whole, and the old full name leads to it', async () => {
+    it('moves the whole skill, and the old full name redirects to it', async () => {
       const { skill: before } = await publish('moved')
       await carol.api.starSkill({ name: 'moved' })
       await offer('moved')
@@ -130,7 +130,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(alice.api.publishSkill({ name: 'moved', category: 'Hers' }))).toBe('forbidden')
     })
 
-    it.runIf(transport === 'HTTP')('redirects the old address, with what is asked for', async () => {
+    it.runIf(transport === 'HTTP')('redirects the old URL, with its path and query', async () => {
       await publish('redirected')
       await offer('redirected')
       await bob.api.acceptTransfer({ name: 'redirected' })
@@ -140,7 +140,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(response.headers.get('location')).toBe('/api/v1/skills/bob%2Fredirected/skill.md?version=1.0.0')
     })
 
-    it('is told in the feed: the old name withdrawn, the new one with its history', async () => {
+    it('is in the feed: the old name is withdrawn, the new one has its history', async () => {
       await publish('told')
       await offer('told')
       const { head } = await test.api().getFeed()
@@ -153,7 +153,7 @@ describeApi('ownership', (open, { transport }) => {
       for (const { data } of entries.slice(1)) expect(data.holder).toBe(true)
     })
 
-    it('may be taken back by the owner and declined by the other', async () => {
+    it('can be withdrawn by the owner and declined by the recipient', async () => {
       await publish('declined')
       for (const user of [alice, bob]) {
         await offer('declined')
@@ -168,7 +168,7 @@ describeApi('ownership', (open, { transport }) => {
       )
     })
 
-    it('goes back the way it came, and round again', async () => {
+    it('can be reversed, and repeated', async () => {
       await publish('round')
       for (const [from, to] of [
         [alice, bob],
@@ -183,7 +183,7 @@ describeApi('ownership', (open, { transport }) => {
       }
     })
 
-    it('is refused where the new owner has the name, or is nobody, or is the owner', async () => {
+    it('is refused if the new owner has the name, is unclaimed, or is the owner', async () => {
       await publish('clash')
       await publish('clash', bob)
       await offer('clash')
@@ -193,7 +193,7 @@ describeApi('ownership', (open, { transport }) => {
       expect(await codeOf(bob.api.transferSkill({ name: 'alice/clash', newOwner: 'bob' }))).toBe('forbidden')
     })
 
-    it('of a private skill is seen by the one it is offered to, and by nobody else', async () => {
+    it('of a private skill is visible only to its recipient', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('quiet'), visibility: 'private' })
       await offer('quiet')
       expect(await codeOf(bob.api.getSkill({ name: 'alice/quiet' }))).toBe('not_found')

@@ -17,7 +17,7 @@ describeApi('packs', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('two', { body: 'Newer.' }) })
   })
 
-  it('are made with 201, under a slug of their name, with their skills in the given order', async () => {
+  it('are created with 201, with a slug from their name and their skills in the given order', async () => {
     const input = {
       name: 'My First Pack!',
       description: 'Chosen.',
@@ -52,7 +52,7 @@ describeApi('packs', (open) => {
     expect(pack.budget).toEqual({ listingCharacters, fits: true })
   })
 
-  it('may be empty, and say when their skills do not fit a listing', async () => {
+  it('may be empty, and warn if their skills do not fit a listing', async () => {
     const empty = await bob.api.createPack({ name: 'Empty', description: '', skills: [] })
     expect(empty).toMatchObject({ skills: [], skillCount: 0, budget: { listingCharacters: 0, fits: true } })
     for (const name of ['wide-a', 'wide-b']) {
@@ -62,7 +62,7 @@ describeApi('packs', (open) => {
     expect(wide.budget).toEqual({ listingCharacters: 8012, fits: false })
   })
 
-  it('refuse skills that their curator may not know, each by name, and make nothing', async () => {
+  it('refuse skills that their curator may not see, each by name', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('kept'), visibility: 'private' })
     const skills = [
       'one',
@@ -79,7 +79,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'refused' }))).toBe('not_found')
   })
 
-  it('refuse a slug that is taken, also by a pack that is gone, and a name that gives none', async () => {
+  it('refuse a taken slug, also of a deleted pack, and a name without a slug', async () => {
     await bob.api.createPack({ name: 'Taken', description: '', skills: [] })
     expect(await codeOf(alice.api.createPack({ name: 'taken', description: '', skills: [] }))).toBe('name_taken')
     await bob.api.deletePack({ slug: 'taken' })
@@ -90,7 +90,7 @@ describeApi('packs', (open) => {
     ).toEqual(['slug'])
   })
 
-  it('are changed by their curator alone', async () => {
+  it('are changed only by their curator', async () => {
     await bob.api.createPack({ name: 'Changing', description: 'Before.', skills: ['one'] })
     expect(await codeOf(test.api().updatePack({ slug: 'changing', name: 'x' }))).toBe('unauthorized')
     expect(await codeOf(alice.api.updatePack({ slug: 'changing', name: 'x' }))).toBe('forbidden')
@@ -111,7 +111,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(bob.api.getPack({ slug: 'changing' }))).toBe('not_found')
   })
 
-  it('are listed newest first, a page at a time, by the words of a search', async () => {
+  it('are listed newest first, in pages, by search words', async () => {
     for (const name of ['Garden one', 'Garden two', 'Garden three']) {
       test.clock.advance(1000)
       await bob.api.createPack({ name, description: 'For 100% of _gardeners_.', skills: [] })
@@ -126,7 +126,7 @@ describeApi('packs', (open) => {
     expect(await fieldsOf(test.api().listPacks({ limit: 101 }))).toEqual(['limit'])
   })
 
-  it('that are private or internal are seen by those they are for', async () => {
+  it('that are private or internal are visible only to their readers', async () => {
     await bob.api.createPack({ name: 'Mine only', description: '', skills: ['one'], visibility: 'private' })
     await bob.api.createPack({ name: 'Ours only', description: '', skills: ['one'], visibility: 'internal' })
     const seen = async (user?: TestUser) =>
@@ -139,7 +139,7 @@ describeApi('packs', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'ours-only' }))).toBe('not_found')
   })
 
-  it('that are private take their slug from nobody else, who cannot find out that they exist', async () => {
+  it('that are private leave their slug free for others, who cannot detect them', async () => {
     expect(await make(alice, 'private')).toMatchObject({ slug: 'covert' })
     expect(await codeOf(make(alice, 'private'))).toBe('name_taken')
     expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
@@ -159,7 +159,7 @@ describeApi('packs', (open) => {
     expect((await bob.api.getPack({ slug: 'later' })).visibility).toBe('internal')
   })
 
-  it('are made by signed-in callers', async () => {
+  it('are created by signed-in callers', async () => {
     expect(await codeOf(test.api().createPack({ name: 'Guest', description: '', skills: [] }))).toBe('unauthorized')
   })
 
@@ -178,7 +178,7 @@ describeApi('packs', (open) => {
   const since = async () => (await test.api().getFeed()).head
 
   describe('in the feed', () => {
-    it('are one entry a change, with their public skills alone', async () => {
+    it('have one entry per change, with only their public skills', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('unlisted'), visibility: 'private' })
       const head = await since()
       await alice.api.createPack({ name: 'Fed', description: 'D.', skills: ['one', 'alice/unlisted'] })
@@ -203,7 +203,7 @@ describeApi('packs', (open) => {
       expect(JSON.stringify(entries)).not.toContain('unlisted')
     })
 
-    it('appear when they turn public and are withdrawn when they turn private', async () => {
+    it('appear when they become public and are withdrawn when they become private', async () => {
       const head = await since()
       await alice.api.createPack({ name: 'Turning', description: '', skills: [], visibility: 'private' })
       await alice.api.updatePack({ slug: 'turning', name: 'Turning still' })

@@ -202,24 +202,24 @@ describeDatabases('a node whose storage was altered', (open) => {
     }
   }
 
-  it('is believed as long as it is not', async () => {
+  it('verifies as long as it is not', async () => {
     expect(await verifyAnew('tea')).toEqual([])
     expect(await verifyAnew('early')).toEqual([])
   })
 
-  it.each(alterations)('is found out by %s', async (_what, skill, alteration, said) => {
+  it.each(alterations)('is detected by %s', async (_what, skill, alteration, said) => {
     const problems = await whileAltered(alteration, () => verifyAnew(skill))
     expect(problems).toEqual(said.map((pattern) => expect.stringMatching(pattern)))
     expect(await verifyAnew(skill), 'once it is as it was').toEqual([])
   })
 
-  it('refuses to make a record where the log lost the entry', async () => {
+  it('refuses to create a record if the log lost the entry', async () => {
     const alteration = { ...entryOfTea, to: () => ({ subject: 'alice/coffee@7.0.0' }) }
     const problems = whileAltered(alteration, () => verifyAnew('tea'))
     await expect(problems).rejects.toThrow("The entry of alice/tea@7.0.0 is missing from this node's log.")
   })
 
-  it('is found out, though it was rewritten as a whole and with its key, by who kept an old checkpoint', async () => {
+  it('is detected with an old checkpoint, even if it was rewritten completely and with its key', async () => {
     const { treeSize: olderSize, rootHash: olderRootHash } = await readCheckpoint(test)
     const signingKeys = await test.registry.database.read.selectFrom('signing_keys').selectAll().execute()
     const rewritten = await open({ origin: 'node.example' })

@@ -32,7 +32,7 @@ describeApi('provenance', (open, { transport }) => {
     (await read(name, api)).forkChain.map(({ fullName, version }) => `${fullName}@${version}`)
 
   describe('of a public version', () => {
-    it('says who published it and when, and proves that the log holds it', async () => {
+    it('shows who published it and when, and proves that the log contains it', async () => {
       const { skill, version } = await publish(alice, 'tea')
       const record = await read('tea')
       const { log, signature, ...said } = record
@@ -54,7 +54,7 @@ describeApi('provenance', (open, { transport }) => {
       expect(await verify(record)).toMatchObject({ ok: true, problems: [], entry: { subject: 'alice/tea@1.0.0' } })
     })
 
-    it('is of the latest unless another is asked for, yanked or not', async () => {
+    it('is of the latest by default, or of another, yanked or not', async () => {
       await publish(alice, 'many')
       test.clock.advance(1000)
       await publish(alice, 'many', 'Two.')
@@ -72,7 +72,7 @@ describeApi('provenance', (open, { transport }) => {
       expect(await codeOf(read('many'))).toBe('not_found')
     })
 
-    it('names who published it, not who owns it, and the methods by which the owner is verified', async () => {
+    it("names its publisher, not the owner, and the owner's verification methods", async () => {
       const carol = await test.makeUser('carol')
       await publish(alice, 'joint')
       await addCollaborator(test, alice, { name: 'joint', username: 'carol', role: 'write' })
@@ -95,7 +95,7 @@ describeApi('provenance', (open, { transport }) => {
       }
     })
 
-    it('verifies where its list of files is too long for an entry of the log', async () => {
+    it('verifies if its file list is too long for a log entry', async () => {
       const files = Array.from({ length: 500 }, (_, i) => ({ path: `${i}-${'x'.repeat(120)}.txt`, content: `${i}` }))
       await publish(alice, 'large', 'One.', { files })
       const record = await read('large')
@@ -111,7 +111,7 @@ describeApi('provenance', (open, { transport }) => {
       ])
     })
 
-    it('goes with the skill to a new owner, under the new name', async () => {
+    it('follows the skill to a new owner, under the new name', async () => {
       const { skill } = await publish(alice, 'moved')
       const before = await read('alice/moved')
       await alice.api.transferSkill({ name: 'moved', newOwner: 'bob' })
@@ -128,29 +128,32 @@ describeApi('provenance', (open, { transport }) => {
     })
   })
 
-  describe('of what is not public', () => {
-    it.each(['private', 'internal'] as const)('is in no log where it is %s, and says so signed', async (visibility) => {
-      const name = `kept-${visibility}`
-      await publish(alice, name, 'One.', { visibility })
-      const record = await read(name, alice.api)
-      expect(record.log).toBeNull()
-      expect(await verify(record)).toMatchObject({ ok: true, entry: null })
-      const logged = await read('tea')
-      for (const swapped of [
-        { ...record, log: logged.log },
-        { ...logged, log: null },
-      ])
-        expect((await verify(swapped)).problems[0]?.part).toBe('signature')
-      expect(JSON.stringify(await test.api().getFeed({ limit: 1000 }))).not.toContain(name)
-      expect(await codeOf(read(`alice/${name}`))).toBe('not_found')
-      const toBob = await read(`alice/${name}`, bob.api).then(
-        ({ log }) => log,
-        (error: RegistryError) => error.code,
-      )
-      expect(toBob).toBe(visibility === 'private' ? 'not_found' : null)
-    })
+  describe('of a version that is not public', () => {
+    it.each(['private', 'internal'] as const)(
+      'is not in the log if it is %s, in a signed record',
+      async (visibility) => {
+        const name = `kept-${visibility}`
+        await publish(alice, name, 'One.', { visibility })
+        const record = await read(name, alice.api)
+        expect(record.log).toBeNull()
+        expect(await verify(record)).toMatchObject({ ok: true, entry: null })
+        const logged = await read('tea')
+        for (const swapped of [
+          { ...record, log: logged.log },
+          { ...logged, log: null },
+        ])
+          expect((await verify(swapped)).problems[0]?.part).toBe('signature')
+        expect(JSON.stringify(await test.api().getFeed({ limit: 1000 }))).not.toContain(name)
+        expect(await codeOf(read(`alice/${name}`))).toBe('not_found')
+        const toBob = await read(`alice/${name}`, bob.api).then(
+          ({ log }) => log,
+          (error: RegistryError) => error.code,
+        )
+        expect(toBob).toBe(visibility === 'private' ? 'not_found' : null)
+      },
+    )
 
-    it('is in the log from the day it is public, also for the second time', async () => {
+    it('is in the log once it is public, also for the second time', async () => {
       await publish(alice, 'late', 'One.', { visibility: 'private' })
       await publish(alice, 'late', 'Two.')
       await alice.api.publishSkill({ name: 'late', visibility: 'public' })
@@ -164,7 +167,7 @@ describeApi('provenance', (open, { transport }) => {
       expect((await verify(second)).ok).toBe(true)
     })
 
-    it('is shown to its owner where an administrator hides it, and to nobody under a takedown', async () => {
+    it('is shown to its owner if hidden, and to no one under a takedown', async () => {
       await publish(alice, 'hidden')
       await test.admin.api.moderateSkill({ name: 'alice/hidden', state: 'hidden', reason: 'A look first.' })
       expect(await codeOf(read('alice/hidden'))).toBe('not_found')
@@ -179,7 +182,7 @@ describeApi('provenance', (open, { transport }) => {
   })
 
   describe('of a fork', () => {
-    it('leads back to where it comes from, the nearest first, each with its digest', async () => {
+    it('lists its sources, nearest first, each with its digest', async () => {
       const { version } = await publish(alice, 'root-skill')
       const carol = await test.makeUser()
       await bob.api.forkSkill({ name: 'alice/root-skill', newName: 'branch' })
@@ -194,7 +197,7 @@ describeApi('provenance', (open, { transport }) => {
       expect((await verify(record)).ok).toBe(true)
     })
 
-    it('has nothing of what the caller may not see', async () => {
+    it('omits sources that the caller may not see', async () => {
       const carol = await test.makeUser()
       await publish(alice, 'seen')
       await bob.api.forkSkill({ name: 'alice/seen', newName: 'unseen' })
@@ -210,7 +213,7 @@ describeApi('provenance', (open, { transport }) => {
       expect((await verify(await read(leaf, bob.api))).ok).toBe(true)
     })
 
-    it('ends where names lead round in a circle', async () => {
+    it('ends if names form a cycle', async () => {
       const dora = await test.makeUser()
       await publish(alice, 'circle')
       await dora.api.forkSkill({ name: 'alice/circle' })
@@ -222,8 +225,8 @@ describeApi('provenance', (open, { transport }) => {
     })
   })
 
-  describe('over a change of the key', () => {
-    it('is signed by both keys while one follows the other, and each old record stays good', async () => {
+  describe('during a key rotation', () => {
+    it('is signed by both keys during the overlap, and old records stay valid', async () => {
       const other = await open({ origin: 'turning.example' })
       const owner = await other.makeUser('owner')
       await publish(owner, 'lasting')
@@ -254,7 +257,7 @@ describeApi('provenance', (open, { transport }) => {
   })
 
   it.runIf(transport === 'HTTP')(
-    'answers other callers from no shared cache, and what is private from none',
+    'is not shared between callers by caches, and private records are not cached',
     async () => {
       await publish(alice, 'cached')
       await publish(alice, 'uncached', 'One.', { visibility: 'private' })

@@ -14,7 +14,7 @@ const entries = (name: string, folder = '') => [
   { path: `${folder}scripts/run.sh`, bytes: Buffer.from('echo run\n') },
 ]
 
-describeApi('what a publish takes', (open, { transport }) => {
+describeApi('the input of a publish', (open, { transport }) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describeApi('what a publish takes', (open, { transport }) => {
       expect(skill).toMatchObject({ name: 'tarred', latestVersion: '4.0.0' })
     })
 
-    it('may hold .git beside SKILL.md, which is left out with a warning, and nowhere else', async () => {
+    it('may contain .git next to SKILL.md, which is dropped with a warning, and nowhere else', async () => {
       const git = { path: 'cloned/.git/config', bytes: Buffer.from('[core]') }
       const publishZip = (...more: (typeof git)[]) => {
         const body = zip([...entries('cloned', 'cloned/'), ...more])
@@ -73,7 +73,7 @@ describeApi('what a publish takes', (open, { transport }) => {
       expect({ created, digest: version.digest }).toEqual({ created: false, digest: json.version.digest })
     })
 
-    it('that is broken, empty or not UTF-8 is refused, and nothing is stored', async () => {
+    it('is refused if it is broken, empty or not UTF-8, and nothing is stored', async () => {
       const bodies = [
         new Uint8Array([1, 2, 3]),
         zip([{ path: 'README.md', bytes: Buffer.from('no skill') }]),
@@ -126,24 +126,24 @@ describeApi('what a publish takes', (open, { transport }) => {
       expect(refusal.errors.map((error) => error.path)).toEqual([path])
     })
 
-    it('that are at fault are named each', async () => {
+    it('are each named if at fault', async () => {
       const refusal = await refusalOf(publishFiles(['../a', '/b', 'c'].map((path) => ({ path, content: '' }))))
       expect(refusal.errors.map(({ path }) => path)).toEqual(['../a', '/b'])
     })
 
-    it('may not make a folder that git takes for a bare repository', async () => {
+    it('may not form a folder that git treats as a bare repository', async () => {
       const bare = ['x/HEAD', 'x/objects/a', 'x/refs/a', 'x/config'].map((path) => ({ path, content: 'x' }))
       expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })
     })
 
-    it('may not meet where case is ignored', async () => {
+    it('may not be equal ignoring case', async () => {
       const twice = publishFiles(['Read.md', 'read.md'].map((path) => ({ path, content: '' })))
       expect(await codeOf(twice)).toBe('invalid_skill')
     })
   })
 
   describe('limits', () => {
-    it('of 512 files count SKILL.md, and over them is one clear refusal', async () => {
+    it('of 512 files include SKILL.md, with one error above them', async () => {
       const files = Array.from({ length: limits.versionFilesMax }, (_, i) => ({ path: `f${i}`, content: '' }))
       const most = await alice.api.publishSkill({ skillMd: skillMd('most-files'), files: files.slice(1) })
       expect(most.version.files).toHaveLength(512)
@@ -154,7 +154,7 @@ describeApi('what a publish takes', (open, { transport }) => {
       }
     })
 
-    it('of a file and of a version are in bytes, and name the offender', async () => {
+    it('of a file and of a version are in bytes, and the error names the file', async () => {
       const large = 'x'.repeat(limits.fileBytesMax + 1)
       expect(await fieldsOf(publishFiles([{ path: 'large.bin', content: large }]))).toEqual(['large.bin'])
       const refusal = await refusalOf(publish({ skillMd: skillMd('large-md', { body: large }) }))
@@ -167,7 +167,7 @@ describeApi('what a publish takes', (open, { transport }) => {
   })
 
   describe('fields', () => {
-    it('that are unknown are refused by name', async () => {
+    it('are refused by name if unknown', async () => {
       expect(await fieldsOf(publish({ skillMd: skillMd('unknown'), colour: 'red', __proto_: 1 }))).toEqual(
         expect.arrayContaining(['colour']),
       )
@@ -190,14 +190,14 @@ describeApi('what a publish takes', (open, { transport }) => {
       ['keywords', { keywords: Array(limits.keywordsMax + 1).fill('k') }],
       ['description', { description: 'x'.repeat(limits.descriptionCharactersMax + 1) }],
     ]
-    it.each(wrong)('of a wrong type or length are refused by name: %s', async (path, fields) => {
+    it.each(wrong)('are refused by name if of a wrong type or length: %s', async (path, fields) => {
       const refusal = await refusalOf(publish({ skillMd: '# x', name: 'wrong', description: 'x', ...fields }))
       expect(refusal.code).toBe('invalid_request')
       expect(refusal.errors.map((error) => error.path)).toEqual([path])
     })
 
     it.each(['description', 'category', 'license', 'changelog', 'displayName', 'deprecationMessage', 'keywords'])(
-      'hold no NUL and no half characters: %s',
+      'contain no NUL and no lone surrogates: %s',
       async (field) => {
         for (const text of ['a\0b', 'a\uD800b', '\uDC00']) {
           const value = field === 'keywords' ? ['fine', text] : text
@@ -210,7 +210,7 @@ describeApi('what a publish takes', (open, { transport }) => {
       },
     )
 
-    it('of a SKILL.md hold no half characters', async () => {
+    it('of a SKILL.md contain no lone surrogates', async () => {
       expect(await fieldsOf(publish({ skillMd: `${skillMd('halved')}\uD800` }))).toEqual(['skillMd'])
     })
 
@@ -236,11 +236,11 @@ describeApi('what a publish takes', (open, { transport }) => {
       ['null', 400],
       ['"text"', 400],
       [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400],
-    ])('that are no JSON objects are refused: %j', async (body, status) => {
+    ])('are refused if they are not JSON objects: %j', async (body, status) => {
       expect((await put(body as BodyInit)).status).toBe(status)
     })
 
-    it('of other types are 415, and over the limit 413', async () => {
+    it('are refused with 415 for other types and 413 above the limit', async () => {
       expect((await put('name: x', 'application/yaml')).status).toBe(415)
       expect((await put(new Uint8Array(limits.bodyBytesMax + 1))).status).toBe(413)
     })

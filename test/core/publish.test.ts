@@ -11,7 +11,7 @@ describeApi('publishing', (open) => {
   })
 
   describe('a version', () => {
-    it('is made with 201; the same content again is 200 and nothing new', async () => {
+    it('is created with 201; the same content again returns 200 and creates nothing', async () => {
       const input = { skillMd: skillMd('first') }
       expect(await test.statusOf(alice, 'publishSkill', input)).toBe(201)
       expect(await test.statusOf(alice, 'publishSkill', input)).toBe(200)
@@ -24,13 +24,13 @@ describeApi('publishing', (open) => {
       expect(skill.versions).toHaveLength(1)
     })
 
-    it('with other content and no number is the next patch', async () => {
+    it('with new content and no number is the next patch', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('patched') })
       const { version, created } = await alice.api.publishSkill({ skillMd: skillMd('patched', { body: 'Other.' }) })
       expect({ created, number: version.version }).toEqual({ created: true, number: '1.0.1' })
     })
 
-    it('is latest by its number, not by when it was published', async () => {
+    it('is latest by its number, not by its date', async () => {
       for (const version of ['1.9.0', '1.10.0', '1.2.0']) {
         await alice.api.publishSkill({ skillMd: skillMd('ordered', { body: version }), version })
       }
@@ -41,7 +41,7 @@ describeApi('publishing', (open) => {
       expect(next.version.version).toBe('1.10.1')
     })
 
-    it('never changes: its number with other content is refused, with the same it is the same', async () => {
+    it('is immutable: its number is refused with other content and idempotent with the same', async () => {
       const first = skillMd('fixed')
       await alice.api.publishSkill({ skillMd: first, version: '2.0.0' })
       expect(await codeOf(alice.api.publishSkill({ skillMd: `${first}x`, version: '2.0.0' }))).toBe('version_exists')
@@ -49,14 +49,14 @@ describeApi('publishing', (open) => {
       expect(await textOf(await alice.api.getSkillMd({ name: 'alice/fixed' }))).toBe(first)
     })
 
-    it('may have the content of another under a number of its own', async () => {
+    it('may have the content of another version under its own number', async () => {
       const same = skillMd('twice')
       await alice.api.publishSkill({ skillMd: same, version: '1.0.0' })
       const { created, version } = await alice.api.publishSkill({ skillMd: same, version: '1.1.0' })
       expect({ created, number: version.version }).toEqual({ created: true, number: '1.1.0' })
     })
 
-    it('takes its number from the frontmatter, where one of three parts stands there', async () => {
+    it('takes its number from the frontmatter if that has three parts', async () => {
       const { version } = await alice.api.publishSkill({ skillMd: skillMd('numbered', { version: '3.1.4' }) })
       expect(version.version).toBe('3.1.4')
       const answer = await alice.api.publishSkill({ skillMd: skillMd('half-numbered', { version: '3.1' }) })
@@ -64,7 +64,7 @@ describeApi('publishing', (open) => {
       expect(answer.warnings.map(({ code }) => code)).toContain('version_ignored')
     })
 
-    it('keeps its changelog, and its files are its own: none is inherited', async () => {
+    it('keeps its changelog, and inherits no files', async () => {
       const name = 'filed'
       const files = [{ path: 'scripts/run.sh', content: 'echo hi\n' }]
       const one = await alice.api.publishSkill({ skillMd: skillMd(name), files, changelog: 'First.' })
@@ -89,7 +89,7 @@ describeApi('publishing', (open) => {
       expect(codes).toEqual(Array(7).fill('version_exists'))
     })
 
-    it('published at the same moment with the same content is created once and no error', async () => {
+    it('published at the same moment with the same content is created once without an error', async () => {
       const input = { skillMd: skillMd('raced-alike') }
       const answers = await Promise.all(Array.from({ length: 8 }, () => alice.api.publishSkill(input)))
       expect(answers.filter(({ created }) => created)).toHaveLength(1)
@@ -98,7 +98,7 @@ describeApi('publishing', (open) => {
   })
 
   describe('the frontmatter and the request', () => {
-    it('must agree: a refusal names both values of each field', async () => {
+    it('must agree: the error names both values of each field', async () => {
       const input = {
         skillMd: skillMd('agreed', { version: '1.0.0' }),
         name: 'other',
@@ -128,25 +128,25 @@ describeApi('publishing', (open) => {
       expect(skill.repository).toBe('https://example.com/repo')
     })
 
-    it('leave the category and the license empty where nobody gives them', async () => {
+    it('leave the category and the license empty if neither has them', async () => {
       const { skill } = await alice.api.publishSkill({ skillMd: skillMd('bare') })
       expect(skill).toMatchObject({ category: '', license: '', keywords: [], deprecated: false, visibility: 'public' })
     })
 
-    it('give a name outside the pattern its slug, keep it as displayName, and say so', async () => {
+    it('turn an invalid name into a slug, with the original as displayName and a warning', async () => {
       const text = '---\nname: Connection Pooling\ndescription: Pools.\n---\n'
       const { skill, warnings } = await alice.api.publishSkill({ skillMd: text, name: 'connection-pooling' })
       expect(skill).toMatchObject({ name: 'connection-pooling', displayName: 'Connection Pooling' })
       expect(warnings.map(({ code }) => code)).toContain('name_pattern')
     })
 
-    it('must give a name and a description between them', async () => {
+    it('must together have a name and a description', async () => {
       const refusal = await refusalOf(alice.api.publishSkill({ skillMd: '# Nothing\n' }))
       expect(refusal.code).toBe('invalid_skill')
       expect(refusal.errors.map(({ path }) => path)).toEqual(['name', 'description'])
     })
 
-    it('tell apart what differs by case or by look-alike letters: such names become plain ones or are refused', async () => {
+    it('cannot differ by case or look-alike letters: such names are normalised or refused', async () => {
       expect(await fieldsOf(alice.api.publishSkill({ skillMd: '# x', name: 'PDF', description: 'x' }))).toEqual([
         'name',
       ])
@@ -177,14 +177,14 @@ describeApi('publishing', (open) => {
       ],
       ['further keys', 'real-keys', '---\nname: real-keys\ndescription: More.\ncolor: red\n---\n', 'More.'],
       ['flow style', 'real-flow', '---\n{name: real-flow, description: Flows.}\n---\n', 'Flows.'],
-    ])('with %s are taken as they are', async (_, name, text, description) => {
+    ])('with %s are accepted unchanged', async (_, name, text, description) => {
       const { skill, version, warnings } = await alice.api.publishSkill({ skillMd: text })
       expect(skill).toMatchObject({ name, description })
       expect(version.portable, 'and the warnings say why not').toBe(warnings.length === 0)
       expect(await textOf(await alice.api.getSkillMd({ name: `alice/${name}` }))).toBe(text)
     })
 
-    it('without frontmatter are taken when the request gives name and description', async () => {
+    it('without frontmatter are accepted if the request has a name and a description', async () => {
       const { skill } = await alice.api.publishSkill({
         skillMd: '# Plain\n',
         name: 'real-plain',
@@ -193,13 +193,13 @@ describeApi('publishing', (open) => {
       expect(skill).toMatchObject({ name: 'real-plain', description: 'Plain.', frontmatter: {} })
     })
 
-    it('that hold to the strict format are portable, without a warning', async () => {
+    it('in the strict format are portable, without a warning', async () => {
       const { version, warnings } = await alice.api.publishSkill({ skillMd: skillMd('real-strict') })
       expect(version.portable).toBe(true)
       expect(warnings).toEqual([])
     })
 
-    it('may hold a NUL in their body, which is served as it was', async () => {
+    it('may contain a NUL in their body, which is served unchanged', async () => {
       const text = skillMd('real-nul', { body: '# A\0B\n\nNothing\0 to see.\n' })
       await alice.api.publishSkill({ skillMd: text })
       expect(await textOf(await alice.api.getSkillMd({ name: 'alice/real-nul' }))).toBe(text)
@@ -207,7 +207,7 @@ describeApi('publishing', (open) => {
   })
 
   describe('a dry run', () => {
-    it('answers what would be stored, and stores nothing', async () => {
+    it('returns what would be stored, and stores nothing', async () => {
       const before = await test.api().getFeed({ limit: 1000 })
       const answer = await alice.api.publishSkill({
         skillMd: skillMd('tried', { description: 'Xylophone.' }),
@@ -221,7 +221,7 @@ describeApi('publishing', (open) => {
       expect(await codeOf(alice.api.getBlob({ digest: files[0]!.digest }))).toBe('not_found')
     })
 
-    it('refuses what a publish would', async () => {
+    it('refuses what a publish would refuse', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('tried-taken'), version: '1.0.0' })
       const again = { skillMd: skillMd('tried-taken', { body: 'x' }), version: '1.0.0', dryRun: true }
       expect(await codeOf(alice.api.publishSkill(again))).toBe('version_exists')
@@ -236,7 +236,7 @@ describeApi('publishing', (open) => {
   })
 
   describe('metadata alone', () => {
-    it('updates the skill with 200 and makes no version', async () => {
+    it('updates the skill with 200 and creates no version', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('meta') })
       const input = {
         name: 'meta',
@@ -256,7 +256,7 @@ describeApi('publishing', (open) => {
       expect(skill.versions).toHaveLength(1)
     })
 
-    it('needs a skill of the caller, and a name', async () => {
+    it('requires a name, and a skill of the caller', async () => {
       const bob = await test.makeUser()
       await alice.api.publishSkill({ skillMd: skillMd('meta-hers') })
       expect(await codeOf(bob.api.publishSkill({ name: 'meta-hers', deprecated: true }))).toBe('not_found')
@@ -265,7 +265,7 @@ describeApi('publishing', (open) => {
       expect(await fieldsOf(alice.api.publishSkill({ name: 'meta-hers', version: '9.0.0' }))).toEqual(['skillMd'])
     })
 
-    it('given along with the same content updates the skill too, once', async () => {
+    it('updates the skill once if sent with the same content', async () => {
       const input = { skillMd: skillMd('meta-along'), keywords: ['zebra', 'ant'], license: 'MIT' }
       await alice.api.publishSkill({ skillMd: skillMd('meta-along'), keywords: ['zebra', 'ant'] })
       const { created, skill } = await alice.api.publishSkill(input)

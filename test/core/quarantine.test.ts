@@ -29,8 +29,8 @@ describeApi('versions that are quarantined', (open) => {
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
 
-  describe('are published by nobody', () => {
-    it('and answered with 202 and what they would be', async () => {
+  describe('are not published', () => {
+    it('and returned with 202 and their public form', async () => {
       const input = { skillMd: sampleOf('dangerous', 'kept') }
       expect(await test.statusOf(alice, 'publishSkill', input)).toBe(202)
       const answer = await alice.api.publishSkill(input)
@@ -62,7 +62,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(JSON.stringify(await test.api().getFeed({ limit: 1000 }))).not.toContain(quarantined.fullName)
     })
 
-    it('while the versions before them stay as they are', async () => {
+    it('while earlier versions are unchanged', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'grown'), category: 'Old' })
       const before = await test.api().getSkill({ name: `${alice.username}/grown` })
       const { quarantined, version } = await alice.api.publishSkill({
@@ -76,7 +76,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(versions.map(({ version: number }) => number)).toEqual(['1.0.0'])
     })
 
-    it('and the same content again is the same one, as it was asked for last', async () => {
+    it('and the same content again replaces the request', async () => {
       const first = await hold(alice, 'twice')
       test.clock.advance(1000)
       const second = await hold(alice, 'twice')
@@ -92,11 +92,11 @@ describeApi('versions that are quarantined', (open) => {
       expect(skill).toMatchObject({ latestVersion: '2.0.0', category: 'Mine' })
     })
 
-    it('unless the scan is of another verdict', async () => {
+    it('unless the scan has another verdict', async () => {
       expect((await alice.api.publishSkill({ skillMd: sampleOf('caution', 'so-so') })).created).toBe(true)
     })
 
-    it('and a dry run says that they would be, and keeps nothing', async () => {
+    it('and a dry run reports that they would be quarantined, and stores nothing', async () => {
       const skillMd = sampleOf('dangerous', 'dry')
       const answer = await alice.api.publishSkill({ skillMd, dryRun: true })
       expect(answer).toMatchObject({ created: false, version: { version: '1.0.0' } })
@@ -105,7 +105,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await quarantineOf(alice)).toEqual([])
     })
 
-    it('and are not made by a fork', async () => {
+    it('and cannot be created by a fork', async () => {
       const { id, fullName } = await hold(alice, 'source')
       await test.admin.api.releaseQuarantined({ id })
       const bob = await test.makeUser()
@@ -115,7 +115,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(bob.api.getSkill({ name: `${bob.username}/source` }))).toBe('not_found')
     })
 
-    it(`but for ${limits.quarantinedPerUserMax} of a user at a time`, async () => {
+    it(`with at most ${limits.quarantinedPerUserMax} per user`, async () => {
       for (let i = 0; i < limits.quarantinedPerUserMax; i++) await hold(alice, `much-${i}`)
       const refusal = await refusalOf(hold(alice, 'too-much'))
       expect(refusal.code).toBe('conflict')
@@ -126,8 +126,8 @@ describeApi('versions that are quarantined', (open) => {
     })
   })
 
-  describe('are seen', () => {
-    it('by their owner and by administrators alone', async () => {
+  describe('are visible', () => {
+    it('only to their owner and administrators', async () => {
       const { id, fullName } = await hold(alice, 'seen')
       const bob = await test.makeUser()
       for (const user of [alice, test.admin]) {
@@ -151,7 +151,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(alice.api.getQuarantinedFile({ id, path: 'other' }))).toBe('not_found')
     })
 
-    it('not by those who may write, not even by the one who published it', async () => {
+    it('not to collaborators with write access, not even to their publisher', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'shared') })
       const bob = await test.makeUser()
       const name = `${alice.username}/shared`
@@ -174,7 +174,7 @@ describeApi('versions that are quarantined', (open) => {
   })
 
   describe('are released', () => {
-    it('by administrators: published then, as their publisher asked', async () => {
+    it("by administrators, with the publisher's settings", async () => {
       const files = [{ path: 'notes/more.txt', content: 'More.\n'.repeat(200) }]
       const { quarantined } = await alice.api.publishSkill({
         skillMd: sampleOf('dangerous', 'freed'),
@@ -205,7 +205,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(again.quarantined).toBe(undefined)
     })
 
-    it('under the next number where others came meanwhile', async () => {
+    it('under the next number if others were published meanwhile', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'late') })
       const { id, version } = await hold(alice, 'late')
       expect(version).toBe('1.0.1')
@@ -213,21 +213,21 @@ describeApi('versions that are quarantined', (open) => {
       expect((await test.admin.api.releaseQuarantined({ id })).version.version).toBe('1.0.2')
     })
 
-    it('not where their number was taken meanwhile, and go on waiting', async () => {
+    it('not if their number was taken meanwhile, and stay in quarantine', async () => {
       const { id } = await hold(alice, 'taken', { version: '1.0.0' })
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'taken', { version: '1.0.0' }) })
       expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('version_exists')
       expect(await quarantineOf(alice)).toEqual([id])
     })
 
-    it('not where the skill was deleted', async () => {
+    it('not if the skill was deleted', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'gone') })
       const { id, fullName } = await hold(alice, 'gone')
       await alice.api.deleteSkill({ name: fullName })
       expect(await codeOf(test.admin.api.releaseQuarantined({ id }))).toBe('name_taken')
     })
 
-    it('not where their publisher may write no longer', async () => {
+    it('not if their publisher lost write access', async () => {
       await alice.api.publishSkill({ skillMd: sampleOf('safe', 'closed') })
       const bob = await test.makeUser()
       const name = `${alice.username}/closed`
@@ -237,7 +237,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(test.admin.api.releaseQuarantined({ id: quarantined!.id }))).toBe('forbidden')
     })
 
-    it('as private where that was asked for', async () => {
+    it('as private if requested', async () => {
       const { quarantined } = await alice.api.publishSkill({
         skillMd: sampleOf('dangerous', 'own'),
         visibility: 'private',
@@ -247,7 +247,7 @@ describeApi('versions that are quarantined', (open) => {
       expect((await alice.api.getSkill({ name: quarantined!.fullName })).visibility).toBe('private')
     })
 
-    it('as the deed of the agent that published them', async () => {
+    it('as an action of the agent that published them', async () => {
       const agentKey = `claude-code:quarantined-${users}`
       const agent = { agentKey, displayName: 'Agent', platformId: 'claude-code' }
       const { agentToken } = await test.api().registerAgent(agent)
@@ -260,7 +260,7 @@ describeApi('versions that are quarantined', (open) => {
     })
   })
 
-  describe('are given up', () => {
+  describe('are removed', () => {
     it('by their owner, who withdraws them', async () => {
       const { id, fullName } = await hold(alice, 'withdrawn')
       expect(await test.statusOf(alice, 'deleteQuarantined', { id })).toBe(204)
@@ -286,7 +286,7 @@ describeApi('versions that are quarantined', (open) => {
     })
   })
 
-  it('are told of by webhooks once they are released', async () => {
+  it('are sent to webhooks once they are released', async () => {
     const silent = await openSilent(open, { scanPolicy: { dangerous: 'quarantine' } })
     const author = await silent.makeUser('author', { plan: 'pro' })
     const hook = await hookUp(silent, author)
@@ -299,7 +299,7 @@ describeApi('versions that are quarantined', (open) => {
     ])
   })
 
-  it('come from imports too, each version of a history by itself', async () => {
+  it('can come from imports, each version of a history separately', async () => {
     const owner = `imported-${users}`
     const items = [
       { owner, name: 'past', skillMd: sampleOf('safe', 'past') },
@@ -333,7 +333,7 @@ describeApi('versions that are quarantined', (open) => {
     expect(origin.kind).toBe('import')
   })
 
-  it('are for administrators to read and decide with the scope `manage` alone', async () => {
+  it('can be read and decided by administrators only with the scope `manage`', async () => {
     const quarantined = await hold(alice, 'scoped')
     const keyOf = async (user: TestUser, ...scopes: ('read' | 'publish' | 'manage')[]) =>
       test.apiWithKey((await user.api.createApiKey({ name: scopes.join(), scopes })).key)
@@ -355,7 +355,7 @@ describeApi('versions that are quarantined', (open) => {
     expect(await quarantineOf(alice)).toEqual([])
   })
 
-  it('come from imports as refusals where the policy refuses', async () => {
+  it('are refused in imports if the policy refuses them', async () => {
     const strict = await open({ scanPolicy: { dangerous: 'refuse' } })
     const item = { owner: 'author', name: 'bad', skillMd: sampleOf('dangerous', 'bad') }
     const [outcome] = await importVersions(strict.registry, [item], systemCaller)

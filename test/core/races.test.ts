@@ -35,7 +35,7 @@ describeMatrix('at the same moment', (open) => {
     expect(fullName).toBe(ends[0] === 'done' ? 'alice/torn' : 'bob/torn')
   })
 
-  it('a transfer goes to the one it is offered to last', async () => {
+  it('a transfer goes to its last recipient', async () => {
     const name = await offered('re-offered')
     const [offer, accept] = await endsOf(
       alice.api.transferSkill({ ...name, newOwner: 'carol' }),
@@ -66,7 +66,7 @@ describeMatrix('at the same moment', (open) => {
     expect(await codeOf(bob.api.acceptTransfer(name))).toBe('not_found')
   })
 
-  it('a skill that is closed to somebody is forked before that or not at all', async () => {
+  it('a skill that becomes unavailable to a user is forked before that or not at all', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('closing') })
     const { head } = await test.api().getFeed()
     const forks = Array.from({ length: 12 }, (_, i) => bob.api.forkSkill({ name: 'closing', newName: `open-${i}` }))
@@ -77,7 +77,7 @@ describeMatrix('at the same moment', (open) => {
     expect(entries.slice(closedAt + 1).map(({ subject }) => subject)).toEqual([])
   })
 
-  it("the log's last word of a deleted pack is that it is withdrawn", async () => {
+  it("the log's last entry of a deleted pack is its withdrawal", async () => {
     await bob.api.createPack({ name: 'Both', slug: 'both', description: '', skills: [] })
     await endsOf(
       bob.api.deletePack({ slug: 'both' }),
@@ -89,7 +89,7 @@ describeMatrix('at the same moment', (open) => {
     expect(await codeOf(test.api().getPack({ slug: 'both' }))).toBe('not_found')
   })
 
-  it('two changes of one pack both stand', async () => {
+  it('two concurrent changes of one pack both apply', async () => {
     await bob.api.createPack({ name: 'Two', slug: 'two', description: '', skills: [] })
     await Promise.all([
       bob.api.updatePack({ slug: 'two', name: 'Changed' }),
@@ -98,7 +98,7 @@ describeMatrix('at the same moment', (open) => {
     expect(await test.api().getPack({ slug: 'two' })).toMatchObject({ name: 'Changed', description: 'Changed too.' })
   })
 
-  it('a collaborator whose role is taken away publishes before that or not at all', async () => {
+  it('a collaborator whose role is revoked publishes before that or not at all', async () => {
     const name = 'alice/roles'
     await alice.api.publishSkill({ skillMd: skillMd('roles') })
     for (const change of [{ skillMd: skillMd('roles', { body: 'Bad.' }) }, { description: 'Bad.' }]) {
@@ -122,7 +122,7 @@ const inCategory = (category: string, body: string) =>
 
 const ofDescription = (description: string) => skillMd('mixed', { description, body: `${description}\n` })
 
-describeMatrix('what an owner set', (open) => {
+describeMatrix('metadata set by the owner', (open) => {
   let test: TestRegistry
   let alice: TestUser
   beforeAll(async () => {
@@ -132,7 +132,7 @@ describeMatrix('what an owner set', (open) => {
 
   const categoryOf = async () => (await test.api().getSkill({ name: 'shelf' })).category
 
-  it('outlives a yank that is taken back', async () => {
+  it('survives a yank and its removal', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('kept') })
     await alice.api.publishSkill({ name: 'kept', description: 'OWNER SET' })
     const only = { name: 'kept', version: '1.0.0' }
@@ -146,7 +146,7 @@ describeMatrix('what an owner set', (open) => {
     expect((await test.api().getSkill({ name: 'kept' })).description, 'another version speaks').toBe('Next.')
   })
 
-  it('for a category is changed by a new latest version alone', async () => {
+  it('for a category is changed only by a new latest version', async () => {
     await alice.api.publishSkill({ skillMd: inCategory('first', 'One.'), version: '2.0.0' })
     expect(await categoryOf()).toBe('first')
     await alice.api.publishSkill({ name: 'shelf', category: 'owned' })
@@ -200,7 +200,7 @@ describeMatrix('the source of a fork', (open) => {
 
   const toldTo = async (user?: TestUser) => (await (user?.api ?? test.api()).getSkill({ name: 'bob/fork' })).forkedFrom
 
-  it('is told while its reader may see it, as it is now', async () => {
+  it('is shown with its current name to callers who may see it', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('source') })
     await bob.api.forkSkill({ name: 'source', newName: 'fork' })
     const shown = { fullName: 'alice/source', version: '1.0.0' }
@@ -215,7 +215,7 @@ describeMatrix('the source of a fork', (open) => {
     expect(await toldTo()).toBeNull()
   })
 
-  it('is not told to those who may read the fork alone', async () => {
+  it('is hidden from callers who may only see the fork', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
     await addCollaborator(test, alice, { name: 'alice/secret', username: 'bob', role: 'read' })
     const fork = await bob.api.forkSkill({ name: 'alice/secret', newName: 'secret-fork' })
@@ -237,7 +237,7 @@ describeMatrix('lists and limits', (open) => {
     await alice.api.publishSkill({ skillMd: skillMd('there') })
   })
 
-  it('leave out what is yanked whole, unless a pack pins it', async () => {
+  it('leave out skills whose versions are all yanked, unless a pack pins one', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('all-yanked') })
     const packs = { name: 'P', description: '', skills: ['there', 'all-yanked'] }
     const pin = { name: 'all-yanked', version: '1.0.0' }
@@ -252,7 +252,7 @@ describeMatrix('lists and limits', (open) => {
     expect((await alice.api.getMe()).counts.skills).toBe(1)
   })
 
-  it('find packs whatever the case, in every script', async () => {
+  it('find packs ignoring case, in every script', async () => {
     await alice.api.createPack({ name: 'ÜBERSICHT Привет', slug: 'scripts', description: 'ΑΒΓ', skills: [] })
     for (const q of ['übersicht', 'ПРИВЕТ', 'αβγ über', 'U\u0308BER'])
       expect(
@@ -262,7 +262,7 @@ describeMatrix('lists and limits', (open) => {
     expect((await test.api().listPacks({ q: 'über nothing' })).total).toBe(0)
   })
 
-  it('read a blob once, however often it is asked for', async () => {
+  it('read a blob once, however often it is requested', async () => {
     const { files } = await test.api().getSkill({ name: 'there' })
     const { digest } = files[0]!
     const digests = [digest, `sha256:${'0'.repeat(64)}`, digest]
@@ -270,17 +270,17 @@ describeMatrix('lists and limits', (open) => {
     expect(lines.map((line) => (JSON.parse(line) as { digest: string }).digest)).toEqual(digests.slice(0, 2))
   })
 
-  describe('what is not there', () => {
+  describe('a missing skill or user', () => {
     const proof = { method: 'domain', proof: 'example.com' } as const
 
-    it('is not told from what is private', async () => {
+    it('is not distinguishable from a private one', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
       expect(await codeOf(test.api().getReputation({ username: 'nobody' }))).toBe('not_found')
       for (const skillName of ['alice/nothing', 'alice/mine'])
         expect(await codeOf(test.api().track({ skillName })), skillName).toBe('not_found')
     })
 
-    it('is not verified, nor is anybody but the caller', async () => {
+    it('cannot be verified, and users can verify only themselves', async () => {
       expect(await codeOf(alice.api.verifyAuthor({ username: 'root', ...proof }))).toBe('forbidden')
       expect((await refusalOf(alice.api.verifyAuthor({ username: 'nobody', ...proof }))).status).toBe(404)
     })
@@ -298,7 +298,7 @@ const entry = (seq: number) =>
   })
 
 describeMatrix('a page of the feed', (open) => {
-  it('ends at a few MiB, and the next one carries on', async () => {
+  it('ends at a few MiB, and the next one continues', async () => {
     const test = await open()
     const hash = Buffer.alloc(32)
     await test.registry.database.writer.write(async (trx) => {

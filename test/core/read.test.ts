@@ -133,7 +133,7 @@ describeMatrix('reading', (open, { transport }) => {
     expect(await codeOf(test.api().getSkill({ name: 'dated', version: '3.0.0' }))).toBe('not_found')
   })
 
-  it('takes `latest` for the version that is served without one', async () => {
+  it('accepts `latest` for the default version', async () => {
     const input = { name: 'alice/latest-one' }
     await alice.api.publishSkill({ skillMd: skillMd('latest-one', { body: 'One.' }) })
     await alice.api.publishSkill({ skillMd: skillMd('latest-one', { body: 'Two.' }) })
@@ -149,7 +149,7 @@ describeMatrix('reading', (open, { transport }) => {
     expect(await codeOf(test.api().getSkill({ ...input, version: 'newest' }))).toBe('invalid_request')
   })
 
-  it('lists versions highest first, a page at a time', async () => {
+  it('lists versions highest first, in pages', async () => {
     await publishVersions('paged', '1.0.0', '1.0.10', '1.0.9')
     const { versions, ...rest } = await test.api().listVersions({ name: 'paged', limit: 2 })
     expect(versions.map(({ version }) => version)).toEqual(['1.0.10', '1.0.9'])
@@ -169,7 +169,7 @@ describeMatrix('reading', (open, { transport }) => {
     expect(await codeOf(test.api().getVersion({ name: 'single', version: 'latest' }))).toBe('not_found')
   })
 
-  it('serves SKILL.md as it was published, byte for byte', async () => {
+  it('serves SKILL.md as published, byte for byte', async () => {
     const text = '---\r\nname: exact\r\ndescription: Kept — 中文 🎉\r\n---\r\n\r\nTail without an end'
     await alice.api.publishSkill({ skillMd: text })
     const content = await test.api().getSkillMd({ name: 'exact' })
@@ -177,7 +177,7 @@ describeMatrix('reading', (open, { transport }) => {
     expect(await bytesOf(content)).toEqual(Buffer.from(text))
   })
 
-  it('serves an archive that is the same to the byte every time, with SKILL.md at its root', async () => {
+  it('serves an archive with the same bytes every time, with SKILL.md at its root', async () => {
     const files = [
       { path: 'scripts/run.sh', content: 'echo\n' },
       { path: 'a.txt', content: 'a'.repeat(5000) },
@@ -197,7 +197,7 @@ describeMatrix('reading', (open, { transport }) => {
     expect(second.equals(first)).toBe(true)
   })
 
-  it('serves the files of a version, and nothing beside them', async () => {
+  it('serves only the files of a version', async () => {
     const files = [
       { path: 'docs/page.html', content: '<script>' },
       { path: 'docs/read me.md', content: 'Read.' },
@@ -212,7 +212,7 @@ describeMatrix('reading', (open, { transport }) => {
     }
   })
 
-  it.runIf(transport === 'HTTP')('serves published bytes as nothing that runs in the node’s origin', async () => {
+  it.runIf(transport === 'HTTP')('serves published bytes so that they cannot run in the node’s origin', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('served'), files: [{ path: 'a.html', content: '<b>' }] })
     for (const path of ['skill.md', 'files/a.html', 'archive']) {
       const { headers } = await test.request(`/api/v1/skills/alice%2Fserved/${path}`)
@@ -223,7 +223,7 @@ describeMatrix('reading', (open, { transport }) => {
   })
 
   it.each(['nobody/nothing', 'nothing-at-all', 'UPPER', '..', '%', 'a/b/c', '\0', 'x'.repeat(128), '\u{1F600}'])(
-    'answers not_found, or that the name cannot be one, to %j',
+    'returns not_found, or an error for an invalid name, for %j',
     async (name) => {
       const code = await codeOf(test.api().getSkill({ name }))
       expect(name === '\0' ? ['invalid_request'] : ['not_found', 'invalid_request']).toContain(code)
@@ -231,7 +231,7 @@ describeMatrix('reading', (open, { transport }) => {
   )
 
   describe('a yanked version', () => {
-    it('gives way to the next lower one, is still served by its number, and comes back', async () => {
+    it('is replaced by the next lower one, is still served by number, and can be restored', async () => {
       await publishVersions('pulled', '1.0.0', '2.0.0')
       await alice.api.yankVersion({ name: 'pulled', version: '2.0.0' })
       const skill = await test.api().getSkill({ name: 'pulled' })
@@ -250,7 +250,7 @@ describeMatrix('reading', (open, { transport }) => {
       expect((await test.api().getSkill({ name: 'pulled' })).latestVersion).toBe('2.0.0')
     })
 
-    it('keeps its number, and the next patch is above it', async () => {
+    it('keeps its number, so that the next patch is above it', async () => {
       await publishVersions('pulled-number', '1.0.0')
       await alice.api.yankVersion({ name: 'pulled-number', version: '1.0.0' })
       const other = { skillMd: skillMd('pulled-number', { body: 'Other.' }) }
@@ -258,7 +258,7 @@ describeMatrix('reading', (open, { transport }) => {
       expect((await alice.api.publishSkill(other)).version.version).toBe('1.0.1')
     })
 
-    it('that was the last one takes the skill out of every list, but not out of reach', async () => {
+    it('that was the last one removes the skill from every list, but it can be read', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('emptied', { description: 'Quagga.' }), category: 'Emptied' })
       await alice.api.yankVersion({ name: 'emptied', version: '1.0.0' })
       expect((await alice.api.searchSkills({ q: 'quagga' })).total).toBe(0)
@@ -278,7 +278,7 @@ describeMatrix('reading', (open, { transport }) => {
       expect((await alice.api.searchSkills({ q: 'quagga' })).total).toBe(1)
     })
 
-    it('is yanked by those who may publish, and twice is once', async () => {
+    it('is yanked by users who may publish, idempotently', async () => {
       await publishVersions('pulled-twice', '1.0.0')
       expect(await codeOf(test.api().yankVersion({ name: 'pulled-twice', version: '1.0.0' }))).toBe('unauthorized')
       expect(await codeOf(bob.api.yankVersion({ name: 'pulled-twice', version: '1.0.0' }))).toBe('forbidden')
@@ -291,7 +291,7 @@ describeMatrix('reading', (open, { transport }) => {
   })
 
   describe('a deleted skill', () => {
-    it('is gone everywhere, and its name stays taken', async () => {
+    it('is gone everywhere, and its name stays reserved', async () => {
       const { skill } = await alice.api.publishSkill({ skillMd: skillMd('deleted', { description: 'Thylacine.' }) })
       const { skill: others } = await bob.api.publishSkill({ skillMd: skillMd('deleted', { description: 'His.' }) })
       expect(await codeOf(bob.api.deleteSkill({ name: 'alice/deleted' }))).toBe('forbidden')

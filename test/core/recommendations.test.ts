@@ -88,7 +88,7 @@ describeApi('recommendations', (open) => {
           .execute()
     })
 
-  it('are what several agents with similar skills have, and can be installed', async () => {
+  it('include installable skills of several agents with similar skills', async () => {
     const answer = await ask(['base', 'rare'])
     expect(brief(answer)).toEqual([
       'alice/wanted: Installed by 6 agents with similar skills.',
@@ -103,7 +103,7 @@ describeApi('recommendations', (open) => {
     expect(brief(await ask([]))).toEqual([])
   })
 
-  it('are popular safe skills for an agent without skills, or without skills of a category', async () => {
+  it('are popular safe skills for an agent without skills or without categories', async () => {
     const popular = ['alice/wanted', 'alice/rare', 'alice/own']
     await setDownloads(['hostile', 'shut', 'bad', 'shadowed', 'careless', ...popular.map((name) => name.slice(6))])
     for (const answer of [await ask([]), await ask(['single'])]) {
@@ -116,7 +116,7 @@ describeApi('recommendations', (open) => {
     await setDownloads([])
   })
 
-  it('never are forks that the caller made', async () => {
+  it('never include forks by the caller', async () => {
     const fred = await test.makeUser('fred')
     await fred.api.forkSkill({ name: 'alice/own' })
     await setDownloads(['own'])
@@ -126,7 +126,7 @@ describeApi('recommendations', (open) => {
     await setDownloads([])
   })
 
-  it('never are what one agent alone has, nor what the agents of one user have', async () => {
+  it("never include skills of only one agent, or of one user's agents", async () => {
     await alice.api.publishSkill({ skillMd: skillMd('niche') })
     const dora = await test.makeUser('dora')
     for (const i of [0, 1, 2]) await report(`cli:dora-${i}`, ['niche', 'own'], dora)
@@ -139,7 +139,7 @@ describeApi('recommendations', (open) => {
     expect(brief(await report('cli:emil-2', ['niche'], emil))).toEqual([])
   })
 
-  it('never are what agents without a user have, however many they are', async () => {
+  it('never include skills of unlinked agents, however many there are', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('cave') })
     for (const i of [0, 1, 2, 3, 4, 5, 6]) await report(`cli:nobody-${i}`, ['cave', 'own'])
     await report('cli:flo', ['cave', 'own'], await test.makeUser('flo'))
@@ -148,7 +148,7 @@ describeApi('recommendations', (open) => {
     expect(brief(await ask(['cave']))).toEqual(['alice/own: Installed by 2 agents with similar skills.'])
   })
 
-  it('come from packs with installed skills where agents tell nothing', async () => {
+  it('come from packs with installed skills if there are no similar agents', async () => {
     for (const name of ['in-pack', 'beside', 'hidden-beside']) await alice.api.publishSkill({ skillMd: skillMd(name) })
     await alice.api.createPack({ name: 'Garden', description: '', skills: ['in-pack', 'beside', 'left', 'own'] })
     const closed = ['in-pack', 'hidden-beside']
@@ -163,7 +163,7 @@ describeApi('recommendations', (open) => {
     }
   })
 
-  it('and then from the most downloaded of their categories, ten at most', async () => {
+  it('then come from the most downloaded of their categories, at most ten', async () => {
     const names = Array.from({ length: 13 }, (_, i) => `plant-${String(i).padStart(2, '0')}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name), category: 'plants' })
     await alice.api.publishSkill({ name: 'plant-12', visibility: 'private' })

@@ -23,7 +23,7 @@ const endless = { ...everything, reviews: 1e9, review_points: 1e9 }
 const allMethods = ['github', 'domain', 'manual'] as const
 
 describe('the formula of reputation', () => {
-  it('gives 1000 to who has everything, and no more', () => {
+  it('gives at most 1000, to an author with everything', () => {
     const { most } = formula.verification
     const whole = formula.downloads.most + formula.stars.most + formula.reviews.most + most
     expect(whole + formula.quality.portable.most + formula.quality.described.most).toBe(scoreMax)
@@ -31,7 +31,7 @@ describe('the formula of reputation', () => {
     expect(toScore(noFacts, [])).toBe(0)
   })
 
-  it('keeps every part within its bounds, in whole numbers, and the score their sum within 0 and 1000', () => {
+  it('keeps components within their limits, as integers, and the score their sum from 0 to 1000', () => {
     const anyFacts = fc.record(
       Object.fromEntries(
         factNames.map((name) => [name, name === 'review_points' ? fc.integer() : fc.nat()]),
@@ -54,7 +54,7 @@ describe('the formula of reputation', () => {
     )
   })
 
-  it('never gives less for more of what is good, nor more for what is bad', () => {
+  it('never gives less for more merit, nor more for penalties', () => {
     const good = ['downloads', 'stars', 'review_points'] as const
     const bad = ['flagged_skills', 'hidden_skills', 'taken_down_skills'] as const
     const some = {
@@ -87,24 +87,24 @@ describe('the formula of reputation', () => {
     )
   })
 
-  it('takes the bad word of reviewers as no gain rather than as a debt', () => {
+  it('treats bad reviews as no gain, not as a debt', () => {
     expect(toComponents({ ...noFacts, reviews: 5, review_points: -20 * pointUnits }, []).reviews).toBe(0)
   })
 
-  it('counts skills that are not portable or not described against those that are', () => {
+  it('reduces the share for skills that are not portable or not described', () => {
     const half = { ...noFacts, skills: 8, portable_skills: 4, described_skills: 4 }
     const all = { ...noFacts, skills: 4, portable_skills: 4, described_skills: 4 }
     expect(toComponents(half, []).quality).toBeLessThan(toComponents(all, []).quality)
   })
 
-  it('calls a score by its level from the threshold on', () => {
+  it('assigns levels from their thresholds on', () => {
     expect(levels.map(({ from }) => toLevel(from))).toEqual(levels.map(({ level }) => level))
     const below = levels.slice(0, -1).map(({ from }) => toLevel(from - 1))
     expect(below).toEqual(levels.slice(1).map(({ level }) => level))
     expect(levels.at(-1)!.from).toBe(0)
   })
 
-  it('is documented as it is', async () => {
+  it('equals its documentation', async () => {
     const text = (await readFile('docs/reputation.md', 'utf8')).replaceAll(/ +/g, ' ')
     const { downloads, stars, reviews, verification, quality, penalties } = formula
     const curves = { downloads, stars, reviews, 'quality: portable': quality.portable }
@@ -124,7 +124,7 @@ describe('the formula of reputation', () => {
   })
 })
 
-describeDatabases('reputations as they are stored', (open, dialect) => {
+describeDatabases('stored reputations', (open, dialect) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open()
@@ -135,7 +135,7 @@ describeDatabases('reputations as they are stored', (open, dialect) => {
     return drifted
   }
 
-  it('are after every act what they would be if they were computed from scratch', async () => {
+  it('equal a computation from scratch after every action', async () => {
     const anyAct: fc.Arbitrary<Act> = fc.record({
       kind: fc.constantFrom(...actKinds, 'publish', 'publish', 'star', 'review', 'reviewAsAgent'),
       who: fc.nat(11),
@@ -159,7 +159,7 @@ describeDatabases('reputations as they are stored', (open, dialect) => {
 
   const reputationFinding = async () => (await checkRegistry(test.registry)).find(({ name }) => name === 'reputation')
 
-  it('are repaired where they are wrong, and badges keep their dates', async () => {
+  it('are repaired if wrong, and badges keep their dates', async () => {
     const dana = await test.makeUser('dana')
     await dana.api.publishSkill({ skillMd: skillMd('right') })
     const right = await test.api().getReputation({ username: 'dana' })

@@ -35,7 +35,7 @@ describeApi('reputation', (open) => {
     return { author, skill: await publish(author, `${name}-skill`, settings) }
   }
 
-  it('of somebody of whom nothing is known is one of zeros', async () => {
+  it('of an author without skills is all zeros', async () => {
     const newcomer = await test.makeUser('newcomer')
     expect(await reputationOf(newcomer)).toMatchObject({
       username: 'newcomer',
@@ -49,7 +49,7 @@ describeApi('reputation', (open) => {
     expect(await codeOf(reputationOf({ username: 'nobody' }))).toBe('not_found')
   })
 
-  it('rises with stars, reviews, downloads and well-made skills, each shown as a part of the score', async () => {
+  it('rises with stars, reviews, downloads and well-made skills, each shown as a component', async () => {
     const { author, skill } = await makeAuthor('riser', described)
     expect((await reputationOf(author)).components).toMatchObject({ quality: 40, stars: 0 })
     await fan.api.starSkill({ name: skill.fullName })
@@ -69,7 +69,7 @@ describeApi('reputation', (open) => {
     })
   })
 
-  it('loses what is taken back: stars, versions, verifications, and the badges that hung on them', async () => {
+  it('falls with removed stars, versions and verifications, which also remove their badges', async () => {
     const { author, skill } = await makeAuthor('loser')
     await fan.api.starSkill({ name: skill.fullName })
     await verify(test, author)
@@ -86,7 +86,7 @@ describeApi('reputation', (open) => {
     expect(await reputationOf(author)).toMatchObject({ score: 0, badges: [] })
   })
 
-  it('keeps a badge and its date while it holds, and dates it anew when it is earned again', async () => {
+  it('keeps a badge and its date while it is earned, with a new date when earned again', async () => {
     const { author, skill } = await makeAuthor('badger')
     const since = async () => (await reputationOf(author)).badges.find(({ id }) => id === 'published')?.since
     const first = new Date(test.clock.now()).toISOString()
@@ -104,7 +104,7 @@ describeApi('reputation', (open) => {
   })
 
   describe('is not raised by', () => {
-    it('stars and reviews of the author', async () => {
+    it('stars and reviews by the author', async () => {
       const { author, skill } = await makeAuthor('vain')
       const before = await reputationOf(author)
       test.clock.advance(1000)
@@ -124,7 +124,7 @@ describeApi('reputation', (open) => {
       expect(await reputationOf(author)).toEqual(before)
     })
 
-    it('reviews of agents without their token', async () => {
+    it('reviews by agents without their token', async () => {
       const { author, skill } = await makeAuthor('tokenless')
       const before = await reputationOf(author)
       for (const agentKey of ['test:unknown', (await makeAgent(test, 'test:tokenless')).agentKey])
@@ -132,7 +132,7 @@ describeApi('reputation', (open) => {
       expect(await reputationOf(author)).toEqual(before)
     })
 
-    it("reviews of the author's own agents, and of agents that are nobody's, also where it turns out later whose", async () => {
+    it("reviews by the author's own or unlinked agents, even if linked later", async () => {
       const { author, skill } = await makeAuthor('puppeteer')
       const { components: before } = await reputationOf(author)
       const puppet = await makeAgent(test, 'test:puppet')
@@ -143,7 +143,7 @@ describeApi('reputation', (open) => {
       expect((await reputationOf(author)).components).toEqual(before)
     })
 
-    it('many agents of one user more than by one review of that user', async () => {
+    it('more reviews by agents of one user than by one review of that user', async () => {
       const { author, skill } = await makeAuthor('herded')
       const reviews = async () => (await reputationOf(author)).components.reviews
       const agents = []
@@ -161,7 +161,7 @@ describeApi('reputation', (open) => {
       expect(await reviews(), 'and none where the user speaks').toBe(23)
     })
 
-    it('what is private or internal, of which it tells nothing at all', async () => {
+    it('private or internal skills, of which it reveals nothing', async () => {
       const { author, skill } = await makeAuthor('discreet')
       const before = await reputationOf(author)
       test.clock.advance(1000)
@@ -182,7 +182,7 @@ describeApi('reputation', (open) => {
       expect(entries.map(({ username }) => username)).not.toContain('discreet')
     })
 
-    it('what others did for a skill before it was public, until it is', async () => {
+    it('contributions to a skill before it is public', async () => {
       const author = await test.makeUser('patient')
       const { fullName } = await publish(author, 'waiting', { visibility: 'private' })
       await addCollaborator(test, author, { name: fullName, username: 'fan', role: 'read' })
@@ -203,7 +203,7 @@ describeApi('reputation', (open) => {
     })
   })
 
-  it('goes with a skill to its new owner, without what that one did for it', async () => {
+  it("moves with a skill to its new owner, without the new owner's contributions", async () => {
     const { author, skill } = await makeAuthor('giver')
     const taker = await test.makeUser('taker')
     await fan.api.starSkill({ name: skill.fullName })
@@ -220,7 +220,7 @@ describeApi('reputation', (open) => {
     expect((await reputationOf(taker)).components).toMatchObject({ stars: 23, reviews: 0, downloads: 30, quality: 20 })
   })
 
-  it('pays for what administrators flag or hide and for takedowns, until it is settled', async () => {
+  it('has penalties for flagged, hidden and taken-down skills until they are resolved', async () => {
     const { author, skill } = await makeAuthor('sinner', described)
     await fan.api.starSkill({ name: skill.fullName })
     const { score } = await reputationOf(author)
@@ -236,7 +236,7 @@ describeApi('reputation', (open) => {
     expect(await reputationOf(author)).toMatchObject({ score, components: { penalties: 0, stars: 12 } })
   })
 
-  it('is for guests too, and nothing in it is of the account', async () => {
+  it('is visible to guests, without account data', async () => {
     const keys = Object.keys(await reputationOf(fan))
     expect(keys.toSorted()).toEqual(
       ['username', 'score', 'level', 'rank', 'components', 'verified', 'badges', 'computedAt'].toSorted(),
@@ -261,7 +261,7 @@ describeApi('the leaderboard', (open) => {
     await test.admin.api.updateUser({ username: 'gone', disabled: true })
   })
 
-  it('lists authors by score and name, with shared ranks, without disabled accounts and those who did nothing', async () => {
+  it('lists authors by score and name, with shared ranks, without disabled and inactive accounts', async () => {
     const board = await test.api().getLeaderboard({})
     expect(board.entries.map(({ username, rank }) => [rank, username])).toEqual([
       [1, 'top'],
@@ -277,7 +277,7 @@ describeApi('the leaderboard', (open) => {
     }
   })
 
-  it('keeps ranks right across pages of any size', async () => {
+  it('has correct ranks across pages of any size', async () => {
     const whole = await test.api().getLeaderboard({})
     for (const limit of [1, 2, 3, 4]) {
       const entries = []
@@ -291,12 +291,12 @@ describeApi('the leaderboard', (open) => {
     expect(await test.api().getLeaderboard({ page: 9 })).toEqual({ entries: [], total: 5, page: 9, totalPages: 1 })
   })
 
-  it('gives ten unless it is told another number, a hundred at most', async () => {
+  it('lists ten by default, at most a hundred', async () => {
     expect(await fieldsOf(test.api().getLeaderboard({ limit: 101 }))).toEqual(['limit'])
     expect(await fieldsOf(test.api().getLeaderboard({ limit: 0 }))).toEqual(['limit'])
   })
 
-  it('ranks a disabled account where it would stand, and nobody below it for it', async () => {
+  it('ranks a disabled account at its place without moving others down', async () => {
     expect(await test.api().getReputation({ username: 'gone' })).toMatchObject({ rank: 2, score: 53 })
     expect(await test.api().getReputation({ username: 'fan-0' })).toMatchObject({ rank: 6, score: 0 })
   })

@@ -57,7 +57,7 @@ describeApi('requests', (open, { transport }) => {
   const auditOf = async (id: string) =>
     (await admin.api.listAudit({ limit: 100 })).entries.filter(({ subject }) => subject === id)
 
-  it('are made with 201 by anybody, and show who made them unless a guest did', async () => {
+  it('are created with 201 by anyone, with their author unless that is a guest', async () => {
     test.clock.advance(1000)
     const now = new Date(test.clock.now()).toISOString()
     expect(await test.statusOf(alice, 'createRequest', wanted)).toBe(201)
@@ -78,21 +78,21 @@ describeApi('requests', (open, { transport }) => {
     expect(await codeOf(test.api().getRequest({ id: 'nothing' }))).toBe('not_found')
   })
 
-  it('are not made in the name of a user by a key that may only read', async () => {
+  it('are not created for a user by a read-only key', async () => {
     const { key } = await alice.api.createApiKey({ name: 'reader', scopes: ['read'] })
     const { total } = await test.api().listRequests()
     expect(await codeOf(test.apiWithKey(key).createRequest(wanted))).toBe('forbidden')
     expect((await test.apiWithKey(key).listRequests()).total).toBe(total)
   })
 
-  it('need a title, and take no other fields', async () => {
+  it('require a title, and accept no unknown fields', async () => {
     expect(await fieldsOf(alice.api.createRequest({ title: '', description: '' }))).toEqual(['title'])
     expect(await fieldsOf(alice.api.createRequest({ title: 'x'.repeat(201), description: 'x' }))).toEqual(['title'])
     const bold = { ...wanted, votes: 1000 }
     expect(await fieldsOf(alice.api.createRequest(bold))).toEqual(['votes'])
   })
 
-  it.runIf(transport === 'HTTP')('of guests are bounded by address', async () => {
+  it.runIf(transport === 'HTTP')('of guests are limited per address', async () => {
     const own = await open()
     for (let i = 0; i < 30; i++) await own.api().createRequest(wanted)
     expect(await codeOf(own.api().createRequest(wanted))).toBe('rate_limited')
@@ -100,7 +100,7 @@ describeApi('requests', (open, { transport }) => {
     await (await own.makeUser()).api.createRequest(wanted)
   })
 
-  describe('move by the table of transitions', () => {
+  describe('follow the transition table', () => {
     const apis: Record<Role, () => RegistryApi> = {
       'a guest': () => test.api(),
       'a stranger': () => bob.api,
@@ -135,7 +135,7 @@ describeApi('requests', (open, { transport }) => {
     )
 
     it.each(pairs.filter(([from, to]) => steps[`${from} ${to}`]))(
-      'from %s to %s by an administrator, where a guest asked',
+      'from %s to %s by an administrator if a guest made the request',
       async (from, to) => {
         const id = await ask(from, test.api())
         expect((await admin.api.updateRequest({ id, status: to })).status).toBe(to)
@@ -143,7 +143,7 @@ describeApi('requests', (open, { transport }) => {
     )
 
     it.each(pairs.filter(([from, to]) => steps[`${from} ${to}`] !== 'anyone'))(
-      'not from %s to %s by a user, where a guest asked',
+      'not from %s to %s by a user if a guest made the request',
       async (from, to) => {
         const id = await ask(from, test.api())
         const code = steps[`${from} ${to}`] ? 'forbidden' : 'invalid_transition'
@@ -152,7 +152,7 @@ describeApi('requests', (open, { transport }) => {
       },
     )
 
-    it('to one state, where two move at once', async () => {
+    it('to one state of two concurrent ones', async () => {
       for (const [first, second] of [
         ['in_progress', 'in_progress'],
         ['fulfilled', 'closed'],
@@ -169,7 +169,7 @@ describeApi('requests', (open, { transport }) => {
       }
     })
 
-    it('and name the state that is wanted, of a request that there is', async () => {
+    it('only with a valid state of an existing request', async () => {
       const id = await ask()
       expect(await fieldsOf(alice.api.updateRequest({ id, status: 'done' as Status }))).toEqual(['status'])
       expect(await codeOf(alice.api.updateRequest({ id: 'nothing', status: 'closed' }))).toBe('not_found')
@@ -186,7 +186,7 @@ describeApi('requests', (open, { transport }) => {
       await alice.api.publishSkill({ skillMd: skillMd('own-faxes'), visibility: 'private' })
     })
 
-    it('that is public, named in full or by its short name', async () => {
+    it('that is public, by its full or short name', async () => {
       for (const fulfilledBy of ['bob/faxes', 'faxes']) {
         const id = await ask('in_progress')
         expect(await alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy })).toMatchObject({
@@ -200,7 +200,7 @@ describeApi('requests', (open, { transport }) => {
     })
 
     it.each(['bob/secret-faxes', 'bob/house-faxes', 'alice/own-faxes', 'bob/nowhere', 'nowhere'])(
-      'and not by %s, which is not there for everyone',
+      'but not by %s, which is not public',
       async (fulfilledBy) => {
         const id = await ask()
         const refusal = await refusalOf(alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy }))
@@ -210,7 +210,7 @@ describeApi('requests', (open, { transport }) => {
       },
     )
 
-    it('tells the same of a private skill as of one that is not there', async () => {
+    it('with the same error for a private and an unknown skill', async () => {
       const id = await ask()
       const told = async (name: string) =>
         (await refusalOf(alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy: name }))).message.replace(
@@ -220,16 +220,13 @@ describeApi('requests', (open, { transport }) => {
       expect(await told('bob/secret-faxes')).toBe(await told('bob/nowhere'))
     })
 
-    it.each(['open', 'in_progress', 'closed'] as const)(
-      'and to no other state does a skill belong: %s',
-      async (status) => {
-        const id = await ask(status === 'open' ? 'closed' : 'open')
-        const input = { id, status, fulfilledBy: 'faxes' }
-        expect(await fieldsOf(alice.api.updateRequest(input))).toEqual(['fulfilledBy'])
-      },
-    )
+    it.each(['open', 'in_progress', 'closed'] as const)('and no other status accepts a skill: %s', async (status) => {
+      const id = await ask(status === 'open' ? 'closed' : 'open')
+      const input = { id, status, fulfilledBy: 'faxes' }
+      expect(await fieldsOf(alice.api.updateRequest(input))).toEqual(['fulfilledBy'])
+    })
 
-    it('which is named by its present name to those who may see it, in lists too', async () => {
+    it('which is shown by its current name to callers who may see it, also in lists', async () => {
       await bob.api.publishSkill({ skillMd: skillMd('moving-faxes') })
       const id = await ask()
       await alice.api.updateRequest({ id, status: 'fulfilled', fulfilledBy: 'moving-faxes' })
@@ -260,8 +257,8 @@ describeApi('requests', (open, { transport }) => {
     })
   })
 
-  describe('gather votes', () => {
-    it('one a user, however often he votes', async () => {
+  describe('collect votes', () => {
+    it('one per user, idempotently', async () => {
       const id = await ask()
       expect(await codeOf(test.api().voteForRequest({ id }))).toBe('unauthorized')
       expect((await bob.api.voteForRequest({ id })).votes).toBe(1)
@@ -280,14 +277,14 @@ describeApi('requests', (open, { transport }) => {
       expect((await bob.api.voteForRequest({ id })).votes).toBe(2)
     })
 
-    it.each(['open', 'in_progress'] as const)('while they wait: %s', async (status) => {
+    it.each(['open', 'in_progress'] as const)('while they are open or in progress: %s', async (status) => {
       const id = await ask(status)
       for (const user of [alice, bob, admin]) await user.api.voteForRequest({ id })
       expect((await test.api().getRequest({ id })).votes).toBe(3)
     })
 
     it.each(['fulfilled', 'closed'] as const)(
-      'and no more when they are %s; withdrawing is always possible',
+      'but none when they are %s; a vote can always be withdrawn',
       async (status) => {
         const id = await ask()
         await alice.api.voteForRequest({ id })
@@ -298,13 +295,13 @@ describeApi('requests', (open, { transport }) => {
       },
     )
 
-    it('and none where there is no request', async () => {
+    it('but none for an unknown request', async () => {
       expect(await codeOf(bob.api.voteForRequest({ id: 'nothing' }))).toBe('not_found')
       expect(await codeOf(bob.api.withdrawRequestVote({ id: 'nothing' }))).toBe('not_found')
     })
   })
 
-  it('are listed by votes, the newest first among equals, or the newest first, by state and page', async () => {
+  it('are listed by votes, then newest first, or newest first, by state and page', async () => {
     const own = await open()
     const ann = await own.makeUser('ann')
     const ben = await own.makeUser('ben')

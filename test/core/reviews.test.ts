@@ -13,7 +13,7 @@ async function endsOf(calls: readonly Promise<unknown>[]): Promise<string[]> {
   return settled.map((end) => (end.status === 'fulfilled' ? 'done' : (end.reason as { code: string }).code))
 }
 
-describeApi('what users say of a skill', (open) => {
+describeApi('reviews and issues of users', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -40,7 +40,7 @@ describeApi('what users say of a skill', (open) => {
     (await (user?.api ?? test.api()).listReviews({ name })).reviews
 
   describe('reviews', () => {
-    it('are made with 201 and changed with 200, one a user and skill', async () => {
+    it('are created with 201 and changed with 200, one per user and skill', async () => {
       expect(await test.statusOf(bob, 'createReview', toReview('tool', 2))).toBe(201)
       const [first] = await listReviews('tool')
       expect(first).toEqual({
@@ -60,7 +60,7 @@ describeApi('what users say of a skill', (open) => {
       ])
     })
 
-    it('of one user at the same moment are one', async () => {
+    it('of one user at the same moment become one', async () => {
       await publish('hasty')
       const made = await Promise.all([1, 3, 5].map((rating) => bob.api.createReview(toReview('hasty', rating))))
       expect(new Set(made.map(({ id }) => id)).size).toBe(1)
@@ -69,7 +69,7 @@ describeApi('what users say of a skill', (open) => {
       expect([credited, points]).toEqual([1, 2 * (await listReviews('hasty'))[0]!.rating - 6])
     })
 
-    it('are listed newest first, a page at a time, whatever is changed meanwhile', async () => {
+    it('are listed newest first, in stable pages', async () => {
       await publish('listed')
       const users = []
       for (let i = 0; i < 5; i++) {
@@ -105,13 +105,13 @@ describeApi('what users say of a skill', (open) => {
       ['body', { body: 'x'.repeat(10_001) }],
       ['body', { body: 'a\0b' }],
       ['reviewer', { reviewer: { username: 'alice' } }],
-    ])('with a bad %s are refused', async (path, wrong) => {
+    ])('with an invalid %s are refused', async (path, wrong) => {
       const before = await listReviews('tool')
       expect(await fieldsOf(bob.api.createReview({ ...toReview('tool'), ...wrong } as never))).toEqual([path])
       expect(await listReviews('tool')).toEqual(before)
     })
 
-    it('count for the standing of the owner by what is different, unless they are the own', async () => {
+    it("change the owner's standing by the difference, unless they are the owner's own", async () => {
       await publish('weighed')
       const steps = [
         [bob, 5, [1, 4]],
@@ -130,7 +130,7 @@ describeApi('what users say of a skill', (open) => {
   })
 
   describe('issues', () => {
-    it('are opened with 201, as many as there are', async () => {
+    it('are opened with 201, any number per user', async () => {
       await publish('broken')
       expect(await test.statusOf(bob, 'createIssue', toIssue('broken'))).toBe(201)
       const made = []
@@ -150,7 +150,7 @@ describeApi('what users say of a skill', (open) => {
       expect(issues[4]).toMatchObject({ type: 'bug', title: 'Broken', author: { username: 'bob' } })
     })
 
-    it('are listed newest first, a page at a time', async () => {
+    it('are listed newest first, in pages', async () => {
       const all = await test.api().listIssues({ name: 'broken' })
       const paged = []
       for (const page of [1, 2, 3])
@@ -173,13 +173,13 @@ describeApi('what users say of a skill', (open) => {
       ['body', { body: 'x'.repeat(10_001) }],
       ['body', { body: undefined }],
       ['author', { author: 'alice' }],
-    ])('with a bad %s are refused', async (path, wrong) => {
+    ])('with an invalid %s are refused', async (path, wrong) => {
       expect(await fieldsOf(bob.api.createIssue({ ...toIssue('tool'), ...wrong } as never))).toEqual([path])
       expect((await test.api().listIssues({ name: 'tool' })).total).toBe(0)
     })
   })
 
-  describe('is said by those who are signed in and may see it:', () => {
+  describe('are accepted from signed-in users who may see the skill:', () => {
     beforeAll(async () => {
       await publish('closed', 'private')
       await publish('shared', 'private')
@@ -225,7 +225,7 @@ describeApi('what users say of a skill', (open) => {
       ])
     })
 
-    it('and nothing is left of what was refused', async () => {
+    it('and refused ones leave no trace', async () => {
       const { reviews } = await test.registry.database.read
         .selectFrom('reviews')
         .innerJoin('skills', 'skills.id', 'reviews.skill_id')
@@ -237,7 +237,7 @@ describeApi('what users say of a skill', (open) => {
       expect((await alice.api.listIssues({ name: 'alice/closed' })).total).toBe(2)
     })
 
-    it('a key that may only read says nothing', async () => {
+    it('but not with a read-only key', async () => {
       const { key } = await bob.api.createApiKey({ name: 'reader', scopes: ['read'] })
       const api = test.apiWithKey(key)
       expect(await codeOf(api.createReview(toReview('tool')))).toBe('forbidden')
@@ -246,7 +246,7 @@ describeApi('what users say of a skill', (open) => {
     })
   })
 
-  it('stays with a skill that is handed over, and is counted for its new owner', async () => {
+  it('stay with a transferred skill, and count for its new owner', async () => {
     await publish('moving')
     await bob.api.createReview(toReview('moving', 5))
     await alice.api.createReview(toReview('moving', 4))
@@ -266,7 +266,7 @@ describeApi('what users say of a skill', (open) => {
     expect(await creditOf('bob/moving')).toEqual([2, 6])
   })
 
-  it('is not said of a skill that is deleted at the same moment', async () => {
+  it('are not stored for a skill that is deleted at the same moment', async () => {
     for (const name of ['gone-a', 'gone-b', 'gone-c']) {
       await publish(name)
       const [deleted, ...said] = await endsOf([

@@ -72,11 +72,11 @@ describe('finding', () => {
     expect(index.search(query('deploy pdf'))).toEqual({ ids: [3], total: 1 })
   })
 
-  test('skills with most of a long query are found where none has all of it', () => {
+  test('skills with most terms of a long query are found if none has all', () => {
     expect(find('merge or split forms of several banks')).toEqual([1])
   })
 
-  test('a filter takes matches away and never adds any', () => {
+  test('a filter only removes matches', () => {
     const filtered = indexOf(
       skill(1, 'pdf-tools', { category: 'documents' }),
       skill(2, 'pdf-viewer', { category: 'reading' }),
@@ -96,7 +96,7 @@ describe('finding', () => {
     ])
   })
 
-  test('what nobody wrote is not found', () => {
+  test('an unknown word finds nothing', () => {
     expect(index.search(query('zeppelin'))).toEqual(nothing)
     expect(index.search(query('?!'))).toEqual(nothing)
   })
@@ -106,7 +106,7 @@ describe('finding', () => {
     expect(index.search(query('  ')).total).toBe(5)
   })
 
-  test('a misspelt word finds what was meant', () => {
+  test('a misspelt word finds the intended one', () => {
     for (const q of ['kubernets', 'kubernnetes', 'kubrenetes', 'kubernetas', 'kubernet']) expect(find(q)).toEqual([3])
     expect(find('fill pdf fomrs')[0]).toBe(1)
   })
@@ -121,7 +121,7 @@ describe('finding', () => {
     expect(find('contai ')).toEqual([])
   })
 
-  test('words that were written together are taken apart', () => {
+  test('words written together are split', () => {
     const apart = indexOf(...[1, 2, 3].map((id) => skill(id, `web-${id}`, { description: 'scraping pages' })))
     expect(apart.search(query('webscraping')).total).toBe(3)
   })
@@ -135,7 +135,7 @@ describe('finding', () => {
     expect(forms.search(query('create slide')).ids).toEqual([2, 1])
   })
 
-  test('Chinese is found by any part of it, by one character, and with one left out', () => {
+  test('Chinese is found by any part, by one character, and with one left out', () => {
     for (const q of ['图像', '像生成', '图像生成时使用此', '图像生成使用此', '此', '技']) expect(find(q)).toEqual([4])
     for (const q of ['像成', '图生']) expect(find(q)).toEqual([4])
     expect(find('图此')).toEqual([])
@@ -152,7 +152,7 @@ describe('finding', () => {
     expect(find('from')).toEqual([2])
   })
 
-  test('explains which words of which fields answered', () => {
+  test('explains which words matched in which fields', () => {
     const [invoices] = index.search(query('merging invoices', { explain: true })).matches!
     expect(invoices).toEqual({
       score: expect.any(Number),
@@ -170,7 +170,7 @@ describe('finding', () => {
 })
 
 describe('order', () => {
-  test('the skill that is called what was typed comes first', () => {
+  test('a skill with the query as its name comes first', () => {
     const index = indexOf(
       skill(1, 'pdf-tools', { description: 'pdf pdf pdf', keywords: ['pdf'], headings: ['pdf'] }),
       skill(2, 'pdf', { description: 'Documents.' }),
@@ -188,7 +188,7 @@ describe('order', () => {
     expect(index.search(query('keys vault rotate')).ids).toEqual([2, 1])
   })
 
-  test('popularity decides between equals, and nothing else', () => {
+  test('popularity only decides between equal matches', () => {
     const index = indexOf(
       skill(1, 'a', { description: 'lint css' }),
       skill(2, 'b', { description: 'lint css', downloads: 900 }),
@@ -248,7 +248,7 @@ const anyQuery = fc.array(fc.constantFrom(...words, 'depoly'), { maxLength: 3 })
 const anyViewer = fc.constantFrom('ada', 'bob', 'eve', null)
 
 describe('pages and visibility, for any skills and any query', () => {
-  test('pages of every order join to the same whole: nothing twice, nothing left out', () => {
+  test('the pages of every order contain each match exactly once', () => {
     fc.assert(
       fc.property(
         fc.array(anySkill, { maxLength: 40 }),
@@ -271,7 +271,7 @@ describe('pages and visibility, for any skills and any query', () => {
     )
   })
 
-  test('a viewer finds what he may see and nothing else', () => {
+  test('a viewer finds only visible skills', () => {
     fc.assert(
       fc.property(
         fc.array(anySkill, { maxLength: 30 }),
@@ -296,7 +296,7 @@ describe('pages and visibility, for any skills and any query', () => {
     )
   })
 
-  test('putting skills in another order, twice, or after removing others changes no answer', () => {
+  test('inserting skills in another order, twice, or after removals changes no result', () => {
     fc.assert(
       fc.property(fc.array(anySkill, { minLength: 1, maxLength: 20 }), anyQuery, (skills, q) => {
         const documents = skills.map((more, id) => skill(id, `s${id}`, more))
@@ -316,10 +316,10 @@ describe('pages and visibility, for any skills and any query', () => {
   })
 })
 
-describe('what a viewer may not see', () => {
+describe('a skill that the viewer may not see', () => {
   const data = skill(1, 'zebrafish', { description: 'zebrafish data' })
 
-  test('a word of a private skill does not stop the repair of what a guest mistyped, nor its owner from finding it', () => {
+  test("does not affect a guest's spelling corrections, and its owner finds it", () => {
     const index = indexOf(data)
     const guest = query('zebrafisk ', { explain: true })
     const before = index.search(guest)
@@ -371,7 +371,7 @@ describe('what a viewer may not see', () => {
     stub: fc.boolean(),
   })
 
-  test('changes nothing that he is told: totals, order, scores, words, completions', () => {
+  test('changes no total, order, score, word or completion for the viewer', () => {
     fc.assert(
       fc.property(
         fc.array(written, { maxLength: 20 }),
@@ -419,7 +419,7 @@ describe('filters', () => {
   const find = (filters: Partial<SearchQuery['filters']>) =>
     index.search(query('', { filters: { includeStubs: true, ...filters } })).ids
 
-  test('texts are compared whole and without case', () => {
+  test('texts are compared completely and ignoring case', () => {
     expect(find({ category: 'DATA' })).toEqual([1, 2])
     expect(find({ license: 'mit' })).toEqual([1])
     expect(find({ owner: 'Bob' })).toEqual([2])
@@ -427,7 +427,7 @@ describe('filters', () => {
     expect(find({ keyword: 'cs' })).toEqual([])
   })
 
-  test('flags and scores narrow further, and stubs come only when asked for', () => {
+  test('flags and scores narrow results, and stubs are listed only on request', () => {
     expect(find({ verified: true })).toEqual([1])
     expect(find({ verified: false })).toEqual([3, 2])
     expect(find({ deprecated: false })).toEqual([1, 3])
@@ -446,7 +446,7 @@ describe('filters', () => {
 })
 
 describe('changes', () => {
-  test('a replaced skill is found by its new words and not by its old ones', () => {
+  test('a replaced skill is found only by its new words', () => {
     const index = indexOf(skill(1, 'old-name', { description: 'zeppelin flights', keywords: ['airship'] }))
     index.put(skill(1, 'new-name', { description: 'submarine dives' }))
     expect(index.size).toBe(1)
@@ -470,7 +470,7 @@ describe('changes', () => {
     expect(index.search(query('', { filters: { includeStubs: false, owner: 'ada' } })).ids).toEqual([2, 3])
   })
 
-  test('a skill that turns private is gone for others at once, and its words from their suggestions', () => {
+  test('a skill that becomes private disappears for others at once, with its words in suggestions', () => {
     const open = skill(1, 'zeppelin', { description: 'secretword secretword', readers: ['ada'] })
     const index = indexOf(open, skill(2, 'also', { ...open, id: 2, name: 'also', fullName: 'ada/also' }))
     index.put({ ...open, visibility: 'private' })
@@ -493,23 +493,23 @@ describe('suggestions', () => {
     skill(4, 'stubby-pdf', { stub: true }),
   )
 
-  test('names that go on as typed come first, the popular before the others', () => {
+  test('names with the typed prefix come first, by popularity', () => {
     expect(index.suggest('pd', 10, null)).toEqual(['pdf-merge', 'pdf-forms', 'pdf', 'view-pdf'])
     expect(index.suggest('pdf-f', 10, null)).toEqual(['pdf-forms'])
     expect(index.suggest('PDF fo', 10, null)).toEqual(['pdf-forms'])
   })
 
-  test('words that are frequent are completed, after the words before them', () => {
+  test('frequent words are completed, after the preceding words', () => {
     expect(index.suggest('ext', 10, null)).toEqual(['extract'])
     expect(index.suggest('pdf ext', 10, null)).toEqual(['pdf extract'])
     expect(index.suggest('zeppelin ext', 10, null)).toEqual([])
   })
 
-  test('a misspelling is completed to what was meant', () => {
+  test('a misspelling is completed to the intended word', () => {
     expect(index.suggest('extarct', 10, null)).toEqual(['extract'])
   })
 
-  test('there are never more than asked for, and none for nothing', () => {
+  test('there are at most as many as requested, and none for an empty query', () => {
     expect(index.suggest('pd', 2, null)).toEqual(['pdf-merge', 'pdf'])
     expect(index.suggest('pd', 0, null)).toEqual([])
     for (const q of ['', ' ', '?', '_']) expect(index.suggest(q, 10, null)).toEqual([])
@@ -527,7 +527,7 @@ describe('hostile input', () => {
     '图'.repeat(10_000),
   ]
 
-  test('queries and documents of any kind are taken', () => {
+  test('queries and documents of any kind are accepted', () => {
     for (const text of odd) {
       const document = skill(1, 'odd', { description: text, headings: [text], keywords: [text], summary: text })
       const index = indexOf(document)
@@ -540,7 +540,7 @@ describe('hostile input', () => {
     }
   })
 
-  test('names of object members are words like others', () => {
+  test('names of object members are ordinary words', () => {
     const index = indexOf(skill(1, 'constructor', { description: '__proto__' }), skill(2, 'plain'))
     expect(index.search(query('constructor')).ids).toEqual([1])
     expect(index.search(query('__proto__')).ids).toEqual([1])
@@ -561,7 +561,7 @@ describe('hostile input', () => {
 })
 
 describe('tokens', () => {
-  test('a query is bounded in terms and in the length of each', () => {
+  test('a query is limited in terms and in their length', () => {
     const { terms } = parseQuery(Array.from({ length: 200 }, (_, i) => `w${i}`).join(' '))
     expect(terms.length).toBe(queryTermsMax)
     expect(parseQuery('x'.repeat(400)).terms).toEqual(['x'.repeat(termLengthMax)])
@@ -576,7 +576,7 @@ describe('tokens', () => {
     )
   })
 
-  test('the text for an index elsewhere is made of the same tokens', () => {
+  test('the text for an external index has the same tokens', () => {
     const document = skill(1, 'pdf-forms', {
       displayName: 'PDF Forms',
       description: 'C++ 图像生成',
@@ -605,7 +605,7 @@ describe('tokens', () => {
 describe('the parts', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 })
 
-  test('every word at one edit is found, as long as it is filed', () => {
+  test('every indexed word at one edit is found', () => {
     fc.assert(
       fc.property(fc.uniqueArray(word, { maxLength: 30 }), word, (filed, misspelling) => {
         const dictionary = new TypoDictionary((id) => filed[id - 1]!)
@@ -618,7 +618,7 @@ describe('the parts', () => {
     )
   })
 
-  test('a page of the top slots is that page of all of them in order', () => {
+  test('a page of the top slots equals that page of the full order', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5), { maxLength: 200 }), fc.nat(60), fc.nat(30), (values, offset, limit) => {
         const keys = Float64Array.from(values)

@@ -46,7 +46,7 @@ describe.each([
       all = names(await search({ limit: 100 }))
     })
 
-    it('lists everything public without words, the most downloaded first, ties by full name', async () => {
+    it('lists all public skills without a query, most downloaded first, ties by full name', async () => {
       const { skills, total, page, totalPages, filters } = await search()
       expect({ total, page, totalPages, filters, length: skills.length }).toEqual({
         total: count,
@@ -103,7 +103,7 @@ describe.each([
       expect(found.filters).toEqual({ q: '', includeStubs: false, ...query })
     })
 
-    it('leaves stubs out unless they are asked for', async () => {
+    it('omits stubs by default', async () => {
       expect(names(await search({ q: 'stubbed' }))).toEqual([])
       const found = await search({ q: 'stubbed', includeStubs: true })
       expect(names(found)).toEqual(['carol/stubbed'])
@@ -111,7 +111,7 @@ describe.each([
       expect((await search({ includeStubs: true })).total).toBe(count + 1)
     })
 
-    it('shows stubs by a name that reads them, as skills without content', async () => {
+    it('shows stubs as skills without content, with a name that resolves', async () => {
       const [stub] = (await search({ q: 'stubbed', includeStubs: true })).skills
       const { match: _match, ...item } = stub!
       expect(item).toMatchObject({ name: 'carol/stubbed', fullName: 'carol/stubbed', latestVersion: '0.0.0' })
@@ -131,14 +131,14 @@ describe.each([
       expect(names(await search({ q: word.toUpperCase(), limit: 100 })).toSorted()).toEqual(expected.toSorted())
     })
 
-    it('explains what matched when it is asked to, and not otherwise', async () => {
+    it('explains matches only on request', async () => {
       const { skills } = await search({ q: 'bison', explain: true })
       expect(skills.length).toBeGreaterThan(0)
       for (const { match } of skills) expect(match).toMatchObject({ score: expect.any(Number), terms: ['bison'] })
       for (const skill of (await search({ q: 'bison' })).skills) expect(skill).not.toHaveProperty('match')
     })
 
-    it('explains with the fields and the words of each skill, not with what was asked', async () => {
+    it('explains with the fields and words of each skill, not of the query', async () => {
       const { skills } = await search({ q: 'zzqqx alice biso', explain: true, limit: 100 })
       const bison = skills.filter(({ name }) => Number(name.split('-')[1]) % 5 === words.indexOf('bison'))
       expect(bison.length).toBeGreaterThan(0)
@@ -162,7 +162,7 @@ describe.each([
     })
 
     it.each([undefined, 'downloads', 'recent', 'stars'] as const)(
-      'finds what is relevant to the whole query and counts nothing else, with the sort %s',
+      'finds and counts only skills relevant to the whole query, with the sort %s',
       async (sort) => {
         const bison = Array.from({ length: count }, (_skill, i) => i).filter((i) => i % 5 === words.indexOf('bison'))
         for (const q of ['bison mammal', 'mammal bison xyzzyplugh']) {
@@ -196,7 +196,7 @@ describe.each([
       await alice.api.deleteSkill({ name: 'exercise' })
     })
 
-    it('finds nothing politely', async () => {
+    it('returns an empty page without matches', async () => {
       for (const q of ['xyzzyplugh', '!!!', '"', "'; zzqqx wwkkv xxjjz; --", 'NEAR(', '*', '\\']) {
         expect(await search({ q }), `${q}`).toMatchObject({ skills: [], total: 0, totalPages: 0, page: 1 })
       }
@@ -209,7 +209,7 @@ describe.each([
       expect(await search({ q: 'mammal', page: 1000 })).toMatchObject({ skills: [], total: count })
     })
 
-    it('shows every skill once whatever the size of the page', async () => {
+    it('shows every skill once for any page size', async () => {
       const sorts = fc.constantFrom(undefined, 'downloads', 'recent', 'stars')
       await fc.assert(
         fc.asyncProperty(
@@ -232,7 +232,7 @@ describe.each([
       )
     })
 
-    it('sees a write that was answered before it', async () => {
+    it('includes every write acknowledged before it', async () => {
       for (let i = 0; i < 10; i++) {
         const name = `written-${i}`
         await alice.api.publishSkill({ skillMd: skillMd(name, { description: 'Written zebu.' }), category: 'Late' })
@@ -245,7 +245,7 @@ describe.each([
       }
     })
 
-    it('answers the categories with their counts, the fullest first', async () => {
+    it('returns the categories with their counts, largest first', async () => {
       const data = Math.ceil(count / 3)
       expect(await test.api().listCategories()).toEqual({
         categories: [
@@ -256,7 +256,7 @@ describe.each([
       })
     })
 
-    it('completes what is typed, with at most as many as are asked for', async () => {
+    it('completes typed text, with at most the requested number', async () => {
       const { suggestions, total } = await test.api().suggest({ q: 'skill-1', limit: 3 })
       expect(suggestions).toHaveLength(3)
       expect(total).toBe(3)
@@ -296,7 +296,7 @@ async function makeStub({ registry, clock }: TestRegistry): Promise<void> {
   })
 }
 
-describeApi('what a search takes', (open) => {
+describeApi('the parameters of a search', (open) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open()
@@ -320,17 +320,17 @@ describeApi('what a search takes', (open) => {
     ['q', { q: 'x'.repeat(1001) }],
     ['q', { q: 'a\0b' }],
     ['category', { category: 'a\0b' }],
-  ])('refuses a wrong %s by its name: %j', async (field, query) => {
+  ])('refuses an invalid %s by name: %j', async (field, query) => {
     const call = test.api().searchSkills(query as never)
     expect(await fieldsOf(call)).toEqual([field])
     expect(await codeOf(test.api().searchSkills(query as never))).toBe('invalid_request')
   })
 
-  it('ignores parameters that it does not know', async () => {
+  it('ignores unknown parameters', async () => {
     expect((await test.api().searchSkills({ colour: 'red' } as never)).total).toBe(0)
   })
 
-  it('answers an empty catalogue with nothing and no pages', async () => {
+  it('returns no skills and no pages for an empty catalogue', async () => {
     expect(await test.api().searchSkills()).toEqual({
       skills: [],
       total: 0,

@@ -56,7 +56,7 @@ describeApi('a session', (open) => {
 
   const rows = () => test.registry.database.read.selectFrom('sessions').selectAll().execute()
 
-  it('does what its key may do, as the user of the key', async () => {
+  it("has the permissions of its key, as the key's user", async () => {
     await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
     const { token } = await signIn(test, alice.key)
     const mine = apiOf(test, token)
@@ -70,7 +70,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(apiOf(test, other.token).getSkill({ name: 'alice/secret' }))).toBe('not_found')
   })
 
-  it('has no wider scopes than its key, and the role that its user has at that moment', async () => {
+  it("has no wider scopes than its key, and its user's current role", async () => {
     const user = await test.makeUser()
     const reading = await signIn(test, (await makeKey(user, ['read'])).key)
     const mine = apiOf(test, reading.token)
@@ -111,7 +111,7 @@ describeApi('a session', (open) => {
     expect((await rows()).filter((row) => row.key_id === made.id)).toEqual([])
   })
 
-  it('can delete the key that it came from, and is over', async () => {
+  it('can delete its own key, which ends it', async () => {
     const user = await test.makeUser()
     const { token } = await signIn(test, user.key)
     const mine = apiOf(test, token)
@@ -121,7 +121,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(user.api.getMe())).toBe('unauthorized')
   })
 
-  it('is worth nothing while its user is shut out', async () => {
+  it('is invalid while its user is disabled', async () => {
     const user = await test.makeUser()
     const { token } = await signIn(test, user.key)
     await test.admin.api.updateUser({ username: user.username, disabled: true })
@@ -129,7 +129,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(apiOf(test, token).createApiKey({ name: 'x' }))).toBe('unauthorized')
   })
 
-  it('needs a key: not a guest, not another session, not a caller made inside the process', async () => {
+  it('requires a key: not a guest, another session or an in-process caller', async () => {
     expect(await codeOf(test.api().createSession())).toBe('unauthorized')
     const { token } = await signIn(test, alice.key)
     const refusal = await refusalOf(apiOf(test, token).createSession())
@@ -140,7 +140,7 @@ describeApi('a session', (open) => {
     }
   })
 
-  it('is not opened by a key that went while the request was on its way', async () => {
+  it('is not created with a key that is deleted during the request', async () => {
     const user = await test.makeUser()
     const made = await makeKey(user)
     const caller = await test.registry.authenticate(made.key)
@@ -152,7 +152,7 @@ describeApi('a session', (open) => {
     expect((await rows()).map((row) => row.key_id)).not.toContain(caller.keyId)
   })
 
-  it('is stored without what opens it', async () => {
+  it('is stored without its token', async () => {
     const { token } = await signIn(test, alice.key)
     expect(token).toMatch(/^sss_[\w-]{43}$/)
     const stored = JSON.stringify(await rows())
@@ -165,7 +165,7 @@ describeApi('a session', (open) => {
     expect(await codeOf(test.apiWithKey(token).getMe())).toBe('unauthorized')
   })
 
-  it('makes room for a new one at a hundred', async () => {
+  it('is replaced by a new one at a hundred per user', async () => {
     const user = await test.makeUser()
     const first = await signIn(test, user.key)
     test.clock.advance(1000)
@@ -180,7 +180,7 @@ describeApi('a session', (open) => {
 })
 
 describeApi('the end of a session', (open) => {
-  it('comes after twelve hours, and is swept away', async () => {
+  it('is after twelve hours, and its row is deleted', async () => {
     const test = await open()
     const { token, expiresAt } = await signIn(test, test.admin.key)
     expect(Date.parse(expiresAt)).toBe(test.clock.now() + 12 * hourMs)
@@ -196,7 +196,7 @@ describeApi('the end of a session', (open) => {
     expect((await apiOf(test, later.token).getMe()).username).toBe('root')
   })
 
-  it('is never later than that of the key', async () => {
+  it("is never later than the key's expiry", async () => {
     const test = await open()
     const made = await test.admin.api.createApiKey({ name: 'for a day', expiresInDays: 1 })
     test.clock.advance(20 * hourMs)

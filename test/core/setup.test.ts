@@ -13,7 +13,7 @@ describeApi('the first user of a node', (open) => {
     code = test.registry.setup.code
   })
 
-  it('is waited for as long as nobody can sign in', async () => {
+  it('is missing while no user can sign in', async () => {
     expect(await test.api().getSetup()).toEqual({ needed: true })
     await test.registry.database.writer.write(async (trx) => {
       const row = { id: '00000000-0000-7000-8000-00000000000a', username: 'imported', display_name: 'imported' }
@@ -26,7 +26,7 @@ describeApi('the first user of a node', (open) => {
     expect(await test.api().getSetup(), 'an imported author cannot sign in').toEqual({ needed: true })
   })
 
-  it('is not made with another code, whatever it looks like', async () => {
+  it('is not created with a wrong code', async () => {
     for (const wrong of ['0000-0000', `${code}0`, code.slice(0, -1), '\u{1F511}']) {
       expect(await codeOf(test.api().setUp({ code: wrong, username: 'mallory' })), wrong).toBe('forbidden')
     }
@@ -36,7 +36,7 @@ describeApi('the first user of a node', (open) => {
     expect(await test.api().getSetup()).toEqual({ needed: true })
   })
 
-  it('is an administrator with a key, once, however often it is asked at a time', async () => {
+  it('is an administrator with a key, created once by concurrent requests', async () => {
     const typed = code.toLowerCase().replace('-', ' ')
     const asked = await Promise.allSettled(
       ['ada', 'bob'].map((username) => test.api().setUp({ code: typed, username })),
@@ -68,7 +68,7 @@ describe('the code of the first user', () => {
   beforeAll(async () => void (registry = await openRegistry({ path: ':memory:' })))
   afterAll(() => registry.close())
 
-  it('cannot be guessed for long: then even the right one is refused for a while', async () => {
+  it('cannot be guessed: after many attempts even the right one is refused for a while', async () => {
     const node = createNode(registry, { rates: 'off' })
     const statuses = new Set<number>()
     for (let i = 0; i < 10; i++) statuses.add((await guess({ code: `wrong-${i}`, username: 'eve' }, node)).status)
@@ -79,7 +79,7 @@ describe('the code of the first user', () => {
     node.close()
   })
 
-  it('cannot be guessed from many addresses either, and whoever has it is told what to do', async () => {
+  it('cannot be guessed from many addresses, and the error tells its holder what to do', async () => {
     const other = await openRegistry({ path: ':memory:' })
     const from = (i: number) => localApi(other, guest, { address: `10.0.${Math.floor(i / 256)}.${i % 256}` })
     for (let i = 0; i < 500; i++) await codeOf(from(i).setUp({ code: 'wrong', username: 'eve' }))
@@ -92,7 +92,7 @@ describe('the code of the first user', () => {
     await other.close()
   })
 
-  it('is taken on a node where everything else needs a key', async () => {
+  it('is accepted on a node where everything else needs a key', async () => {
     const other = await openRegistry({ path: ':memory:' })
     const node = createNode(other, { requireKey: true, rates: 'off' })
     const needed = await node.fetch(new Request('http://localhost/api/v1/setup'))
@@ -104,7 +104,7 @@ describe('the code of the first user', () => {
     await other.close()
   })
 
-  it('differs from process to process, and has forty random bits', async () => {
+  it('differs per process, and has forty random bits', async () => {
     const other = await openRegistry({ path: ':memory:' })
     expect(registry.setup.code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
     expect(other.setup.code).not.toBe(registry.setup.code)

@@ -18,7 +18,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
 
   const share = (expiresInDays?: number) => alice.api.createShare({ name: 'alice/shared', expiresInDays })
 
-  it('let whoever holds them read that skill, and nothing else', async () => {
+  it('give their holder read access to only that skill', async () => {
     const { token, expiresAt } = await share()
     expect(expiresAt).toBe('2026-01-09T12:00:00.000Z')
     const holder = test.apiWith({ shareToken: token })
@@ -43,7 +43,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(bob.api.getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })
 
-  it('serve nothing while their owner is disabled', async () => {
+  it('do not work while their owner is disabled', async () => {
     const carol = await test.makeUser('carol')
     await carol.api.publishSkill({ skillMd: skillMd('closed'), visibility: 'private' })
     const { token } = await carol.api.createShare({ name: 'carol/closed' })
@@ -68,7 +68,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(alice.api.deleteShare({ name: 'alice/shared', id: long.id }))).toBe('not_found')
   })
 
-  it('are for the owner to make and list, without the token that was shown once', async () => {
+  it('are created and listed by the owner, with the token shown only once', async () => {
     const { id, token } = await share()
     expect(await codeOf(bob.api.createShare({ name: 'alice/shared' }))).toBe('not_found')
     expect(await codeOf(bob.api.listShares({ name: 'alice/shared' }))).toBe('not_found')
@@ -80,7 +80,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await codeOf(test.apiWith({ shareToken: `${token}x` }).getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })
 
-  it('end with the owner who gave them, whenever that is', async () => {
+  it('end when their creator is no longer the owner', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('handed'), visibility: 'private' })
     const hand = () => alice.api.createShare({ name: 'alice/handed' })
     const { token } = await hand()
@@ -98,7 +98,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(await test.apiWith({ shareToken: own.token }).getSkill({ name: 'bob/handed' })).toBeDefined()
   })
 
-  it('are not made of a skill that its owner deletes at the same moment', async () => {
+  it('are not created for a skill that its owner deletes at the same moment', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('deleted'), visibility: 'private' })
     const name = 'alice/deleted'
     const shares = Array.from({ length: 8 }, () => alice.api.createShare({ name }))
@@ -108,7 +108,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     expect(deeds[0], 'the last thing that was done to it').toBe('skill.delete')
   })
 
-  it.runIf(transport === 'HTTP')('are kept by no cache on the way', async () => {
+  it.runIf(transport === 'HTTP')('are not cached by proxies', async () => {
     const { token } = await share()
     const response = await test.request('/api/v1/skills/alice%2Fshared', { headers: { 'x-share-token': token! } })
     expect(response.headers.get('cache-control')).toBe('private, no-store')

@@ -24,21 +24,21 @@ describe('words of a body', () => {
     ['𠮷野 𝒜', ['𠮷', '野', 'a']],
     ['— ** 🎉', []],
     ['', []],
-  ])('of %j are %j', (body, words) => {
+  ])('in %j are %j', (body, words) => {
     const folded = foldText(body)
     const { starts, ends, hashes } = splitWords(folded)
     expect([...starts].map((start, i) => folded.slice(start, ends[i]))).toEqual(words)
     expect(hashes).toHaveLength(words.length)
   })
 
-  it('are the same numbers in every version of the program, for they are stored', () => {
+  it('have the same hashes in every release, since they are stored', () => {
     const words = toWords('Read the file, then sum it up.')
     expect([...words]).toEqual([-824204347, -1274105316, -1427482813, -450696842, -582075736, 1194886160, 1128467232])
     expect([...toShingles(words)]).toEqual([22332902144337, 85220717407949, 109605064098975])
   })
 })
 
-it('folds a text to no more than is compared, though a character may become 18', () => {
+it('folds a text to at most the compared length, although a character may become 18', () => {
   expect(foldText('\ufdfa'.repeat(comparedCharactersMax))).toHaveLength(comparedCharactersMax)
 })
 
@@ -49,7 +49,7 @@ describe('boilerplate', () => {
   ].join('. ')
   const own = (from: number) => `${common}\n${numbered(from, 12)}\nWhen to use this skill\n${numbered(from + 20, 12)}`
 
-  it('does not count: two texts that share nothing else are no copies', () => {
+  it('does not count: two texts that share nothing else are not similar', () => {
     expect(measureSimilarity(own(0), own(100))).toBeLessThan(0.4)
     expect(measureSimilarity(own(0), own(0).replaceAll(/[.:]/g, ' '))).toBe(1)
     const [a, b] = [0, 100].map((from) =>
@@ -58,12 +58,12 @@ describe('boilerplate', () => {
     expect(findPassages(a!, b!)).toEqual([])
   })
 
-  it('takes nothing from what is a copy beside it', () => {
+  it('does not lower the similarity of copied text next to it', () => {
     expect(measureSimilarity(`${common}\n${numbered(0, 40)}`, numbered(0, 40))).toBe(1)
   })
 })
 
-describe('kinds of likeness', () => {
+describe('kinds of similarity', () => {
   it.each([
     ['the same but for case and marks', numbered(0, 60), `# ${numbered(0, 60).toUpperCase()}!`, 'exact', 1],
     ['one word changed', numbered(0, 100), numbered(0, 100).replace('w50', 'other'), 'near', 0.9479],
@@ -85,7 +85,7 @@ describe('kinds of likeness', () => {
 })
 
 describe('sketches', () => {
-  it('keep a part of what they look up, a few for short bodies and never many', () => {
+  it('store a part of what they look up, with a minimum for short bodies and a maximum', () => {
     fc.assert(
       fc.property(text(0, 3000), (body) => {
         const { shingleCount, kept, lookedUp } = toSketch(bytes(body))
@@ -98,19 +98,19 @@ describe('sketches', () => {
     )
   })
 
-  it.each([40, 84, 113, 300])('of %i words keep enough to find it again where some are changed', (words) => {
+  it.each([40, 84, 113, 300])('of %i words store enough to find the text again after some changes', (words) => {
     const kept = Array.from({ length: 200 }, (_, i) => toSketch(bytes(numbered(1000 * i, words))).kept.length)
     expect(Math.min(...kept)).toBeGreaterThan(12)
   })
 
-  it('of a whole look up what is kept of a part of it, but for what is too rare in the whole', () => {
+  it('of a whole look up what is stored of a part, unless the part is too small', () => {
     const whole = toSketch(bytes(numbered(0, 4000)))
     const part = toSketch(bytes(numbered(1000, 400)))
     expect(part.kept.filter((shingle) => whole.lookedUp.includes(shingle)).length).toBeGreaterThan(5)
     expect(whole.kept.filter((shingle) => part.lookedUp.includes(shingle)).length).toBeGreaterThan(2)
   })
 
-  it('do not see order of passages, case, white space or frontmatter', () => {
+  it('ignore the order of passages, case, white space and frontmatter', () => {
     fc.assert(
       fc.property(text(12, 80), text(12, 80), (a, b) => {
         const dressed = skillMd('other', { body: `${a.toUpperCase()}\n\n-\t${b}`, description: 'Another.' })
@@ -119,13 +119,13 @@ describe('sketches', () => {
     )
   })
 
-  it('of a body with hardly a word are empty', () => {
+  it('of a very short body are empty', () => {
     for (const body of ['', '🎉', 'Steps to follow.', numbered(0, 11)])
       expect(toSketch(bytes(body))).toEqual({ shingleCount: 0, kept: [], lookedUp: [] })
     expect(toSketch(bytes(numbered(0, 12))).kept.length).toBeGreaterThan(0)
   })
 
-  it('of ten megabytes are no larger than others, and made of their beginning', () => {
+  it('of ten megabytes are not larger than others, and cover the beginning', () => {
     const long = toSketch(bytes('中文字'.repeat(1_000_000) + numbered(0, 1000)))
     expect(long.lookedUp.length).toBeLessThanOrEqual(3)
     const wide = toSketch(bytes(numbered(0, 1_200_000)))
@@ -133,7 +133,7 @@ describe('sketches', () => {
     expect(wide.shingleCount).toBeLessThan(60_000)
   })
 
-  it('hold what few words there are in a long list of the same', () => {
+  it('contain the few distinct words of a long repetitive list', () => {
     expect(sketchWords(toWords('the same row again '.repeat(5000))).lookedUp.length).toBeLessThanOrEqual(4)
   })
 })
@@ -144,7 +144,7 @@ describe('passages', () => {
   })
   const other = skillMd('other', { body: `Foreword.\n${numbered(50, 40).toUpperCase()}\n\n${numbered(0, 20)}\n` })
 
-  it('are the longest runs, longest first, as the first has them, with the lines of both', () => {
+  it('are the longest runs, longest first, in the wording of the first, with the lines of both', () => {
     expect(findPassages(placeWords(one), placeWords(other))).toEqual([
       { text: numbered(50, 40), line: lineOf(one, 'Then:'), otherLine: lineOf(other, 'W50') },
       { text: numbered(0, 20), line: lineOf(one, 'w0 '), otherLine: lineOf(other, 'w0 ') },
@@ -160,7 +160,7 @@ describe('passages', () => {
     expect(passages[0]!.text.startsWith('w7000 ')).toBe(true)
   })
 
-  it('lie in both documents at the lines that they name', () => {
+  it('are in both documents at the given lines', () => {
     fc.assert(
       fc.property(fc.array(text(3, 12), { minLength: 1, maxLength: 8 }), text(8, 20), (lines, shared) => {
         const [a, b] = [
@@ -177,7 +177,7 @@ describe('passages', () => {
     )
   })
 
-  it('of characters that change their length when folded are whole lines', () => {
+  it('with characters that change length when folded are whole lines', () => {
     const [a, b] = ['a', 'b'].map((name) => skillMd(name, { body: `ﬁve words and some more: ${numbered(0, 10)}` }))
     expect(findPassages(placeWords(a!), placeWords(b!))[0]!.text).toContain('ﬁve words and')
   })

@@ -14,8 +14,8 @@ const file = (bytes: number) => ({
 const publish = ({ api }: TestUser, name: string, bytes: number) =>
   api.publishSkill({ skillMd: skillMd(name), files: [file(bytes)] })
 
-describeDatabases('The storage quota', (open) => {
-  it('refuses what a user of the free plan stores over it, and says what to do', async () => {
+describeDatabases('the storage quota', (open) => {
+  it('refuses additions of a free-plan user over it, with advice', async () => {
     const test = await open({ storageQuotaBytes: 100 * kibibyte, scanPolicy: { dangerous: 'quarantine' } })
     const alice = await test.makeUser('alice')
     const bob = await test.makeUser('bob')
@@ -37,7 +37,7 @@ describeDatabases('The storage quota', (open) => {
     expect((await refusalOf(publish(alice, 'third', 30 * kibibyte))).code).toBe('payload_too_large')
   })
 
-  it('counts deleted skills, for versions are never removed', async () => {
+  it('counts deleted skills, since versions are never removed', async () => {
     const test = await open({ storageQuotaBytes: 100 * kibibyte })
     const alice = await test.makeUser('alice')
     await publish(alice, 'first', 60 * kibibyte)
@@ -51,7 +51,7 @@ describeDatabases('The storage quota', (open) => {
     await publish(alice, 'third', 30 * kibibyte)
   })
 
-  it('refuses a transfer that the new owner has no room for, and leaves the offer', async () => {
+  it("refuses a transfer over the new owner's quota, and keeps the offer", async () => {
     const test = await open({ storageQuotaBytes: 100 * kibibyte })
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     await publish(alice, 'first', 60 * kibibyte)
@@ -70,7 +70,7 @@ describeDatabases('The storage quota', (open) => {
     await publish(alice, 'third', 60 * kibibyte)
   })
 
-  it('is none where it is 0', async () => {
+  it('is unlimited if it is 0', async () => {
     const test = await open({ storageQuotaBytes: 0 })
     const { created } = await publish(await test.makeUser('alice'), 'first', 60 * kibibyte)
     expect(created).toBe(true)

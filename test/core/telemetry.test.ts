@@ -26,7 +26,7 @@ describeDatabases('telemetry', (open, dialect) => {
     return test
   }
 
-  it('keeps up for every period what a count of all installs would give, whatever the hours', async () => {
+  it('equals a full count of all installs for every period, at any hour', async () => {
     const test = await openWithSkills()
     await fc.assert(
       fc.asyncProperty(happenings, async (list) => {
@@ -66,7 +66,7 @@ describeDatabases('telemetry', (open, dialect) => {
     )
   })
 
-  it('is right again after a clock that went far ahead and came back', async () => {
+  it('recovers from a clock that went far ahead and came back', async () => {
     // Housekeeping at that time would roll the hours up, which nothing takes back.
     const test = await openWithSkills({ works: false })
     await install(test, 'a', 2)
@@ -85,7 +85,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(entries).toEqual([])
   })
 
-  it('answers after the commit, so that a process that dies loses nothing', async () => {
+  it('responds after the commit, so that a crash loses nothing', async () => {
     const test = await openWithSkills()
     // From here on nothing is counted by itself, not even half a second later.
     await test.registry.telemetry.stop()
@@ -105,7 +105,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 5 })
   })
 
-  it('counts with the next what it could not count at first', async () => {
+  it('counts failed installs with the next ones', async () => {
     const errors: unknown[] = []
     const test = await open({ onError: (error) => void errors.push(error) })
     const author = await test.makeUser('author')
@@ -123,7 +123,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect((await test.api().getTrending({})).entries[0]).toMatchObject({ installs: 3 })
   })
 
-  it('commits together what waits together', async () => {
+  it('commits concurrent installs together', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 100)
     const { count } = await test.registry.database.read
@@ -135,7 +135,7 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 100 })
   })
 
-  it('rolls hours that no period looks at up into days, and loses none', async () => {
+  it('merges hours outside all periods into days without loss', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 2)
     test.clock.advance(hourMs)

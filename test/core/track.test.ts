@@ -23,7 +23,7 @@ describeApi('installs', (open) => {
     return entries.find(({ skill }) => skill.fullName === fullName)?.installs ?? 0
   }
 
-  it('are accepted from anybody with 202, and counted as installs and downloads', async () => {
+  it('are accepted from anyone with 202, and counted as installs and downloads', async () => {
     expect(await test.statusOf(undefined, 'track', { skillName: 'alice/pdf' })).toBe(202)
     expect(await test.api().track({ skillName: 'pdf', agents: ['claude-code'] })).toEqual({ accepted: true })
     expect(await bob.api.track({ skillName: 'pdf', source: 'registry' })).toEqual({ accepted: true })
@@ -33,13 +33,13 @@ describeApi('installs', (open) => {
     expect(skills[0]).toMatchObject({ fullName: 'alice/pdf', downloads: 3 })
   })
 
-  it('of their own are accepted from owners, and count nothing', async () => {
+  it('by owners of their own skills are accepted, but not counted', async () => {
     await alice.api.track({ skillName: 'alice/csv' })
     expect(await installsOf('alice/csv')).toBe(0)
     expect(await test.api().getSkill({ name: 'alice/csv' })).toMatchObject({ downloads: 0 })
   })
 
-  it('of agents are refused with a token of nobody, and count nothing where the agent works for the owner', async () => {
+  it("by agents are refused with a wrong token, and not counted for the owner's own agent", async () => {
     const forged = test.apiWith({ agentToken: 'sat_forged' })
     expect(await codeOf(forged.track({ skillName: 'alice/csv' }))).toBe('forbidden')
     const repoUrl = 'https://github.com/acme/forged'
@@ -52,13 +52,13 @@ describeApi('installs', (open) => {
     expect(await installsOf('alice/csv')).toBe(0)
   })
 
-  it('of what a caller may not see are refused as of what does not exist', async () => {
+  it('of invisible skills are refused like those of unknown skills', async () => {
     for (const skillName of ['alice/secret', 'secret', 'nobody/nothing'])
       expect(await codeOf(test.api().track({ skillName }))).toBe('not_found')
     expect(await codeOf(bob.api.track({ skillName: 'alice/secret' }))).toBe('not_found')
   })
 
-  it('name a repository with the source github, and with no other', async () => {
+  it('name a repository if and only if the source is github', async () => {
     const repoUrl = 'https://github.com/acme/skills'
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'github' }))).toEqual(['repoUrl'])
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'registry', repoUrl }))).toEqual(['repoUrl'])
@@ -66,7 +66,7 @@ describeApi('installs', (open) => {
     expect(await fieldsOf(test.api().track({ skillName: 'pdf', source: 'elsewhere' as never }))).toEqual(['source'])
   })
 
-  it('keep nothing of who installed', async () => {
+  it('store nothing about the caller', async () => {
     await test.api().track({ skillName: 'alice/xml', agents: ['agent-of-somebody'] })
     const journal = await test.registry.database.read.selectFrom('install_journal').selectAll().execute()
     await test.registry.telemetry.flush()
@@ -75,7 +75,7 @@ describeApi('installs', (open) => {
     expect(hours.every((row) => Object.keys(row).toSorted().join() === 'hour,installs,skill_id')).toBe(true)
   })
 
-  it('stop at once where a skill is no longer public', async () => {
+  it('are refused at once when a skill is no longer public', async () => {
     await alice.api.publishSkill({ skillMd: skillMd('shy') })
     await test.api().track({ skillName: 'shy' })
     await alice.api.publishSkill({ name: 'shy', visibility: 'private' })
@@ -84,7 +84,7 @@ describeApi('installs', (open) => {
   })
 
   describe('that trend', () => {
-    it('are ranked by installs and what they gained, with the growth on the period before', async () => {
+    it('are ranked by installs and growth over the previous period', async () => {
       const fresh = await open()
       const author = await fresh.makeUser('author')
       for (const name of ['steady', 'rising', 'idle']) await author.api.publishSkill({ skillMd: skillMd(name) })
@@ -115,7 +115,7 @@ describeApi('installs', (open) => {
       expect((await fresh.api().getTrending({ period: 'month' })).entries).toEqual([])
     })
 
-    it('can be asked for by category, and up to a limit', async () => {
+    it('can be filtered by category and limited', async () => {
       await test.api().track({ skillName: 'alice/xml' })
       await test.registry.telemetry.flush()
       const markup = await test.api().getTrending({ category: 'markup' })
@@ -131,7 +131,7 @@ describeApi('installs', (open) => {
       expect(await fieldsOf(test.api().getTrending({ period: 'year' as never }))).toEqual(['period'])
     })
 
-    it('leave out what is private, withdrawn or yanked', async () => {
+    it('leave out private, withdrawn and yanked skills', async () => {
       for (const name of ['gone', 'hushed', 'pulled']) {
         await alice.api.publishSkill({ skillMd: skillMd(name) })
         await test.api().track({ skillName: `alice/${name}` })

@@ -12,7 +12,7 @@ import { openRegistry } from '../support/open-registry.ts'
 const dayMs = 24 * 60 * 60 * 1000
 
 describeDatabases('the keys of a node', (open) => {
-  it('are rotated with an overlap, in which both sign', async () => {
+  it('are rotated with an overlap in which both sign', async () => {
     const test = await open({ origin: 'keys.example' })
     await appendMany(test, 2)
     const api = test.api()
@@ -43,7 +43,7 @@ describeDatabases('the keys of a node', (open) => {
     expect((await readVerifierKeys(test.registry)).map(({ state }) => state)).toEqual(['current', 'retired'])
   })
 
-  it('sign when a checkpoint was the newest, rounded down to a minute', async () => {
+  it('sign the time at which a checkpoint was current, rounded down to a minute', async () => {
     const test = await open({ origin: 'time.example' })
     await appendMany(test, 1)
     const keys = await readKeys(test.api())
@@ -70,7 +70,7 @@ describeDatabases('the keys of a node', (open) => {
     })
   })
 
-  it('are read anew after another process rotated them', async () => {
+  it('are read again after another process rotated them', async () => {
     const one = await open({ origin: 'turn.example' })
     const two = await open({ at: one.location, origin: 'turn.example', clock: one.clock })
     await textOf(await two.api().getCheckpoint())
@@ -80,7 +80,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(readCheckpoint(await textOf(await two.api().getCheckpoint()), vkeys).signers).toEqual([idOf(vkeys[0]!)])
   })
 
-  it('sign any text by a line for each', async () => {
+  it('add one signature line each to any text', async () => {
     const test = await open({ origin: 'lines.example' })
     await rotateKey(test.registry)
     const lines = await signText(test.registry, '{"a":1}')
@@ -90,7 +90,7 @@ describeDatabases('the keys of a node', (open) => {
     )
   })
 
-  it('never leave the database, and the private half of a retired one is gone from it', async () => {
+  it('never leave the database, which deletes the private half of retired ones', async () => {
     const test = await open({ origin: 'quiet.example' })
     const readPrivate = async () => {
       const rows = await test.registry.database.read.selectFrom('signing_keys').selectAll().orderBy('number').execute()
@@ -123,7 +123,7 @@ describeDatabases('the keys of a node', (open) => {
     expect((await readPrivate()).map((secret) => secret?.length)).toEqual([undefined, 48, 48])
   })
 
-  it('sign no longer than the key after them: where a new one is needed at once, all before it end', async () => {
+  it('end no later than their successors: an immediate rotation ends all earlier ones', async () => {
     const test = await open({ origin: 'theft.example' })
     const [first] = await readKeys(test.api())
     await rotateKey(test.registry, { overlapMs: 30 * dayMs })
@@ -143,7 +143,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(rows.map(({ private_key }) => private_key !== null)).toEqual([false, false, true])
   })
 
-  it('that end sooner than the key after them keep to their time', async () => {
+  it('that end before their successors keep their end', async () => {
     const test = await open({ origin: 'sooner.example' })
     await rotateKey(test.registry, { overlapMs: dayMs })
     const before = await readVerifierKeys(test.registry)
@@ -151,13 +151,13 @@ describeDatabases('the keys of a node', (open) => {
     expect(after[2]).toEqual(before[1])
   })
 
-  it.each(['a b', 'a+b', ''])('need a name that can stand in a note, which %j cannot', async (origin) => {
+  it.each(['a b', 'a+b', ''])('need a name that is valid in a note, unlike %j', async (origin) => {
     await expect(openRegistry({ path: ':memory:', origin })).rejects.toThrow(TypeError)
   })
 })
 
 describeDatabases('the name of a node', (open) => {
-  it('is kept, so that whoever opens the database without it signs under it too', async () => {
+  it('is stored, so that a process started without it signs under it too', async () => {
     const made = await open({ empty: true })
     const one = await open({ at: made.location, origin: 'named.example', clock: made.clock })
     await appendMany(one, 1)
@@ -166,7 +166,7 @@ describeDatabases('the name of a node', (open) => {
     expect(await textOf(await two.api().getCheckpoint())).toBe(await textOf(await one.api().getCheckpoint()))
   })
 
-  it('is refused where the log has entries under another, and then nothing is changed', async () => {
+  it('is refused if the log has entries under another, without changes', async () => {
     const one = await open({ origin: 'first.example' })
     await appendMany(one, 1)
     await expect(openRegistry({ ...one.location, origin: 'second.example' })).rejects.toThrow(
@@ -178,7 +178,7 @@ describeDatabases('the name of a node', (open) => {
 })
 
 describe('serve --origin', () => {
-  it('names the log and its key, from then on', async () => {
+  it('names the log and its key permanently', async () => {
     const data = `${await makeFolder()}/data`
     const server = await startServer(['serve', '--port', '0', '--data', data, '--origin', 'skills.example/registry'])
     const checkpoint = await (await fetch(`${server.url}/api/v1/checkpoint`)).text()
@@ -193,7 +193,7 @@ describe('serve --origin', () => {
   })
 
   it.each(['a b', 'a+b', '', 'x'.repeat(256)])(
-    '%j is a usage error in one sentence, and makes nothing',
+    '%j is a usage error in one sentence, and creates nothing',
     async (name) => {
       const data = `${await makeFolder()}/data`
       const { code, stdout, stderr } = await skillstead(['serve', '--data', data, '--origin', name])

@@ -25,7 +25,7 @@ describeDatabases('the log of a cluster', (open) => {
     }
   })
 
-  it('makes one key where nodes start at the same moment', async () => {
+  it('gets one key from nodes that start at the same moment', async () => {
     const place = await open({ empty: true })
     const { location } = place
     await place.registry.database.writer.write((trx) => trx.deleteFrom('signing_keys').execute())
@@ -36,7 +36,7 @@ describeDatabases('the log of a cluster', (open) => {
     expect(new Set(keys.flat()).size).toBe(1)
   })
 
-  it('grows where two nodes append in turns', async () => {
+  it('grows when two nodes append in turns', async () => {
     const one = await open()
     const two = await open({ at: one.location, clock: one.clock })
     await Promise.all([appendMany(one, 300), appendMany(two, 300)])
@@ -49,7 +49,7 @@ describeDatabases('the log of a cluster', (open) => {
 })
 
 describeDatabases('the log after a restart', (open) => {
-  it('goes on with the key and the tree that it had', async () => {
+  it('continues with its key and tree', async () => {
     const before = await open({ origin: 'again.example' })
     await appendMany(before, 300)
     const checkpoint = await textOf(await before.api().getCheckpoint())
@@ -64,7 +64,7 @@ describeDatabases('the log after a restart', (open) => {
     expect(rootHash).toBe(await readRoot(after.api(), 600))
   })
 
-  it('takes nothing into the tree of a change that was refused', async () => {
+  it('has no leaf of a refused change', async () => {
     const test = await open()
     await appendMany(test, 3)
     const checkpoint = await textOf(await test.api().getCheckpoint())
@@ -92,7 +92,7 @@ describeDatabases('long lists in the log', (open) => {
     return (await test.api().getFeed({ since: head - 1 })).entries[0]!
   }
 
-  it('are left out of the entry, and are there under the digest of the version', async () => {
+  it('are left out of the entry, and available under the digest of the version', async () => {
     const files = Array.from({ length: 511 }, (_, i) => ({ path: `${i}-`.padEnd(255, 'p'), content: `${i}` }))
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('wide'), files })
     const entry = await last()
@@ -104,7 +104,7 @@ describeDatabases('long lists in the log', (open) => {
     expect(JSON.parse(bundled.toString())).toEqual(entry)
   })
 
-  it('are for everyone only where the version is', async () => {
+  it('are public only if the version is', async () => {
     const { version } = await alice.api.publishSkill({ skillMd: skillMd('hidden-list'), visibility: 'private' })
     expect(await codeOf(test.api().getBlob({ digest: version!.digest }))).toBe('not_found')
     expect(await textOf(await test.api().batchBlobs({ digests: [version!.digest] }))).toContain('"missing":true')
@@ -124,7 +124,7 @@ describeDatabases('long lists in the log', (open) => {
     expect(await textOf(await test.api().batchBlobs({ digests: [version!.digest] }))).toContain('"missing":true')
   })
 
-  it('of packs go into several entries, which together are the pack', async () => {
+  it('of packs are split into several entries', async () => {
     const note = '中'.repeat(1000)
     const names = Array.from({ length: 30 }, (_, i) => `member-${i}`)
     for (const name of names) await alice.api.publishSkill({ skillMd: skillMd(name) })
@@ -141,14 +141,14 @@ describeDatabases('long lists in the log', (open) => {
   })
 })
 
-describeDatabases('a look through the log', (open) => {
+describeDatabases('a check of the log', (open) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open()
     await appendMany(test, 600)
   })
 
-  it('finds an untouched log right, also while it grows', async () => {
+  it('finds no fault in an unchanged log, even while it grows', async () => {
     const [check] = await Promise.all([checkLog(test.registry), appendMany(test, 60)])
     expect(check).toMatchObject({ ok: true })
     expect(await checkLog(test.registry)).toEqual({
@@ -229,7 +229,7 @@ describeDatabases('a look through the log', (open) => {
     ],
   ]
 
-  it.each(alterations)('names %s that was altered', async (_what, alter, restore, problem) => {
+  it.each(alterations)('reports %s that was altered', async (_what, alter, restore, problem) => {
     const { database } = test.registry
     const tile = await database.read.selectFrom('tree_tiles').selectAll().where('n', '=', 1).executeTakeFirstOrThrow()
     const { frontier } = await database.read.selectFrom('heads').select('frontier').executeTakeFirstOrThrow()
@@ -249,7 +249,7 @@ describeDatabases('a look through the log', (open) => {
     expect(await checkLog(test.registry)).toMatchObject({ ok: true })
   })
 
-  it('names an entry, a tile and a level that are not there', async () => {
+  it('reports a missing entry, tile and level', async () => {
     const other = await open()
     await appendMany(other, 520)
     const { database } = other.registry
@@ -263,7 +263,7 @@ describeDatabases('a look through the log', (open) => {
 })
 
 describe('the empty log', () => {
-  it('has the root of no leaves, signed', async () => {
+  it('has the signed root of an empty tree', async () => {
     const registry = await openRegistry({ path: ':memory:', origin: 'empty.example', works: false })
     const api = localApi(registry, systemCaller)
     const { treeSize, rootHash, signers } = readCheckpoint(await textOf(await api.getCheckpoint()), await readKeys(api))
@@ -278,7 +278,7 @@ describe('the empty log', () => {
 })
 
 describe('a log of more than one level of full tiles', () => {
-  it('has the tiles of each level, and proofs that lead to its root', async () => {
+  it('has the tiles of each level, and valid proofs', async () => {
     const registry = await openRegistry({ path: ':memory:', origin: 'deep.example', works: false })
     const api = localApi(registry)
     const size = 65_900

@@ -101,11 +101,11 @@ describe('the Merkle tree', () => {
         'bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b',
       ],
     ],
-  ])('proves that the published tree of %i leaves is the beginning of that of %i', (older, size, proof) => {
+  ])('proves that the published tree of %i leaves is a prefix of that of %i', (older, size, proof) => {
     expect(toHex(resolve(toConsistencyRanges(older, size), inputs))).toEqual(proof)
   })
 
-  it('grows leaf by leaf to the very tree that a list gives, at every size to 300', () => {
+  it('grows leaf by leaf to the same tree as a full computation, at every size to 300', () => {
     const entries = makeEntries(300)
     const frontier: Buffer[] = []
     const completed: string[] = []
@@ -127,7 +127,7 @@ describe('the Merkle tree', () => {
     .integer({ min: 1, max: 300 })
     .chain((size) => fc.record({ size: fc.constant(size), index: fc.nat(size - 1), older: fc.nat(size) }))
 
-  it('proves each leaf of each size to 300 as RFC 6962 does, and the proof leads to the root', () => {
+  it('proves each leaf of each size to 300 as in RFC 6962', () => {
     fc.assert(
       fc.property(tree, ({ size, index }) => {
         const entries = makeEntries(size)
@@ -139,7 +139,7 @@ describe('the Merkle tree', () => {
     )
   })
 
-  it('proves the consistency of each two sizes to 300 as RFC 6962 does', () => {
+  it('proves the consistency of each two sizes to 300 as in RFC 6962', () => {
     fc.assert(
       fc.property(tree, ({ size, older }) => {
         const entries = makeEntries(size)
@@ -149,7 +149,7 @@ describe('the Merkle tree', () => {
     )
   })
 
-  it('covers a range of leaves by perfect subtrees, each where one lies', () => {
+  it('covers a range of leaves with aligned perfect subtrees', () => {
     fc.assert(
       fc.property(tree, ({ size, index, older }) => {
         for (const range of [...toInclusionRanges(index, size), ...toConsistencyRanges(older, size)]) {
@@ -172,7 +172,7 @@ describe('the path of a tile', () => {
     ['1/999.p/255', 1, 999, 255],
     ['63/x001/000.p/1', 63, 1000, 1],
     ['entries/x999/x999/x999/x999/999', 'entries', 999_999_999_999_999, 256],
-  ] as const)('%s names one tile, and is its name', (path, level, n, width) => {
+  ] as const)('%s is the path of one tile', (path, level, n, width) => {
     expect(parseTilePath(path)).toEqual({ level, n, width })
     expect(toTilePath({ level, n, width })).toBe(path)
   })
@@ -207,7 +207,7 @@ describe('the path of a tile', () => {
     '8/0/000',
     '0/٠٠٠',
   ]
-  it.each(malformed)('%j names none', (path) => {
+  it.each(malformed)('%j is not the path of a tile', (path) => {
     expect(parseTilePath(path)).toBeUndefined()
   })
 })
@@ -235,13 +235,13 @@ describe('the text of an entry', () => {
     expect(read(make(data))).toEqual(data)
   })
 
-  it('leaves out the list of files before it shortens anything, and says so', () => {
+  it('omits the file list before it shortens texts, with a mark', () => {
     const files = Array.from({ length: 512 }, (_, i) => ({ path: `${i}`.padEnd(255, 'p'), size: i }))
     const changelog = 'x'.repeat(20_000)
     expect(read(make({ files, changelog }))).toEqual({ files: null, changelog, cut: ['files'] })
   })
 
-  it('shortens a text between two characters, and marks that it goes on', () => {
+  it('shortens a text between two characters, with a mark', () => {
     const { changelog, cut } = read(make({ changelog: '👩‍🔬'.repeat(20_000) }))
     expect(cut).toEqual(['changelog'])
     expect(changelog).toMatch(/^(?:👩|\u200d|🔬)+…$/u)
@@ -261,7 +261,7 @@ describe('the text of an entry', () => {
     skill: fc.record({ id: repeated(36), name: repeated(64), fullName: repeated(104) }),
   })
 
-  it('fits a bundle whatever is in it, and is not shortened without need', () => {
+  it('fits a bundle with any content, and is only shortened if needed', () => {
     fc.assert(
       fc.property(data, (some) => {
         const text = make(some)
@@ -292,11 +292,11 @@ describe('a signed note', () => {
     expect(verify(null, Buffer.from(text), key, signature)).toBe(true)
   })
 
-  it.each(['node.example', 'skillstead-0192', 'example.com/log', 'münchen.example'])('takes %s for a name', (name) => {
+  it.each(['node.example', 'skillstead-0192', 'example.com/log', 'münchen.example'])('accepts the name %s', (name) => {
     expect(isNoteName(name)).toBe(true)
   })
 
-  it.each(['', 'a b', 'a+b', 'a\nb', 'a\u00a0b', 'a\u2003', 'a\u0000', 'a\ud800'])('refuses %j for one', (name) => {
+  it.each(['', 'a b', 'a+b', 'a\nb', 'a\u00a0b', 'a\u2003', 'a\u0000', 'a\ud800'])('refuses the name %j', (name) => {
     expect(isNoteName(name)).toBe(false)
   })
 })

@@ -23,8 +23,8 @@ it('of every schema there is a database, as a program of its time made it', () =
   expect(listSchemaFiles(), makeFixture).toEqual(migrationNames)
 })
 
-describeDatabases('a database of an earlier program', (_open, dialect) => {
-  it.each(listSchemaFiles())('%s is brought up to date with everything that is in it', async (schema) => {
+describeDatabases('a database of an earlier release', (_open, dialect) => {
+  it.each(listSchemaFiles())('%s is migrated with all its data', async (schema) => {
     const { location, file } = await load(schema, dialect)
     const registry = await open(location)
     const guest = localApi(registry)
@@ -49,7 +49,7 @@ describeDatabases('a database of an earlier program', (_open, dialect) => {
 
   const oldest = listSchemaFiles()[0]!
 
-  it('that two programs open at once is brought up to date once', async () => {
+  it('that two processes open at once is migrated once', async () => {
     const { location, file } = await load(oldest, dialect)
     const both = await Promise.all([openDatabase(location), openDatabase(location)])
     const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(both[0].read)
@@ -90,7 +90,7 @@ describeDatabases('a database of an earlier program', (_open, dialect) => {
     expect(await describeSchema(location, dialect)).toEqual(before)
   })
 
-  it('that is newer than the program is refused, and nothing in it is touched', async () => {
+  it('that is newer than the program is refused without changes', async () => {
     const { location } = await load(oldest, dialect)
     await run(location, "insert into migrations (name, position) values ('9999-from-the-future', 9999)")
     const hash = () => (dialect === 'SQLite' ? hashFile(location.path!) : describeSchema(location, dialect))

@@ -85,7 +85,7 @@ describeApi('the verification of authors', (open) => {
   }
 
   describe('by a domain', () => {
-    it('answers with what to do, and a token of the user and the node', async () => {
+    it('returns instructions, and a token for the user and the node', async () => {
       const alice = await makeUser()
       expect(
         await test.statusOf(alice, 'verifyAuthor', {
@@ -121,7 +121,7 @@ describeApi('the verification of authors', (open) => {
       expect((await test.api().getReputation({ username: user.username })).verified).toEqual(['domain'])
     })
 
-    it('is proved by a file, on a line of its own', async () => {
+    it('is proved by a file, with the token on its own line', async () => {
       const user = await makeUser()
       const { token } = await ask(user, 'domain', 'file.example.com')
       outside.pages.set(`file.example.com${wellKnown}`, `# Who we are\r\n  ${token}  \r\nMore.\n`)
@@ -160,7 +160,7 @@ describeApi('the verification of authors', (open) => {
       await until(user, { status: 'pending', note: expect.stringContaining('redirect') })
     })
 
-    it('is looked for once more where that is asked while a look is under way', async () => {
+    it('is checked again if requested during a check', async () => {
       const user = await makeUser()
       outside.pages.set(`busy.example.com${wellKnown}`, (_, response) => response.writeHead(404).end())
       const { token } = await ask(user, 'domain', 'busy.example.com')
@@ -178,7 +178,7 @@ describeApi('the verification of authors', (open) => {
       await until(user, { status: 'verified' })
     })
 
-    it('is one name, however it is written', async () => {
+    it('is the same in any notation', async () => {
       const user = await makeUser()
       const { id } = await ask(user, 'domain', 'Bücher.Example.COM')
       expect((await ask(user, 'domain', 'xn--bcher-kva.example.com.')).id).toBe(id)
@@ -186,7 +186,7 @@ describeApi('the verification of authors', (open) => {
     })
 
     it.each(['localhost', 'https://example.com', '127.0.0.1', 'printer.local', 'git.internal', 'inner.example.com'])(
-      'is none that can be asked: %s',
+      'is refused: %s',
       async (proof) => {
         const user = await makeUser()
         const refusal = await refusalOf(ask(user, 'domain', proof))
@@ -205,7 +205,7 @@ describeApi('the verification of authors', (open) => {
         `https://gist.githubusercontent.com/alice/00aa12/raw/${'ab'.repeat(20)}/proof.txt`,
         'https://gist.githubusercontent.com/alice/00aa12/raw/proof.txt',
       ],
-    ])('is proved by a file that holds the token: %s', async (proof, kept = proof) => {
+    ])('is proved by a file with the token: %s', async (proof, kept = proof) => {
       const user = await makeUser()
       const { token, instructions } = await ask(user, 'github', proof)
       expect(instructions).toContain(kept)
@@ -218,7 +218,7 @@ describeApi('the verification of authors', (open) => {
       expect(await verifiedOf(user)).toEqual(['github'])
     })
 
-    it('is no page that others write into', async () => {
+    it('is not proved by a page that others can edit', async () => {
       const user = await makeUser()
       const refusal = await refusalOf(ask(user, 'github', 'https://github.com/alice/me/issues/1'))
       expect(refusal).toMatchObject({ code: 'invalid_request', errors: [{ path: 'proof' }] })
@@ -226,8 +226,8 @@ describeApi('the verification of authors', (open) => {
     })
   })
 
-  describe('asked for again', () => {
-    it('is the same one, and is looked at once more at once', async () => {
+  describe('requested again', () => {
+    it('is the same one, and is checked again at once', async () => {
       const user = await makeUser()
       outside.names.add('again.example.com')
       const first = await ask(user, 'domain', 'again.example.com')
@@ -240,7 +240,7 @@ describeApi('the verification of authors', (open) => {
       expect(await listOf(user)).toHaveLength(1)
     })
 
-    it('has one token for everything that is pending', async () => {
+    it('has one token for all pending requests', async () => {
       const user = await makeUser()
       const tokens = [
         (await ask(user, 'domain', 'token.example.com')).token,
@@ -253,7 +253,7 @@ describeApi('the verification of authors', (open) => {
       expect((await ask(other, 'domain', 'token.example.com')).token).not.toBe(tokens[0])
     })
 
-    it('with another proof takes the place of what is pending, and of nothing else', async () => {
+    it('with another proof replaces only a pending one', async () => {
       const user = await makeUser()
       const manual = await ask(user, 'manual', 'Ask me.')
       const old = await ask(user, 'domain', 'old.example.com')
@@ -270,13 +270,13 @@ describeApi('the verification of authors', (open) => {
       expect((await listOf(user)).map(({ status }) => status)).toEqual(['verified', 'rejected', 'pending'])
     })
 
-    it('when it is verified changes nothing', async () => {
+    it('changes nothing when verified', async () => {
       const { id, user, proof } = await makeVerification('domain', 'verified')
       expect(await ask(user, 'domain', proof)).toMatchObject({ id, status: 'verified' })
       expect(await listOf(user)).toHaveLength(1)
     })
 
-    it('after it was taken back begins anew, with a token that was not seen before', async () => {
+    it('starts again after a revocation, with a new token', async () => {
       const { id, user, proof, token } = await makeVerification('domain', 'verified')
       await test.admin.api.decideVerification({ id, status: 'rejected', note: 'Sold.' })
       const anew = await ask(user, 'domain', proof)
@@ -286,7 +286,7 @@ describeApi('the verification of authors', (open) => {
       expect(await verifiedOf(user)).toEqual([])
     })
 
-    it('after it was taken back is not proved by what was left behind, whatever else is pending', async () => {
+    it('is not proved by an old token after a revocation', async () => {
       const user = await makeUser()
       const { token } = await ask(user, 'manual', 'Ask me.')
       const { id } = await ask(user, 'domain', 'left.example.com')
@@ -301,7 +301,7 @@ describeApi('the verification of authors', (open) => {
     })
   })
 
-  it('stays pending while the proof cannot be reached, is tried for two days, and is then closed', async () => {
+  it('stays pending while the proof is unreachable, is retried for two days, and is then rejected', async () => {
     const user = await makeUser()
     outside.names.add('gone.example.com')
     outside.unreachable = true
@@ -321,7 +321,7 @@ describeApi('the verification of authors', (open) => {
     expect(note).not.toMatch(/127\.0\.0\.1|ECONN/)
   })
 
-  it('goes on after a proof that could not be reached at first', async () => {
+  it('succeeds after a proof that was unreachable at first', async () => {
     const user = await makeUser()
     outside.names.add('late.example.com')
     outside.unreachable = true
@@ -336,8 +336,8 @@ describeApi('the verification of authors', (open) => {
     await until(user, { status: 'verified' })
   })
 
-  describe('is for the user alone', () => {
-    it('to ask for', async () => {
+  describe('is only for the user', () => {
+    it('to request', async () => {
       const [alice, bob] = [await makeUser(), await makeUser()]
       const input = { username: alice.username, method: 'manual', proof: 'I am Alice.' } as const
       for (const api of [bob.api, test.admin.api, localApi(test.registry, systemCaller)])
@@ -406,7 +406,7 @@ describeApi('the verification of authors', (open) => {
       },
     )
 
-    it('is not looked for again once it is taken back', async () => {
+    it('is not checked again once revoked', async () => {
       const { id, user } = await makeVerification('domain', 'verified')
       await test.admin.api.decideVerification({ id, status: 'rejected' })
       test.clock.advance(hourMs)
@@ -416,7 +416,7 @@ describeApi('the verification of authors', (open) => {
       expect((await listOf(user)).find((row) => row.id === id)).toMatchObject({ status: 'rejected' })
     })
 
-    it('of one method leaves the others', async () => {
+    it('of one method does not change the others', async () => {
       const { id, user } = await makeVerification('domain', 'verified')
       const manual = await ask(user, 'manual', 'Ask me.')
       await test.admin.api.decideVerification({ id: manual.id, status: 'verified' })
@@ -425,7 +425,7 @@ describeApi('the verification of authors', (open) => {
       expect(await verifiedOf(user)).toEqual(['manual'])
     })
 
-    it('is none where there is none', async () => {
+    it('is not_found if it does not exist', async () => {
       const id = '00000000-0000-7000-8000-000000000000'
       expect(await codeOf(test.admin.api.decideVerification({ id, status: 'verified' }))).toBe('not_found')
       expect(await codeOf(test.admin.api.decideVerification({ id: 'x', status: 'verified' }))).toBe('not_found')
@@ -434,7 +434,7 @@ describeApi('the verification of authors', (open) => {
     })
   })
 
-  it('is listed for administrators alone, the oldest first, by status and method', async () => {
+  it('is listed only for administrators, oldest first, by status and method', async () => {
     const user = await makeUser()
     const ids = [(await ask(user, 'manual', 'One.')).id, (await ask(user, 'manual', 'Two.')).id]
     const read = async (input: Parameters<TestUser['api']['listVerifications']>[0]) => {
@@ -453,7 +453,7 @@ describeApi('the verification of authors', (open) => {
     expect(await codeOf(test.api().listVerifications())).toBe('unauthorized')
   })
 
-  it('is begun twenty times a day, and asked about as often as its user likes', async () => {
+  it('is limited to twenty requests a day, and can be read without limit', async () => {
     const user = await makeUser()
     for (let i = 1; i <= 20; i++) await ask(user, 'manual', `Ask me ${i}.`)
     const refusal = await refusalOf(ask(user, 'domain', 'one-more.example.com'))
@@ -504,7 +504,7 @@ describe('a proof', () => {
     'example.1',
     '_skillstead.example.com',
     ' ',
-  ])('is no domain: %j', (proof) => {
+  ])('is not a domain: %j', (proof) => {
     expect(faultOf('domain', proof)).toBe('proof')
   })
 
@@ -540,7 +540,7 @@ describe('a proof', () => {
     'https://gist.githubusercontent.com/-/00aa11/raw/x',
     'file:///etc/passwd',
     'alice',
-  ])('is no address that proves an account: %s', (proof) => {
+  ])('is not a URL that proves an account: %s', (proof) => {
     expect(faultOf('github', proof)).toBe('proof')
   })
 })

@@ -67,7 +67,7 @@ describeApi('what callers may see', (open) => {
   describe('of a private skill', () => {
     beforeAll(() => publishPrivate('hidden'))
 
-    it.each([...reads, ...unbuilt])('nobody else learns that it exists: %s', async (_, read) => {
+    it.each([...reads, ...unbuilt])('no one else can detect that it exists: %s', async (_, read) => {
       for (const name of ['alice/hidden', 'hidden']) {
         expect(await codeOf(read(test.api(), name))).toBe('not_found')
         expect(await codeOf(read(bob.api, name))).toBe('not_found')
@@ -75,19 +75,19 @@ describeApi('what callers may see', (open) => {
       }
     })
 
-    it.each(deeds)('nobody else can do anything with it, or learns of it by trying: %s', async (_, act) => {
+    it.each(deeds)('no one else can act on it or detect it by trying: %s', async (_, act) => {
       expect(await codeOf(act(bob.api, 'alice/hidden'))).toBe('not_found')
       expect(await codeOf(act(bob.api, 'alice/not-there'))).toBe('not_found')
     })
 
-    it('a stranger who publishes under its name is told the same as of a name that is free', async () => {
+    it('a stranger who publishes under its name gets the same response as for a free name', async () => {
       const tries = ['alice/hidden', 'alice/free'].map((name) =>
         codeOf(bob.api.publishSkill({ skillMd: '# x', name, description: 'x' })),
       )
       expect(await Promise.all(tries)).toEqual(['forbidden', 'forbidden'])
     })
 
-    it.each(reads)('the owner has all of it, by its short name too: %s', async (_, read) => {
+    it.each(reads)('the owner has full access, also by its short name: %s', async (_, read) => {
       expect(await read(alice.api, 'alice/hidden')).toBeDefined()
       expect(await read(alice.api, 'hidden')).toBeDefined()
     })
@@ -143,7 +143,7 @@ describeApi('what callers may see', (open) => {
   })
 
   describe('collaborators', () => {
-    it('with the role read may read, and not write', async () => {
+    it('with the role read may read but not write', async () => {
       await publishPrivate('readable', 'Readable okapi.')
       await addCollaborator(test, alice, { name: 'readable', username: 'bob', role: 'read' })
       for (const [, read] of reads) await read(bob.api, 'alice/readable')
@@ -160,7 +160,7 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(test.api().getSkill({ name: 'alice/readable' }))).toBe('not_found')
     })
 
-    it('with the role write may publish under the owner’s name, and not decide about the skill', async () => {
+    it('with the role write may publish under the owner’s name, but not manage the skill', async () => {
       await publishPrivate('writable')
       await addCollaborator(test, alice, { name: 'writable', username: 'bob', role: 'write' })
       const text = skillMd('writable', { body: 'By bob.' })
@@ -214,7 +214,7 @@ describeApi('what callers may see', (open) => {
       expect(await alice.api.putCollaborator({ ...input, role: 'read' })).toEqual({ ...person('bob'), role: 'read' })
     })
 
-    it('decline an invitation, or have it withdrawn, and cannot accept it then', async () => {
+    it('cannot accept an invitation that they declined or that was withdrawn', async () => {
       await publishPrivate('declined')
       for (const ends of [alice, bob]) {
         await alice.api.putCollaborator({ name: 'declined', username: 'bob', role: 'read' })
@@ -241,7 +241,7 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(dora.api.acceptCollaboration({ name }))).toBe('not_found')
     })
 
-    it('see nothing any more once the collaboration ends, by the owner or by themselves', async () => {
+    it('lose access when the owner or they themselves end the collaboration', async () => {
       await publishPrivate('ended', 'Ended dodo.')
       for (const ends of [alice, bob]) {
         await addCollaborator(test, alice, { name: 'ended', username: 'bob', role: 'read' })
@@ -255,7 +255,7 @@ describeApi('what callers may see', (open) => {
       }
     })
 
-    it('are nobody’s matter: naming one leaves no trace in the feed', async () => {
+    it('are private: inviting one leaves no trace in the feed', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('co-public') })
       const { head } = await test.api().getFeed()
       await addCollaborator(test, alice, { name: 'co-public', username: 'bob', role: 'write' })
@@ -263,7 +263,7 @@ describeApi('what callers may see', (open) => {
       expect((await test.api().getFeed()).head).toBe(head)
     })
 
-    it('who fork and then publish their fork do not tell its source', async () => {
+    it('who fork and then publish their fork do not reveal its source', async () => {
       const { id } = await publishPrivate('source')
       await addCollaborator(test, alice, { name: 'source', username: 'bob', role: 'read' })
       const fork = await bob.api.forkSkill({ name: 'alice/source', newName: 'forked-source' })
@@ -279,7 +279,7 @@ describeApi('what callers may see', (open) => {
   })
 
   describe('internal skills', () => {
-    it('are seen by every signed-in user and by no guest', async () => {
+    it('are visible to every signed-in user and to no guest', async () => {
       const skill = (
         await alice.api.publishSkill({
           skillMd: skillMd('internal', { description: 'Internal narwhal.' }),
@@ -298,7 +298,7 @@ describeApi('what callers may see', (open) => {
   })
 
   describe('a short name', () => {
-    it('means the first public skill that had it, for ever', async () => {
+    it('permanently means the first public skill that had it', async () => {
       await bob.api.publishSkill({ skillMd: skillMd('held'), visibility: 'private' })
       await alice.api.publishSkill({ skillMd: skillMd('held') })
       await bob.api.publishSkill({ name: 'held', visibility: 'public' })
@@ -311,7 +311,7 @@ describeApi('what callers may see', (open) => {
       expect((await bob.api.getSkill({ name: 'held' })).fullName).toBe('bob/held')
     })
 
-    it('means the caller’s own skill in reading and writing, whoever holds it', async () => {
+    it('means the caller’s own skill for reads and writes, whichever skill holds it', async () => {
       await alice.api.publishSkill({ skillMd: skillMd('twice', { body: 'Of alice.' }) })
       await bob.api.publishSkill({ skillMd: skillMd('twice', { body: 'Of bob.' }) })
       expect((await bob.api.loadSkill({ name: 'twice' })).fullContent).toContain('Of bob.')
@@ -329,8 +329,8 @@ describeApi('what callers may see', (open) => {
     })
   })
 
-  describe('a skill that changes sight', () => {
-    it('from public to private is withdrawn in the feed, and its bytes are gone', async () => {
+  describe('a skill that changes visibility', () => {
+    it('from public to private is withdrawn in the feed, and its blobs are not served', async () => {
       const { skill } = await alice.api.publishSkill({
         skillMd: skillMd('closing', { description: 'Closing kakapo.' }),
       })
@@ -345,7 +345,7 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(test.api().getBlob({ digest: skill.files[0]!.digest }))).toBe('not_found')
     })
 
-    it('from private to public brings its whole history, and what was set since', async () => {
+    it('from private to public brings its whole history and later metadata', async () => {
       await publishPrivate('opening')
       await alice.api.publishSkill({ skillMd: skillMd('opening', { body: 'Two.' }) })
       await alice.api.publishSkill({ name: 'opening', description: 'Said since.' })

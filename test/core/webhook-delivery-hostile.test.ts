@@ -116,7 +116,7 @@ async function untilTried(user: TestUser, id: string) {
   return newestOf(user, id)
 }
 
-describeDatabases('receivers that do what they like', (open) => {
+describeDatabases('hostile receivers', (open) => {
   let outside: Outside
   let test: TestRegistry
   const closing: (() => Promise<void>)[] = []
@@ -180,7 +180,7 @@ describeDatabases('receivers that do what they like', (open) => {
     return owners
   }
 
-  it('are each recorded as what they are, and hold up nobody else', async () => {
+  it('are each recorded with their failure, and delay no other receiver', async () => {
     const tried = new Map<string, unknown>()
     const fine = Promise.withResolvers<void>()
     for (const [name, { respond }] of Object.entries(ways))
@@ -216,7 +216,7 @@ describeDatabases('receivers that do what they like', (open) => {
       expect([name, asked.filter((each) => each === name).length]).toEqual([name, 2])
   })
 
-  it('may come to their senses', async () => {
+  it('may recover', async () => {
     outside.pages.set('back.example.com/', (request) => void request.socket.destroy())
     const [{ user, ids } = {} as never] = await tell(['back'])
     const id = ids.get('back')!
@@ -227,7 +227,7 @@ describeDatabases('receivers that do what they like', (open) => {
   })
 
   describe('while the registry closes', () => {
-    it('cost no attempt: what was under way is given back, and goes out when it is opened again', async () => {
+    it('cost no attempt: deliveries in progress are returned, and sent after a restart', async () => {
       const began = Promise.withResolvers<void>()
       outside.pages.set('stuck.example.com/', () => began.resolve())
       const [{ user, ids } = {} as never] = await tell(['stuck'])

@@ -75,7 +75,7 @@ describeDatabases('a delivery', (open) => {
   }
 
   describe('on its way', () => {
-    it('is a POST of the envelope, with what tells the receiver what it is and whom it is from', async () => {
+    it('is a POST of the envelope, with headers that identify the event and the sender', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url: `${url}?token=a%20b`, secret: 'a secret' })
       outside.pages.set(`${new URL(url).host}${new URL(url).pathname}?token=a%20b`, outside.pages.get(url.slice(8))!)
@@ -109,7 +109,7 @@ describeDatabases('a delivery', (open) => {
       expect(`${JSON.stringify(headers)}${body}`).not.toContain('a secret')
     })
 
-    it('is signed over the bytes that are sent, also where they are more than the characters', async () => {
+    it('is signed over the sent bytes, also with multi-byte characters', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url, secret: 'ein Schlüssel ✓' })
       await test.registry.database.writer.write((trx) =>
@@ -126,7 +126,7 @@ describeDatabases('a delivery', (open) => {
       expect(headers['webhook-signature']).toBe(standard(Buffer.from('ein Schlüssel ✓'), received[0]!))
     })
 
-    it('keys the one signature with the text of a secret, and the other with the bytes after whsec_', async () => {
+    it('keys one signature with the text of the secret, and the other with the bytes after whsec_', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -138,7 +138,7 @@ describeDatabases('a delivery', (open) => {
       })
     })
 
-    it('shows two signatures for 24 hours after a change of secret, and the new one alone from then on', async () => {
+    it('has two signatures for 24 hours after a change of secret, then only the new one', async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url, secret: 'the old one' })
       await hook.user.api.updateWebhook({ id: hook.id, secret: 'the new one' })
@@ -159,7 +159,7 @@ describeDatabases('a delivery', (open) => {
     })
   })
 
-  describe('as the standardwebhooks package takes it', () => {
+  describe('with the standardwebhooks package', () => {
     let now: TestRegistry
     beforeAll(async () => {
       // The package knows no other clock than the system's.
@@ -175,7 +175,7 @@ describeDatabases('a delivery', (open) => {
       return { hook, first: received[0]!, received }
     }
 
-    it('is verified with a secret that the registry made, and one that was given', async () => {
+    it('is verified with a generated and a given secret', async () => {
       for (const given of [undefined, `whsec_${Buffer.from('twenty-four bytes of mine').toString('base64')}`]) {
         const { hook, first } = await deliver(given)
         const event = new Webhook(hook.secret).verify(first.body, headersOf(first))
@@ -183,13 +183,13 @@ describeDatabases('a delivery', (open) => {
       }
     })
 
-    it('is verified with a secret of another form, whose bytes are the key', async () => {
+    it('is verified with a secret of another format, whose bytes are the key', async () => {
       const { first } = await deliver('ein Schlüssel ✓')
       const raw = new Webhook(Buffer.from('ein Schlüssel ✓'), { format: 'raw' })
       expect(raw.verify(first.body, headersOf(first))).toMatchObject({ event: 'skill.starred' })
     })
 
-    it('is not verified when it was changed, by another secret, or with another id', async () => {
+    it('is not verified if changed, with another secret, or with another id', async () => {
       const { hook, first } = await deliver()
       const webhook = new Webhook(hook.secret)
       const changed = first.body.toString().replace('"starCount":1', '"starCount":2')
@@ -201,7 +201,7 @@ describeDatabases('a delivery', (open) => {
       expect(() => webhook.verify(first.body, renamed)).toThrow('No matching signature')
     })
 
-    it('is verified with the old and the new secret while both are good, and with the new one afterwards', async () => {
+    it('is verified with both secrets during the overlap, then only with the new one', async () => {
       const { hook, received } = await deliver()
       const old = new Webhook(hook.secret)
       const secret = `whsec_${Buffer.from('the new secret of the receiver').toString('base64')}`
@@ -215,7 +215,7 @@ describeDatabases('a delivery', (open) => {
   })
 
   describe('that fails', () => {
-    it('is tried again after 1, 5, 30 and 120 minutes, not a second earlier, and has failed after the fifth', async () => {
+    it('is retried after 1, 5, 30 and 120 minutes, not a second earlier, and fails after the fifth attempt', async () => {
       const { url, received } = receive({ statuses: [500, 404, 301, 503, 400] })
       const hook = await makeHook(test, { url })
       const startMs = test.clock.now()
@@ -247,7 +247,7 @@ describeDatabases('a delivery', (open) => {
       expect(received.length).toBe(5)
     })
 
-    it('keeps its event, and is signed anew at every attempt', async () => {
+    it('keeps its event, and is signed again for every attempt', async () => {
       const { url, received } = receive({ statuses: [500, 500, 200] })
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -265,7 +265,7 @@ describeDatabases('a delivery', (open) => {
       for (const each of received) expect(each.headers['webhook-signature']).toBe(standard(key, each))
     })
 
-    it.each([1, 2, 3, 4, 5])('ends with a 2xx, be it at attempt %i', async (last) => {
+    it.each([1, 2, 3, 4, 5])('completes with a 2xx at attempt %i', async (last) => {
       const { url, received } = receive({ statuses: [...Array<number>(last - 1).fill(500), 299, 500] })
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -281,7 +281,7 @@ describeDatabases('a delivery', (open) => {
       expect(received.length).toBe(last)
     })
 
-    it('goes to where the webhook leads and is signed as it is by the time of the attempt', async () => {
+    it("uses the webhook's URL and secret at the time of the attempt", async () => {
       const before = receive({ statuses: [500] })
       const after = receive()
       const hook = await makeHook(test, { url: before.url, secret: 'the old one' })
@@ -295,7 +295,7 @@ describeDatabases('a delivery', (open) => {
       expect(headers['x-service-signature']).toBe(`sha256=${hmac('the new one', body).digest('hex')}`)
     })
 
-    it('is not sent in the clear, wherever its webhook leads', async () => {
+    it("is not sent unencrypted, whatever its webhook's URL", async () => {
       const { url, received } = receive()
       const hook = await makeHook(test, { url })
       await test.registry.database.writer.write((trx) =>
@@ -311,7 +311,7 @@ describeDatabases('a delivery', (open) => {
       expect(received).toEqual([])
     })
 
-    it('says nothing of what goes wrong in the registry itself', async () => {
+    it('does not reveal internal errors of the registry', async () => {
       const { url, received } = receive()
       const { user, id } = await makeHook(test, { url })
       const { database, outbox } = test.registry
@@ -328,7 +328,7 @@ describeDatabases('a delivery', (open) => {
       expect(received).toEqual([])
     })
 
-    it('is not tried again once its owner may have no webhooks, and says why', async () => {
+    it("is not retried once its owner's plan has no webhooks, with the reason", async () => {
       const { url, received } = receive({ statuses: [500] })
       const hook = await makeHook(test, { url })
       await star(test, hook.user)
@@ -351,7 +351,7 @@ describeDatabases('a delivery', (open) => {
     })
   })
 
-  it('is dropped and hidden once its user may no longer read the skill', async () => {
+  it('is dropped and hidden when its user may no longer read the skill', async () => {
     const { url, received } = receive({ statuses: [500, 200] })
     const [owner, reader] = [await test.makeUser(), await test.makeUser(undefined, { plan: 'pro' })]
     const name = `${owner.username}/closed`
@@ -375,7 +375,7 @@ describeDatabases('a delivery', (open) => {
     expect((await run.executeTakeFirstOrThrow()).failed_run, 'of the receiver').toBe(0)
   })
 
-  it('keeps the schedule by a clock of its own accord', async () => {
+  it('follows the schedule by the clock', async () => {
     const timed = await open({ clock: createFastClock(3000), outgoing: toOutgoing(outside) })
     const { url, received } = receive({ statuses: [500], now: timed.clock.now })
     const hook = await makeHook(timed, { url })

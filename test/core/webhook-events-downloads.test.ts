@@ -47,7 +47,7 @@ describeApi('events of downloads', (open, { transport }) => {
     ['an install', (api, name) => api.track({ skillName: name })],
   ]
 
-  it.each(ways)('are one for each that is counted, with the count after it: %s', async (_way, use) => {
+  it.each(ways)('are sent once per counted download, with the new count: %s', async (_way, use) => {
     for (const api of [test.api(), bob.api, test.api()]) await use(api, watched.name)
     expect(await downloadsOf(watched.hook)).toEqual([toData(1), toData(2), toData(3)])
     await use(test.api(), watched.name)
@@ -55,7 +55,7 @@ describeApi('events of downloads', (open, { transport }) => {
     expect((await test.api().getSkill({ name: watched.name })).downloads).toBe(4)
   })
 
-  it('are none for what is not counted', async () => {
+  it('are not sent for uncounted downloads', async () => {
     const agent = await makeAgent(test, `codex:${watched.owner.username}`)
     await reviewAsAgent(test, agent, watched.name, 4, watched.owner)
     for (const [, use] of ways) await use(watched.owner.api, watched.name)
@@ -66,7 +66,7 @@ describeApi('events of downloads', (open, { transport }) => {
     expect(await downloadsOf(watched.hook)).toEqual([])
   })
 
-  it.runIf(transport === 'HTTP')('are none for HEAD, 304 and update checks', async () => {
+  it.runIf(transport === 'HTTP')('are not sent for HEAD, 304 and update checks', async () => {
     const url = `/api/v1/skills/${encodeURIComponent(watched.name)}/skill.md`
     const { headers } = await test.request(url, { method: 'HEAD' })
     await test.request(url, { headers: { 'if-none-match': headers.get('etag')! } })
@@ -93,7 +93,7 @@ describeApi('events of downloads', (open, { transport }) => {
     expect((await downloadsOf(watched.hook)).map((each) => each.client)).toEqual([expected, expected])
   })
 
-  it('name the platform of the first agent that an install reports, and never its instance', async () => {
+  it('name the platform of the first reported agent, but never its instance', async () => {
     const { name, hook } = watched
     const reported: [agents: string[], platform: string | undefined][] = [
       [['claude-code:laptop-of-carol', 'cursor:two'], 'claude-code'],
@@ -110,7 +110,7 @@ describeApi('events of downloads', (open, { transport }) => {
     )
   })
 
-  it('come to the owner alone, of the skills that a webhook is about', async () => {
+  it('go only to the owner, for the skills of the webhook', async () => {
     const { owner } = watched
     await owner.api.publishSkill({ skillMd: skillMd('other') })
     const names = [watched.skill.fullName, `${owner.username}/other`]
@@ -122,7 +122,7 @@ describeApi('events of downloads', (open, { transport }) => {
     expect(await stranger.take()).toEqual([])
   })
 
-  it('are none of a skill that is deleted before they are counted', async () => {
+  it('are not sent for a skill that is deleted before the count', async () => {
     const { owner, name, skill } = watched
     await owner.api.deleteSkill({ name })
     const used = { id: skill.id, ownerId: (await owner.api.getMe()).id }
@@ -131,7 +131,7 @@ describeApi('events of downloads', (open, { transport }) => {
     expect(await downloadsOf(watched.hook)).toEqual([])
   })
 
-  it('tell the owner of a private skill of those whom it is shared with', async () => {
+  it('notify the owner of a private skill of downloads by its readers', async () => {
     const { owner } = watched
     const name = `${owner.username}/closed`
     await owner.api.publishSkill({ skillMd: skillMd('closed'), visibility: 'private' })
@@ -161,7 +161,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     { minLength: 1, maxLength: 8 },
   )
 
-  it('are told of once each, with counts that have no gaps, whoever counts them and when', async () => {
+  it('are each notified once, with counts without gaps, whichever node counts them', async () => {
     const { name, hook } = await makeWatched(test, 'author')
     const twin = await openSilent(open, { at: test.location, clock: test.clock })
     let base = 0
@@ -192,7 +192,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     )
   })
 
-  it('are told of by the next process where one ended before it counted', async () => {
+  it('are notified by the next process if one ended before counting', async () => {
     const { name, hook } = await makeWatched(test, 'survivor')
     const first = await openSilent(open, { at: test.location, clock: test.clock })
     const { database, telemetry } = first.registry
@@ -211,7 +211,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     ])
   })
 
-  it('are told of in the transaction that counts them, or neither', async () => {
+  it('are counted and notified in one transaction', async () => {
     const errors: unknown[] = []
     const { name, hook } = await makeWatched(test, 'careful')
     const failing = await openSilent(open, {
@@ -237,7 +237,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     expect(await countOf()).toBe(2)
   })
 
-  it('are told of in as many transactions as it takes where there are very many', async () => {
+  it('are notified in several transactions if there are very many', async () => {
     const { owner, name, skill, hook } = await makeWatched(test, 'popular')
     const second = await hookUp(test, owner)
     const countChanges = async () => {
@@ -263,19 +263,19 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     expect((await countChanges()) - before, '2,800 deliveries').toBeGreaterThan(9)
   })
 
-  it('are all told of a moment later, though nobody asks for it', async () => {
+  it('are notified shortly afterwards by a timer', async () => {
     const { name, hook } = await makeWatched(test, 'awaited')
     await Promise.all(Array.from({ length: 600 }, () => apiOf('cli').track({ skillName: name })))
     await expect.poll(async () => (await readEvents(test, hook.id)).length).toBe(600)
   })
 
-  it('name no client by half a character', async () => {
+  it('do not cut client names inside a character', async () => {
     const { name, hook } = await makeWatched(test, 'cutter')
     await apiOf(`${'a'.repeat(63)}\u{1f600}`).track({ skillName: name })
     expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual([`${'a'.repeat(63)}\ufffd`])
   })
 
-  it('are kept without their clients where nobody is told of them', async () => {
+  it('are stored without clients if there are no subscribers', async () => {
     const { name } = await makeWatched(test, 'quiet', 'free')
     await apiOf('a very special client').track({ skillName: name })
     const rows = await test.registry.database.read.selectFrom('install_journal').select('counts').execute()
@@ -283,7 +283,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     await test.registry.telemetry.flush()
   })
 
-  it('are told of with their clients by a node on which the webhook was not made', async () => {
+  it('are notified with their clients by a node on which the webhook was not created', async () => {
     const node = await openSilent(open, { at: test.location, clock: test.clock })
     const { name, hook } = await makeWatched(test, 'distant')
     await node.registry.changes.catchUp()
@@ -292,7 +292,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     expect((await downloadsOf(hook)).map(({ client }) => client)).toEqual(['cli'])
   })
 
-  it('name whose client it is for skills of GitHub too', async () => {
+  it('have their client also for GitHub skills', async () => {
     const { owner } = await makeWatched(test, 'hubber')
     const repository = 'https://github.com/hubber/tools'
     await owner.api.publishSkill({ skillMd: skillMd('from-hub'), repository })

@@ -41,7 +41,7 @@ describeApi('events go to', (open) => {
     ['private', 'hidden', ['owner', 'admin']],
   ]
 
-  it.each(sights)('those who may see a %s skill that is %s', async (visibility, state, expected) => {
+  it.each(sights)('users who may see a %s skill that is %s', async (visibility, state, expected) => {
     const [reader, writer] = [await makeReader(test), await makeReader(test)]
     const [stranger, admin] = [await makeReader(test), await makeReader(test, 'admin')]
     const hooks = { owner: world.hook, reader: reader.hook, writer: writer.hook, stranger: stranger.hook }
@@ -58,7 +58,7 @@ describeApi('events go to', (open) => {
     expect(told).toEqual(expected)
   })
 
-  it('no collaborator any more whose role was taken away', async () => {
+  it('no collaborator whose role was revoked', async () => {
     const reader = await makeReader(test)
     await world.publish('left', '1.0.0', 'private')
     const input = { name: world.full('left'), username: reader.username }
@@ -70,7 +70,7 @@ describeApi('events go to', (open) => {
     expect(await reader.hook.take()).toEqual([])
   })
 
-  it('nobody for a fork of what is private but those who may see the fork', async () => {
+  it('only users who may see the fork, for a fork of a private skill', async () => {
     const [reader, stranger] = [await makeReader(test), await makeReader(test)]
     const name = world.full('secret')
     await world.publish('secret', undefined, 'private')
@@ -82,7 +82,7 @@ describeApi('events go to', (open) => {
     expect(await stranger.hook.take()).toEqual([])
   })
 
-  it('nobody but the owner where they are about what others do', async () => {
+  it('only the owner for actions of others', async () => {
     const other = await test.makeUser(undefined, { plan: 'team' })
     const hooks = [await hookUp(test, other), await hookUp(test, test.admin)]
     await addCollaborator(test, world.owner, { name: world.full('main'), username: other.username, role: 'write' })
@@ -95,7 +95,7 @@ describeApi('events go to', (open) => {
     for (const hook of hooks) expect(await hook.take()).toEqual([])
   })
 
-  it('the new owner after a transfer, and no longer to the one before', async () => {
+  it('only the new owner after a transfer', async () => {
     const next = await test.makeUser(undefined, { plan: 'pro' })
     const hook = await hookUp(test, next)
     await world.owner.api.transferSkill({ name: world.full('main'), newOwner: next.username })
@@ -119,7 +119,7 @@ describeApi('events go to', (open) => {
     expect(await world.hook.take()).toHaveLength(includesPlan(plan, 'pro') ? 6 : 0)
   })
 
-  it('no account that is disabled, and again to one that is enabled', async () => {
+  it('no disabled account, and again to an enabled one', async () => {
     const { username } = world.owner
     await test.admin.api.updateUser({ username, disabled: true })
     await actOthers(world)
@@ -130,7 +130,7 @@ describeApi('events go to', (open) => {
     expect((await world.hook.take()).map(({ event }) => event)).toEqual(['skill.published', 'skill.downloaded'])
   })
 
-  it('no webhook that is switched off or deleted', async () => {
+  it('no disabled or deleted webhook', async () => {
     await world.owner.api.updateWebhook({ id: world.hook.id, active: false })
     const gone = await hookUp(test, world.owner)
     await world.owner.api.deleteWebhook({ id: gone.id })
@@ -138,13 +138,13 @@ describeApi('events go to', (open) => {
     expect([await world.hook.take(), await gone.take()]).toEqual([[], []])
   })
 
-  it('a webhook of some events alone', async () => {
+  it('a webhook with selected events', async () => {
     const hook = await hookUp(test, world.owner, { events: ['skill.starred', 'user.followed'] })
     await actAll(world)
     expect((await hook.take()).map(({ event }) => event)).toEqual(['skill.starred', 'user.followed'])
   })
 
-  describe('a webhook of some skills alone', () => {
+  describe('a webhook with selected skills', () => {
     const filters: [what: string, skills: string[], about: string[]][] = [
       ['of one', ['OWNER/main'], ['main']],
       ['not of those whose names begin alike', ['OWNER/main-2', 'OWNER/mai'], ['main-2']],
@@ -153,7 +153,7 @@ describeApi('events go to', (open) => {
       ['of several', ['other/main', 'OWNER/main-2', 'OWNER/*'], ['main', 'main-2']],
     ]
 
-    it.each(filters)('%s, and tell of followers, who follow no skill', async (_what, skills, about) => {
+    it.each(filters)('%s, and for new followers, who follow no skill', async (_what, skills, about) => {
       await world.publish('main-2')
       const { username } = world.owner
       const hook = await hookUp(test, world.owner, { skills: skills.map((each) => each.replace('OWNER', username)) })
@@ -165,7 +165,7 @@ describeApi('events go to', (open) => {
       expect(Map.groupBy(names, (name) => name)).toEqual(new Map(shown.map(({ name }) => [name, Array(5).fill(name)])))
     })
 
-    it('also where they are of somebody else', async () => {
+    it('also for skills of other users', async () => {
       const follower = await test.makeUser(undefined, { plan: 'pro' })
       const hook = await hookUp(test, follower, { skills: [`${world.owner.username}/*`] })
       await world.publish('main', '1.5.0')

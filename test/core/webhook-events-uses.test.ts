@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sumSkills, toClientName, toUseKey } from '../../packages/core/src/catalogue/use-counts.ts'
 import { takeUses, type Watched } from '../../packages/core/src/webhooks/download-events.ts'
 
-describe('the uses that one transaction counts', () => {
+describe('the uses counted by one transaction', () => {
   const uses = fc.uniqueArray(
     fc.record({
       skill: fc.constantFrom('a', 'b', 'c'),
@@ -15,7 +15,7 @@ describe('the uses that one transaction counts', () => {
   const hooksMax = 400
   const hooks = fc.record({ a: fc.nat({ max: 20 }), b: fc.nat({ max: hooksMax }), c: fc.constant(0) })
 
-  it('lose nothing to those that are left, bound the deliveries, and always get on', () => {
+  it('lose no uses, limit the deliveries, and always make progress', () => {
     fc.assert(
       fc.property(uses, hooks, (list, webhooks) => {
         const all = new Map(list.map(({ skill, client, count }) => [toUseKey(skill, client), count]))
@@ -43,7 +43,7 @@ function sum(counts: [string, number][]): number {
 }
 
 describe('the name of a client', () => {
-  it('is short, can be shown and stored, whatever a program calls itself', () => {
+  it('is short, printable and storable, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (named) => {
         const name = toClientName(named)
@@ -57,7 +57,7 @@ describe('the name of a client', () => {
     )
   })
 
-  it.each([undefined, '', ' ', '\u0000\u200b'])('is unknown where there is none: %j', (named) => {
+  it.each([undefined, '', ' ', '\u0000\u200b'])('is unknown if there is none: %j', (named) => {
     expect(toClientName(named)).toBe('unknown')
   })
 })

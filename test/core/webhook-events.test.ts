@@ -29,7 +29,7 @@ describeApi('events', (open, { transport }) => {
   }
 
   describe('of a published version', () => {
-    it('tell of a new skill and of each new version', async () => {
+    it('are sent for a new skill and each new version', async () => {
       await world.publish('new', '0.3.0')
       expect(await world.hook.take()).toEqual([await toPublished(world.owner, 'new', '0.3.0')])
       const words = skillMd('new', { version: '0.4.0', description: 'Other words.' })
@@ -39,7 +39,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([told])
     })
 
-    it('tell of a lower version what that says of itself', async () => {
+    it('have the metadata of a lower version itself', async () => {
       for (const [version, description] of [
         ['2.0.0', 'Of the second.'],
         ['1.0.1', 'Of the first.'],
@@ -51,7 +51,7 @@ describeApi('events', (open, { transport }) => {
       ])
     })
 
-    it('tell of an archive', async () => {
+    it('are sent for an archive', async () => {
       const zip = writeZip([{ path: 'SKILL.md', bytes: Buffer.from(skillMd('zipped')) }])
       const body = new Uint8Array(await bytesOf({ contentType: 'application/zip', body: zip }))
       await world.owner.api.publishSkill({ archive: { contentType: 'application/zip', body } })
@@ -65,12 +65,12 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([await toPublished(world.owner, 'main', '1.1.0', world.bob)])
     })
 
-    it('tell of a fork, whosever it is', async () => {
+    it('are sent for a fork by any user', async () => {
       await world.bob.api.forkSkill({ name: world.full('main'), newName: 'forked' })
       expect(await world.hook.take()).toEqual([await toPublished(world.bob, 'forked', '1.0.0')])
     })
 
-    it('tell of versions that are imported, once and in their order', async () => {
+    it('are sent for imported versions, once and in order', async () => {
       const { username: owner } = world.owner
       const items = ['1.0.0', '1.2.0'].map((version) => {
         return { owner, name: 'brought', version, skillMd: skillMd('brought', { body: `Of ${version}.` }) }
@@ -84,7 +84,7 @@ describeApi('events', (open, { transport }) => {
       expect(told[0]!.publisher).toEqual(await toUser(world.owner))
     })
 
-    it('tell of a stub once it becomes real', async () => {
+    it('are sent for a stub once it is published', async () => {
       const stub = { owner: await toUser(world.owner), name: 'stubbed', description: 'Known.', repository: '' }
       await createStub(test.registry, stub, systemCaller)
       expect(await world.hook.take()).toEqual([])
@@ -92,7 +92,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([await toPublished(world.owner, 'stubbed', '1.0.0')])
     })
 
-    it('carry the score of what SKILL.md and the text files beside it say', async () => {
+    it('have the score of SKILL.md and the other text files', async () => {
       const scores: number[] = []
       const far = `${'Read on.\n'.repeat(40_000)}${bad}`
       for (const [name, body, content] of [
@@ -112,8 +112,8 @@ describeApi('events', (open, { transport }) => {
     })
   })
 
-  describe('of what others do', () => {
-    it('tell of a star, with how many there are', async () => {
+  describe('of actions of others', () => {
+    it('are sent for a star, with the number of stars', async () => {
       for (const [i, user] of [world.bob, test.admin].entries()) {
         await user.api.starSkill({ name: world.full('main') })
         const data = { skill: await mainSkill(), user: await toUser(user), starCount: i + 1 }
@@ -121,7 +121,7 @@ describeApi('events', (open, { transport }) => {
       }
     })
 
-    it('tell of a star that was taken back and given again', async () => {
+    it('are sent for a star that was removed and given again', async () => {
       const input = { name: world.full('main') }
       await world.bob.api.starSkill(input)
       await world.bob.api.unstarSkill(input)
@@ -130,7 +130,7 @@ describeApi('events', (open, { transport }) => {
       expect(told.map(({ data }) => (data as EventData<'skill.starred'>).starCount)).toEqual([1, 1])
     })
 
-    it('tell of a review', async () => {
+    it('are sent for a review', async () => {
       const review = { rating: 4, title: 'Good "words"', body: 'And\nlines; \u{1f600}.' }
       const { id } = await world.bob.api.createReview({ name: world.full('main'), ...review })
       const { fullName: _fullName, ...skill } = await mainSkill()
@@ -138,7 +138,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([{ event: 'skill.review.created', data }])
     })
 
-    it.each(['without its token', 'with its token'])("tell of an agent's first review, %s", async (how) => {
+    it.each(['without its token', 'with its token'])("are sent for an agent's first review, %s", async (how) => {
       const agent = await makeAgent(test, `codex:${world.owner.username}`)
       const { agentKey } = agent
       const name = world.full('main')
@@ -154,7 +154,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([{ event: 'skill.review.created', data }])
     })
 
-    it.each(['bug', 'feature', 'question', 'security'] as const)('tell of an issue: %s', async (type) => {
+    it.each(['bug', 'feature', 'question', 'security'] as const)('are sent for an issue: %s', async (type) => {
       const issue = { type, title: 'It fails', body: 'With this file.' }
       const { id } = await world.bob.api.createIssue({ name: world.full('main'), ...issue })
       const { fullName: _fullName, ...skill } = await mainSkill()
@@ -162,7 +162,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([{ event: 'skill.issue.created', data }])
     })
 
-    it('tell of a follower, with how many there are', async () => {
+    it('are sent for a follower, with the number of followers', async () => {
       for (const [i, follower] of [world.bob, test.admin].entries()) {
         await follower.api.followUser({ username: world.owner.username })
         const data = { follower: await toUser(follower), followerCount: i + 1 }
@@ -170,7 +170,7 @@ describeApi('events', (open, { transport }) => {
       }
     })
 
-    it('tell owners also of what they do themselves', async () => {
+    it('are sent to owners also for their own actions', async () => {
       const name = world.full('main')
       await world.owner.api.starSkill({ name })
       await world.owner.api.createIssue({ name, type: 'bug', title: 'Mine', body: 'To remember.' })
@@ -178,7 +178,7 @@ describeApi('events', (open, { transport }) => {
     })
   })
 
-  describe('tell nothing of', () => {
+  describe('are not sent for', () => {
     const causes: Record<string, (world: World, name: string) => Promise<unknown>> = {
       'a dry run': ({ owner }) => owner.api.publishSkill({ skillMd: skillMd('dry'), dryRun: true }),
       'a dry run of a new version': ({ owner }) =>
@@ -233,7 +233,7 @@ describeApi('events', (open, { transport }) => {
       expect(await world.hook.take()).toEqual([])
     })
 
-    it('the second of two who do the same at once', async () => {
+    it('the second of two identical concurrent actions', async () => {
       const name = world.full('main')
       await Promise.all([1, 2].map(() => world.bob.api.starSkill({ name })))
       await Promise.all([1, 2].map(() => world.bob.api.followUser({ username: world.owner.username })))
@@ -243,7 +243,7 @@ describeApi('events', (open, { transport }) => {
       expect(events).toEqual(['skill.starred', 'user.followed', 'skill.review.created', 'skill.published'])
     })
 
-    it.runIf(transport === 'HTTP')('an answer that is replayed', async () => {
+    it.runIf(transport === 'HTTP')('a replayed response', async () => {
       const publish = () =>
         test.request('/api/v1/skills', {
           method: 'PUT',
@@ -260,7 +260,7 @@ describeApi('events', (open, { transport }) => {
     })
   })
 
-  it('carry the time of their cause, and one id wherever they go', async () => {
+  it('have the time of their cause, and one id for all receivers', async () => {
     const second = await hookUp(test, world.owner)
     test.clock.advance(1000)
     await world.publish('timed')
@@ -269,7 +269,7 @@ describeApi('events', (open, { transport }) => {
     expect(await readEvents(test, second.id)).toEqual(events)
   })
 
-  it('are written where the address of a webhook is no longer one, and undo nothing', async () => {
+  it("are written even if a webhook's URL is no longer valid, without rolling back the cause", async () => {
     await test.registry.database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url: 'https://[' }).where('id', '=', world.hook.id).execute()
     })

@@ -32,7 +32,7 @@ describeApi('the deliveries of a webhook', (open) => {
 
   const atOf = (ms = 0) => new Date(test.clock.now() + ms).toISOString()
 
-  it('are shown with every attempt and when the next is due', async () => {
+  it('are shown with every attempt and the next due time', async () => {
     const receiver = openReceiver(outside, 503)
     const { user, id } = await makeSubscriber(test, receiver)
     const createdAt = atOf()
@@ -55,7 +55,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({ id: done!.eventId, event: 'skill.starred' })
   })
 
-  it('fail after five attempts at the times of the schedule, each with its reason', async () => {
+  it('fail after five scheduled attempts, each with its reason', async () => {
     const receiver = openReceiver(outside, 301)
     const { user, id } = await makeSubscriber(test, receiver)
     const startedMs = test.clock.now()
@@ -74,7 +74,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(receiver.received).toHaveLength(6)
   })
 
-  it('say nothing of the network behind a name that leads there', async () => {
+  it('reveal nothing about a private network behind a name', async () => {
     const { user, id } = await makeSubscriber(test, openReceiver(outside))
     await test.registry.database.writer.write(async (trx) => {
       await trx.updateTable('webhooks').set({ url: 'https://inner.example.com/' }).where('id', '=', id).execute()
@@ -85,7 +85,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(JSON.stringify(shown)).not.toContain('10.1.2.3')
   })
 
-  it('are shown newest first, a hundred at most, and the newest in the list of webhooks', async () => {
+  it('are shown newest first, at most a hundred, and the newest in the list of webhooks', async () => {
     const receiver = openReceiver(outside)
     const { user, id } = await makeSubscriber(test, receiver)
     const quiet = await user.api.createWebhook({ url: receiver.url, events: ['user.followed'] })
@@ -107,8 +107,8 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(await readOf(user, quiet.id)).toEqual([])
   })
 
-  describe('can be tried again', () => {
-    it('at once when they failed, with 202, under the same event', async () => {
+  describe('can be retried', () => {
+    it('at once when failed, with 202, under the same event', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -127,7 +127,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1)
     })
 
-    it('and fail again after one attempt, as often as is asked', async () => {
+    it('and fail again after one attempt, any number of times', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -141,7 +141,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(7)
     })
 
-    it('before their time when they wait, and go on by the schedule', async () => {
+    it('early when pending, and then continue by schedule', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -154,7 +154,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(2)
     })
 
-    it('not when they arrived', async () => {
+    it('but not when delivered', async () => {
       const receiver = openReceiver(outside)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -165,7 +165,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(1)
     })
 
-    it('not when they are of another webhook, of another user, or of nobody', async () => {
+    it('but not those of another webhook or user, or unknown ones', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       const other = await makeSubscriber(test, openReceiver(outside))
@@ -192,7 +192,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(await readOf(user, id)).toEqual([waiting])
     })
 
-    it('not while the webhook is switched off, which is said', async () => {
+    it('but not while the webhook is disabled, with that error', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -213,7 +213,7 @@ describeApi('the deliveries of a webhook', (open) => {
   })
 
   describe('that are pings', () => {
-    it('are answered with 202, arrive signed, and say which webhook they are for', async () => {
+    it('return 202, are signed, and name their webhook', async () => {
       const receiver = openReceiver(outside)
       const { user, id, secret } = await makeSubscriber(test, receiver)
       const ping = await user.api.pingWebhook({ id })
@@ -243,7 +243,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(await test.statusOf(user, 'pingWebhook', { id })).toBe(202)
     })
 
-    it('are tried once, and can be tried again', async () => {
+    it('are tried once, and can be retried', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       const { id: deliveryId } = await user.api.pingWebhook({ id })
@@ -255,7 +255,7 @@ describeApi('the deliveries of a webhook', (open) => {
       expect(receiver.received).toHaveLength(2)
     })
 
-    it('arrive while the webhook is switched off, when nothing else does', async () => {
+    it('are also sent while the webhook is disabled', async () => {
       const receiver = openReceiver(outside, 500)
       const { user, id } = await makeSubscriber(test, receiver)
       await star(test, user)
@@ -299,7 +299,7 @@ describeApi('the deliveries of a webhook', (open) => {
     for (const secret of ['the first', 'the second']) expect(shown).not.toContain(secret)
   })
 
-  it('that wait go to the new address, once the owner gives one', async () => {
+  it('go to the new URL when pending during a change', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await star(test, user)
@@ -315,7 +315,7 @@ describeApi('the deliveries of a webhook', (open) => {
     expect([receiver.received.length, moved.received.length]).toEqual([1, 1])
   })
 
-  it('that wait when their webhook is deleted go nowhere', async () => {
+  it('are not sent when pending at the deletion of the webhook', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await star(test, user)
@@ -355,7 +355,7 @@ describeApi('the deliveries of a webhook', (open) => {
 })
 
 describeDatabases('the list of webhooks', (open) => {
-  it('takes as many queries for twenty webhooks with deliveries as for none', async () => {
+  it('takes the same number of queries for twenty webhooks as for none', async () => {
     const test = await open({ works: false })
     const user = await test.makeUser(undefined, { plan: 'pro' })
     let queries = 0

@@ -38,7 +38,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     }
   }
 
-  it('is switched off when there are as many as the operator allows, and hears of nothing more', async () => {
+  it('is disabled after the number that the operator allows, and gets no more events', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const other = await user.api.createWebhook({ url: receiver.url, events: ['user.followed'] })
@@ -56,7 +56,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect((await user.api.getWebhook({ id: other.id })).active).toBe(true)
   })
 
-  it('and the switching off is recorded, without its address, and told to what keeps copies', async () => {
+  it('and the change is audited without the URL, and announced to caches', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const heard: string[] = []
@@ -80,7 +80,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     await expect.poll(() => heard).toContain(`webhooks ${me.id}`)
   })
 
-  it('begins anew once its owner switches it on', async () => {
+  it('starts a new count once its owner enables it', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await fail(user, id, 3)
@@ -94,7 +94,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     await untilDeliveries(user, id, ['delivered', ...Array.from({ length: 5 }, () => 'failed')])
   })
 
-  it('begins anew with one that arrives, also one that was tried again', async () => {
+  it('starts a new count with a successful delivery, also a retried one', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await fail(user, id, 2)
@@ -110,7 +110,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect((await user.api.getWebhook({ id })).active).toBe(true)
   })
 
-  it('is not judged by its pings', async () => {
+  it('is not affected by its pings', async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     await fail(user, id, 2)
@@ -127,7 +127,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     expect(await readRun(test, id)).toEqual([1, 2])
   })
 
-  it('is not judged by what fails because it is off, or because its owner may have none', async () => {
+  it("is not affected by failures because it is disabled or its owner's plan has no webhooks", async () => {
     const receiver = openReceiver(outside, 500)
     const { user, id } = await makeSubscriber(test, receiver)
     const { username } = user
@@ -171,10 +171,10 @@ const record = ({ registry }: TestRegistry, jobs: ReturnType<typeof toJob>[]) =>
   registry.database.writer.write((trx) => recordRuns(registry, trx, jobs))
 const outgoing = { resolver: { lookup: noNames, txt: noNames } }
 
-describeDatabases('the run of failures of a webhook', (open, dialect) => {
+describeDatabases('the number of consecutive failures of a webhook', (open, dialect) => {
   const openWith = (offAfterFailures?: number) => open({ works: false, outgoing, webhooks: { offAfterFailures } })
 
-  it('is what failed since the last that arrived, however they end together', async () => {
+  it('counts failures since the last success, in any grouping', async () => {
     const test = await openWith(0)
     const { id } = await makeWebhook(test)
     const { id: other } = await makeWebhook(test)
@@ -193,7 +193,7 @@ describeDatabases('the run of failures of a webhook', (open, dialect) => {
     )
   })
 
-  describe('switches off', () => {
+  describe('disables', () => {
     it.each([
       ['at twenty unless it is said', undefined, 19],
       ['at one where the operator says so', 1, 0],
@@ -208,7 +208,7 @@ describeDatabases('the run of failures of a webhook', (open, dialect) => {
       expect(await subscriptions.execute()).toEqual([])
     })
 
-    it('once, whatever else fails later', async () => {
+    it('once, whatever fails later', async () => {
       const test = await openWith(2)
       const { id } = await makeWebhook(test)
       const three = Array.from({ length: 3 }, () => toJob(id, false))
@@ -230,7 +230,7 @@ describeDatabases('the run of failures of a webhook', (open, dialect) => {
     })
   })
 
-  it('costs no write while deliveries arrive', async () => {
+  it('costs no write while deliveries succeed', async () => {
     const test = await openWith()
     const { id } = await makeWebhook(test)
     const { registry } = test

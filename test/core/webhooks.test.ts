@@ -59,7 +59,7 @@ describeApi('webhooks', (open, { transport }) => {
     return (await query.where('webhook_id', '=', id).execute()).map(({ event }) => event)
   }
 
-  it('are made with 201, with a secret that is shown this once', async () => {
+  it('are created with 201, with a secret that is shown once', async () => {
     const user = await makePro()
     expect(await test.statusOf(user, 'createWebhook', { url, events })).toBe(201)
     const { secret, ...made } = await user.api.createWebhook({ url, events, skills: ['pro-1/*', 'bob/a-skill'] })
@@ -84,7 +84,7 @@ describeApi('webhooks', (open, { transport }) => {
     expect(JSON.stringify(shown)).not.toContain(secret)
   })
 
-  it('take a secret that is given, and never say it again', async () => {
+  it('accept a given secret, and never return it', async () => {
     const user = await makePro()
     for (const secret of ['a secret of mine', `whsec_${Buffer.from('twenty-four bytes of mine').toString('base64')}`]) {
       const made = await user.api.createWebhook({ url, events, secret })
@@ -99,7 +99,7 @@ describeApi('webhooks', (open, { transport }) => {
     expect(audit).not.toContain('hooks.example.com')
   })
 
-  it('keep an address as it was given, also one whose host is not found yet', async () => {
+  it('keep a URL as given, also if its host does not resolve yet', async () => {
     for (const given of ['https://hooks.example.com', 'https://Not-Yet.example.com:8443/a b?c=%20#d']) {
       const { id } = await alice.api.createWebhook({ url: given, events })
       expect((await alice.api.getWebhook({ id })).url).toBe(given)
@@ -107,7 +107,7 @@ describeApi('webhooks', (open, { transport }) => {
     }
   })
 
-  it.each(wrongUrls)('refuse the address %j, and name it', async (wrong) => {
+  it.each(wrongUrls)('refuse the URL %j by field name', async (wrong) => {
     const { id, url: before } = await alice.api.createWebhook({ url, events })
     const total = await totalOf(alice)
     for (const call of [
@@ -160,7 +160,7 @@ describeApi('webhooks', (open, { transport }) => {
     await alice.api.deleteWebhook({ id })
   })
 
-  it('must say where to and of what; whether they are active is said later', async () => {
+  it('require a URL and events; `active` is only for updates', async () => {
     expect((await fieldsOf(alice.api.createWebhook({} as never))).toSorted()).toEqual(['events', 'url'])
     expect(await fieldsOf(alice.api.createWebhook({ url, events, active: false } as never))).toEqual(['active'])
     const { id } = await alice.api.createWebhook({ url, events, skills: null })
@@ -169,7 +169,7 @@ describeApi('webhooks', (open, { transport }) => {
     await alice.api.deleteWebhook({ id })
   })
 
-  it('are listed newest first, a page at a time, to their owner alone', async () => {
+  it('are listed newest first, in pages, only to their owner', async () => {
     const user = await makePro()
     const ids = []
     for (let i = 0; i < 3; i++) ids.unshift((await user.api.createWebhook({ url: `${url}/${i}`, events })).id)
@@ -185,7 +185,7 @@ describeApi('webhooks', (open, { transport }) => {
   })
 
   describe('of one user', () => {
-    it('are as if they were not there for every other, administrators too', async () => {
+    it('are not_found for every other user, administrators too', async () => {
       const { id } = await alice.api.createWebhook({ url, events })
       const before = await alice.api.getWebhook({ id })
       const messages = new Set<string>()
@@ -204,7 +204,7 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id })
     })
 
-    it('need a key, of the Pro plan or a higher one, with the scope to manage', async () => {
+    it('require a key with the scope `manage`, and the Pro plan or higher', async () => {
       const { id } = await alice.api.createWebhook({ url, events })
       const total = await totalOf(alice)
       expect(await codesOf(all(test.api(), id))).toEqual(['unauthorized'])
@@ -220,7 +220,7 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id })
     })
 
-    it('are twenty at most, however many are made at a time', async () => {
+    it('are limited to twenty, also for concurrent requests', async () => {
       const user = await makePro()
       const settled = await Promise.allSettled(
         Array.from({ length: 25 }, () => user.api.createWebhook({ url, events })),
@@ -236,7 +236,7 @@ describeApi('webhooks', (open, { transport }) => {
       expect(await test.statusOf(await makePro(), 'createWebhook', { url, events })).toBe(201)
     })
 
-    it('are counted in what the user is shown of the account', async () => {
+    it("are counted in the user's account data", async () => {
       const user = await makePro()
       const countOf = async () => (await user.api.getMe()).counts.webhooks
       expect(await countOf()).toBe(0)
@@ -255,7 +255,7 @@ describeApi('webhooks', (open, { transport }) => {
       ['events', { events: ['skill.published'] as const }],
       ['active', { active: false }],
       ['skills', { skills: ['bob/*'] }],
-    ])('in their %s alone, where nothing else is said', async (_, changes) => {
+    ])('only in their %s if no other field is given', async (_, changes) => {
       const { secret, ...made } = await alice.api.createWebhook({ url, events, skills: ['bob/a'] })
       test.clock.advance(1000)
       const at = new Date(test.clock.now()).toISOString()
@@ -268,13 +268,13 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id: made.id })
     })
 
-    it('to be about every skill by null', async () => {
+    it('to cover every skill by null', async () => {
       const { id } = await alice.api.createWebhook({ url, events, skills: ['bob/*'] })
       expect((await alice.api.updateWebhook({ id, skills: null })).skills).toBe(null)
       await alice.api.deleteWebhook({ id })
     })
 
-    it('not at all by what they are already, nor by nothing', async () => {
+    it('not by equal values, nor by an empty request', async () => {
       const skills = ['bob/*']
       const { id } = await alice.api.createWebhook({ url, events, skills, secret: 'mine' })
       const before = await alice.api.getWebhook({ id })
@@ -288,7 +288,7 @@ describeApi('webhooks', (open, { transport }) => {
       await alice.api.deleteWebhook({ id })
     })
 
-    it('and are subscribed to their events while they are active, and to none while they are not', async () => {
+    it('and are subscribed to their events only while active', async () => {
       const { id } = await alice.api.createWebhook({ url, events })
       expect(await subscriptionsOf(id)).toEqual(['skill.starred', 'user.followed'])
       await alice.api.updateWebhook({ id, events: ['user.followed', 'skill.published'] })
@@ -303,7 +303,7 @@ describeApi('webhooks', (open, { transport }) => {
       expect(await subscriptionsOf(id)).toEqual([])
     })
 
-    it('by two at a time without losing either change', async () => {
+    it('by two concurrent requests without losing either change', async () => {
       const { id } = await alice.api.createWebhook({ url, events })
       const both = [alice.api.updateWebhook({ id, skills: ['bob/*'] }), alice.api.updateWebhook({ id, active: false })]
       await Promise.all(both)
@@ -327,7 +327,7 @@ describeApi('webhooks', (open, { transport }) => {
     expect(JSON.stringify(await alice.api.listWebhooks({ limit: 100 }))).not.toContain(id)
   })
 
-  it('are told of to what keeps copies, and to nobody in public; who did it is recorded', async () => {
+  it('are announced to caches but not in public, and audited', async () => {
     const user = await makePro()
     const heard: string[] = []
     test.registry.changes.follow(
@@ -354,7 +354,7 @@ describeApi('webhooks', (open, { transport }) => {
   })
 
   it.skipIf(transport === 'in-process')(
-    'are made once under one Idempotency-Key, and private to their owner',
+    'are created once per Idempotency-Key, which is private to its owner',
     async () => {
       const user = await makePro()
       const headers = {

@@ -43,7 +43,7 @@ const untilNext = (registry: Registry, nextMs: number) =>
   expect.poll(async () => (await readList(registry)).schedule!.nextAt).toBe(new Date(nextMs).toISOString())
 
 describe('scheduled backups', () => {
-  it('are made when they are due, of which the newest are kept', async () => {
+  it('are made on schedule, and only the newest are retained', async () => {
     const { path, folder, names } = await makeData()
     const clock = createClock()
     const { registry, errors } = await open(path, clock)
@@ -65,7 +65,7 @@ describe('scheduled backups', () => {
     expect(errors).toEqual([])
   })
 
-  it('delete nothing that they did not make', async () => {
+  it('delete no file that a schedule did not make', async () => {
     const { path, folder, names } = await makeData()
     const clock = createClock()
     await mkdir(folder)
@@ -95,7 +95,7 @@ describe('scheduled backups', () => {
     expect((await names()).toSorted()).toEqual([...expected, toName(startMs + 3 * hourMs)].toSorted())
   })
 
-  it('are caught up with once after the node was off, and keep their time over a restart', async () => {
+  it('run once after a missed time, and keep their schedule over a restart', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const first = await open(path, clock)
@@ -123,7 +123,7 @@ describe('scheduled backups', () => {
     expect(rows, 'they do not pile up').toHaveLength(1)
   })
 
-  it('are made once where two processes have the registry open', async () => {
+  it('are made once when two processes have the registry open', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const [one, other] = [await open(path, clock), await open(path, clock)]
@@ -138,7 +138,7 @@ describe('scheduled backups', () => {
     expect([...one.errors, ...other.errors]).toEqual([])
   })
 
-  it('that fail keep the old ones, are tried again, and can be seen to fail', async () => {
+  it('that fail delete no older backup, are retried, and are reported as failing', async () => {
     const { path, folder, names } = await makeData()
     const clock = createClock()
     const { registry, errors } = await open(path, clock)
@@ -174,7 +174,7 @@ describe('scheduled backups', () => {
     expect(await metrics()).toMatchObject({ last_success_seconds: clock.now() / 1000, failing: 0 })
   })
 
-  it('after the clock went back never delete the one just made', async () => {
+  it('never delete the newest one after the clock was set back', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const { registry } = await open(path, clock, { everyMs: hourMs, kept: 1 })
@@ -188,7 +188,7 @@ describe('scheduled backups', () => {
     expect(await names()).toEqual([toName(clock.now())])
   })
 
-  it('are none unless they are asked for, also after they were', async () => {
+  it('are off by default, and off again without the option', async () => {
     const { path, names } = await makeData()
     const clock = createClock()
     const { registry } = await open(path, clock)
@@ -209,7 +209,7 @@ describe('scheduled backups', () => {
     expect(waiting.map(({ topic }) => topic)).not.toContain('backup')
   })
 
-  it('are refused where there is no file to copy, and for what is no plan', async () => {
+  it('are refused without a file to copy and for an invalid plan', async () => {
     await expect(openRegistry({ path: ':memory:', backups: plan })).rejects.toMatchObject({ code: 'not_implemented' })
     for (const wrong of [{ kept: 0 }, { everyMs: 59_000 }, { everyMs: Number.NaN }]) {
       await expect(openRegistry({ path: join(root, 'no.db'), backups: { ...plan, ...wrong } })).rejects.toThrow(
@@ -225,7 +225,7 @@ describe('scheduled backups', () => {
     await remove()
   })
 
-  it('are refused by serve where the options cannot be read', async () => {
+  it('are refused by serve for invalid options', async () => {
     const refusals = [
       [['--backup-every', '5'], "'5' is no time between backups: write it as 30m, 6h, 1d or 1w."],
       [['--backup-every', '1d', '--backups-kept', '0'], "'0' is no number of backups: 1 or more is needed."],

@@ -33,12 +33,12 @@ describeDatabases('doctor --deep', (open, dialect) => {
     return findings.filter(({ ok }) => !ok)
   }
 
-  it('finds nothing wrong with a registry that has everything in it', () => {
+  it('finds no fault in a registry with rows in every table', () => {
     expect(sound.filter(({ ok }) => !ok)).toEqual([])
     expect(sound.map(({ name }) => name)).toEqual(names)
   })
 
-  describe('says what was damaged:', () => {
+  describe('reports damage to', () => {
     const damages: [what: string, told: RegExp, damage: Damage][] = [
       ['a byte of a content', /Content sha256:\w+ (does not match|cannot be)/, flipBlob],
       ['the size of a content', /bytes, but its row has 1\./, run(sql`update blobs set size = 1`)],
@@ -110,7 +110,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
         expect(detail).toMatch(/\. (Restore a backup|Run doctor|Find out|Remove)[^.]*\.$|Run doctor --repair\.$/)
     })
 
-    it('a row that refers to nothing', async () => {
+    it('a row that refers to a missing row', async () => {
       const insert = sql`insert into stars (skill_id, user_id, created_at) values ('nowhere', 'nobody', 1)`
       const found = await withDamage(test, run(insert), look)
       expect(found.map(({ name }) => name)).toContain('database')
@@ -119,7 +119,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     })
   })
 
-  it('is not misled by what a node stores meanwhile', async () => {
+  it('reports no fault because a node writes at the same time', async () => {
     const other = await open({ at: test.location, works: false })
     const bob = localApi(other.registry, await other.registry.getCaller('bob'))
     let isDone = false
@@ -138,7 +138,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     await publishing
   })
 
-  it('puts right what can be computed anew, and leaves the rest to a backup', async () => {
+  it('repairs derived data, and advises to restore a backup for other damage', async () => {
     const damages = [dropText, changeText, changeDocument, dropSketch, run(sql`update skills set stars = 77`)]
     await test.registry.database.writer.write(async (trx) => {
       for (const damage of damages) await damage(trx, dialect)
@@ -161,7 +161,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     expect(notes.map(({ subject }) => subject)).toEqual(['documents', 'text', 'sketches', 'counters'])
   })
 
-  it('puts right what a node changes meanwhile as the node left it', async () => {
+  it('repairs from the latest rows while a node changes them', async () => {
     const bob = localApi(test.registry, await test.registry.getCaller('bob'))
     await bob.publishSkill({ skillMd: skillMd('changing') })
     const { writer } = test.registry.database
@@ -177,7 +177,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     expect(await look()).toEqual([])
   })
 
-  it.runIf(dialect === 'SQLite')('names backups that were interrupted, which are no fault', async () => {
+  it.runIf(dialect === 'SQLite')('lists interrupted backups without calling them a fault', async () => {
     const folder = join(dirname(test.location.path!), 'backups')
     await mkdir(folder)
     const file = join(folder, '.00000000-0000-0000-0000-000000000000.partial')
@@ -194,7 +194,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
 describeDatabases('doctor --deep of a mirror', (open) => {
   afterAll(endMirrors)
 
-  it('finds what is here of an upstream’s log as it was vouched for, and says where it is not', async () => {
+  it('checks the copy of an upstream’s log against its checkpoint, and reports differences', async () => {
     const upstream = await openUpstream(open, { works: false })
     const { mirror, test } = await openMirror(open, {}, { works: false })
     await upstream.publish('pdf', '1.0.0')

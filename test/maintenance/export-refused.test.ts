@@ -40,7 +40,7 @@ function reseal(lines: readonly string[]): string {
   return [...lines.slice(0, -1), `${JSON.stringify(sums.toFooter(portableNames))}\n`].join('')
 }
 
-describe('an export that is not whole, or not one', () => {
+describe('an incomplete or invalid export', () => {
   let small: { path: string; lines: string[]; bytes: Buffer }
   let tried = 0
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe('an export that is not whole, or not one', () => {
     return error.message
   }
 
-  it('is refused wherever it was cut off', async () => {
+  it('is refused wherever it is truncated', async () => {
     const { bytes, lines } = small
     const cuts = [bytes.length - 1, bytes.length - 40, bytes.length >> 1, lines[0]!.length + 3]
     for (const cut of cuts) expect(await refuse(bytes.subarray(0, cut))).toContain('truncated or damaged')
@@ -83,7 +83,7 @@ describe('an export that is not whole, or not one', () => {
     expect(await refuse('')).toContain('is empty')
   })
 
-  it('is refused where a line is missing, twice there, changed, or behind the end', async () => {
+  it('is refused if a line is missing, repeated, changed, or after the end', async () => {
     const { lines } = small
     const [at, row] = [
       lines.findIndex((line) => line.startsWith('["audit"')),
@@ -101,7 +101,7 @@ describe('an export that is not whole, or not one', () => {
     expect(await refuse(lines.join('').replace('"createdAt":"2', '"createdAt":"3'))).toContain('is damaged')
   })
 
-  it('is refused with the line, table and column where it is malformed', async () => {
+  it('is refused with the line, table and column of malformed data', async () => {
     const { lines } = small
     const text = lines.join('')
     const at = lines.findIndex((line) => line.startsWith('["users"'))
@@ -122,7 +122,7 @@ describe('an export that is not whole, or not one', () => {
     )
   })
 
-  it('is refused where it is of another program', async () => {
+  it('is refused if another program or release wrote it', async () => {
     const text = small.lines.join('')
     expect(await refuse('{"id":"a","skillMd":"---"}\n')).toContain('This is not an export of a registry')
     expect(await refuse(text.replace('"version":1', '"version":2'))).toContain('has format version 2')
@@ -133,7 +133,7 @@ describe('an export that is not whole, or not one', () => {
     expect(await refuse(text.replace('"schema":["0001-baseline"]', '"schema":[]'))).toContain('an older Skillstead')
   })
 
-  it('is refused where its sums are right and what it says is not', async () => {
+  it('is refused if its digests are right but its data is inconsistent', async () => {
     const { lines } = small
     const at = lines.findIndex((line) => line.startsWith('["blobs"'))
     const [table, digest, size, encoding, bytes] = JSON.parse(lines[at]!) as [string, string, number, string, string]
@@ -166,7 +166,7 @@ describe('an export that is not whole, or not one', () => {
     )
   })
 
-  it('is refused where a registry of another schema is to be exported, or what is none', async () => {
+  it('is not made of a registry with another schema, or of another database', async () => {
     const path = join(folder, 'older.db')
     await copyFile(small.path, path)
     const registry = await reopen({ path })

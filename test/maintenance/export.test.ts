@@ -34,7 +34,7 @@ const newPath = (name: string) => join(folder, name, 'skillstead.db')
 const hasPostgres = () => inject('postgresUrl') !== null
 
 describeDatabases('an export', (open, dialect) => {
-  it('knows every table of the schema, each after those that it refers to', async () => {
+  it('has every table of the schema, each after the tables that it refers to', async () => {
     const { registry } = await open()
     const names =
       dialect === 'SQLite'
@@ -58,7 +58,7 @@ describeDatabases('an export', (open, dialect) => {
     }
   })
 
-  it('serves, proves and publishes on where it was taken in', async () => {
+  it('can be served, proved and published to after its import', async () => {
     const place = await makeEmptyPlace(dialect)
     const before = await reopen({ path: rich.path })
     const old = localApi(before)
@@ -96,7 +96,7 @@ describeDatabases('an export', (open, dialect) => {
     await place.remove()
   })
 
-  it('is of one moment, however long it takes and whatever is written meanwhile', async () => {
+  it('is a consistent snapshot, however long it takes and whatever is written meanwhile', async () => {
     const test = await open()
     for (let i = 0; i < 30; i += 1) await test.admin.api.publishSkill({ skillMd: skillMd(`before-${i}`) })
     const slow = new PassThrough({ highWaterMark: 1024 })
@@ -115,7 +115,7 @@ describeDatabases('an export', (open, dialect) => {
     await importRegistry(file, { path: newPath(`moment-${dialect}`) })
   })
 
-  it('goes into an empty place only', async () => {
+  it('can only be imported into an empty database', async () => {
     const test = await open()
     await expect(importRegistry(rich.file, test.location)).rejects.toThrow(/There is already a registry in /)
     expect((await test.api().searchSkills({})).total).toBe(0)
@@ -123,7 +123,7 @@ describeDatabases('an export', (open, dialect) => {
   })
 })
 
-describe('what is exported and taken in again', () => {
+describe('an exported and imported registry', () => {
   it.runIf(hasPostgres())('is the same, from SQLite to PostgreSQL and back, compressed either way', async () => {
     const [first, place] = [rich.summary, await makePlace('PostgreSQL')]
     const empty = Object.entries(first.tables).filter(([, { rows }]) => rows === 0)
@@ -141,7 +141,7 @@ describe('what is exported and taken in again', () => {
     await place.remove()
   })
 
-  it('is for its owner alone, and there when it is whole', async () => {
+  it('is written to a file that only its owner reads, and that has its name only when complete', async () => {
     const modes = await Promise.all(
       [rich.file, newPath('modes')].map(async (file, i) => {
         if (i === 1) await importRegistry(rich.file, { path: file })
@@ -163,7 +163,7 @@ describe('what is exported and taken in again', () => {
     expect((await readdir(folder)).filter((name) => /stopped|partial/.test(name))).toEqual([])
   })
 
-  it('holds nothing that a process held, nor who was signed in', async () => {
+  it('contains no leases and no sessions', async () => {
     const path = newPath('held')
     const { registry } = await openWithHolds(path)
     const file = join(folder, 'held.ndjson')

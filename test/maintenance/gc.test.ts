@@ -13,7 +13,7 @@ import { openRegistry } from '../support/open-registry.ts'
 const hourMs = 60 * 60 * 1000
 
 describeDatabases('gc', (open) => {
-  it('removes what nothing refers to any more, and nothing else', async () => {
+  it('removes only unreferenced data', async () => {
     const test = await open({ works: false })
     const { registry, clock } = test
     const alice = await test.makeUser('alice', { plan: 'enterprise' })
@@ -56,7 +56,7 @@ describeDatabases('gc', (open) => {
     ])
   })
 
-  it('never takes a content that a publish is about to refer to, in this process or another', async () => {
+  it('never removes content that a concurrent publish refers to, in this process or another', async () => {
     const test = await open({ works: false })
     const other = await open({ at: test.location, works: false })
     const alice = await test.makeUser('alice')
@@ -82,7 +82,7 @@ describeDatabases('gc', (open) => {
 })
 
 describe('skillstead gc', () => {
-  it('says what it would do, does it, and gives what is free back to the disk', async () => {
+  it('reports a dry run, removes data, and returns free space to the disk', async () => {
     const data = await makeFolder()
     const path = join(data, 'skillstead.db')
     const registry = await openRegistry({ path, works: false })

@@ -80,7 +80,7 @@ describe('a restored registry', () => {
     )
   })
 
-  it('has what waited due again, and nobody signed in', async () => {
+  it('has leased jobs due again, and no sessions', async () => {
     const { path, registry, alice, key } = await openWritten()
     await registry.database.writer.write(async (trx) => {
       await registry.outbox.enqueue(trx, { id: 'held', topic: 'some', payload: { a: 1 }, dueAt: 5 })
@@ -122,7 +122,7 @@ describe('a restored registry', () => {
     await again.close()
   })
 
-  it('says whether the API keys for upstreams can be opened', async () => {
+  it('reports whether the secret key opens the API keys for upstreams', async () => {
     const { path, registry } = await openWritten()
     await registry.database.writer.write(async (trx) => {
       const { id: user_id } = await trx.selectFrom('users').select('id').executeTakeFirstOrThrow()
@@ -146,7 +146,7 @@ describe('a restored registry', () => {
     expect((await readFile(backup)).includes('sk_secret')).toBe(false)
   })
 
-  it('is noticed by whoever follows it, who goes on when told to', async () => {
+  it('pauses its mirrors until an operator accepts the new epoch', async () => {
     const clock = createClock()
     const { path, registry, alice } = await openWritten({ clock })
     const backup = await backUp(path)
@@ -207,7 +207,7 @@ async function write(content: Uint8Array | string): Promise<string> {
   return file
 }
 
-describe('a restore is refused, and leaves nothing,', () => {
+describe('a restore is refused, and leaves no file,', () => {
   let backup: string
   beforeAll(async () => {
     const { path, registry } = await openWritten()
@@ -225,7 +225,7 @@ describe('a restore is refused, and leaves nothing,', () => {
     return file
   }
 
-  it('over a registry, or beside what is left of one', async () => {
+  it('over a registry, or next to the journal of one', async () => {
     const file = newFile()
     await restoreRegistry(backup, file)
     const before = await readFile(file)
@@ -243,14 +243,14 @@ describe('a restore is refused, and leaves nothing,', () => {
     }
   })
 
-  it('of what is cut off, damaged, or no registry', async () => {
+  it('of a file that is truncated, damaged, or not a registry', async () => {
     const bytes = await readFile(backup)
     expect(await refuse(await write(bytes.subarray(0, bytes.length - 4096 * 3)))).toMatch(/is damaged|malformed/)
     const broken = Buffer.from(bytes)
     broken.fill(0xa5, 4096 * 8, 4096 * 12)
     expect(await refuse(await write(broken))).toMatch(/not sound|malformed/)
     expect(await refuse(await write('no database'.repeat(1000)))).toContain('file is not a database')
-    expect(await refuse(await write(''))).toContain('is not a registry')
+    expect(await refuse(await write(''))).toContain('is no registry')
   })
 
   it('of a backup whose contents, log or rows were changed', async () => {
@@ -268,7 +268,7 @@ describe('a restore is refused, and leaves nothing,', () => {
     )
   })
 
-  it('where a part of the copy stays in its journal', async () => {
+  it('if a part of the copy is only in its journal', async () => {
     const file = newFile()
     const place = join(file, '..')
     const { now, ...timers } = createClock()
