@@ -64,7 +64,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     const [[, at]] = ways as [[string, string[]]]
     const pack = (...args: string[]) => skillstead(['pack', ...args, ...at])
     const made = await pack('create', 'office', 'alice/long@1.0.0', 'faxes')
-    expect(made.stdout).toContain('Made the pack office: 2 skills')
+    expect(made.stdout).toContain('Created the pack office: 2 skills')
     await pack('add', 'office', 'long', '--note', 'For\u001B[2J talks')
     expect((await pack('show', 'office')).stdout).toMatch(
       /\n {2}alice\/long@1\.0\.0 \(pinned\) {2}For\[2J talks\n {2}alice\/faxes@1\.0\.0\n$/,
@@ -73,7 +73,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     expect(slip).toMatchObject({ code: 1, stderr: expect.stringContaining('is not in the pack') })
     expect((await pack('remove', 'office', 'faxes')).stdout).toContain('has 1 skill,')
     expect((await pack('list')).stdout).toMatch(/1 skill, by alice\n.*\n1 of 1\.\n$/)
-    expect((await pack('delete', 'office')).stdout).toContain('Its skills are as they were.')
+    expect((await pack('delete', 'office')).stdout).toContain('Its skills are unchanged.')
     expect(await pack('show', 'office')).toMatchObject({ code: 1, stdout: '' })
   })
 
@@ -92,20 +92,20 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
       const cut = await skillstead(['load', 'long', '--max-tokens', '30', '--priority', 'Second', ...at])
       expect(cut.stdout, way).toContain('Kept to the end.')
       expect(cut.stdout, way).not.toContain('One two three')
-      expect(cut.stderr, way).toMatch(/^Left out: .*First \(\d+ tokens\)/)
+      expect(cut.stderr, way).toMatch(/^Omitted: .*First \(\d+ tokens\)/)
       const read = await skillsteadJson<LoadedSkill>(['load', 'long', '--level', 'summary', ...at])
       expect(read, way).toMatchObject({ level: 'summary', metadata: { fullName: 'alice/long' } })
       expect(read, way).not.toHaveProperty('fullContent')
     }
     const [, [, at]] = ways as [unknown, [string, string[]]]
     expect((await skillstead(['load', 'long', '--level', 'contract', ...at])).stdout).toContain(
-      '  inputs      not said\n',
+      '  inputs      not given\n',
     )
     expect(await skillstead(['load', 'long', '--level', 'most', ...at])).toMatchObject({ code: 2, stdout: '' })
     expect(await skillstead(['load', 'long', '--max-tokens', '1', ...at])).toMatchObject({
       code: 0,
       stdout: '\n',
-      stderr: expect.stringMatching(/^Left out: /),
+      stderr: expect.stringMatching(/^Omitted: /),
     })
   })
 
@@ -118,9 +118,9 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     const fine = await skillstead(['heartbeat', ...at], { cwd: project })
     expect(fine).toMatchObject({ code: 0, stderr: '' })
     expect(fine.stdout).toContain(
-      'Others are from https://elsewhere.example: skillstead heartbeat --url https://elsewhere.example\n',
+      'Other skills are from https://elsewhere.example: skillstead heartbeat --url https://elsewhere.example\n',
     )
-    expect(fine.stdout).toMatch(/1 asked about, 0 to look at\. Ask again in 60 minutes\.\n$/)
+    expect(fine.stdout).toMatch(/1 skills checked, 0 with news\. Ask again in 60 minutes\.\n$/)
     expect(fine.stdout).not.toContain('secret-plans')
 
     await lock({

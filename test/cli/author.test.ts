@@ -39,12 +39,12 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     })
     const before = await readFile(join(cwd, 'tidy-up', 'SKILL.md'))
     const again = await skillstead(['init', 'tidy-up'], { cwd })
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('exists already') })
     expect(await readFile(join(cwd, 'tidy-up', 'SKILL.md'))).toEqual(before)
     const below = await skillstead(['init', 'inner', '--dir', 'tidy-up/SKILL.md'], { cwd })
     expect(below).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is below a file') })
     const wrong = await skillstead(['init', 'Tidy Up!'], { cwd })
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('as in tidy-up.') })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('such as tidy-up.') })
   })
 
   it('is portable from the start, whatever its description says', () => {
@@ -85,12 +85,12 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
   })
 
   it.each([
-    [['lint', 'nowhere'], 1, 'There is nothing at nowhere.'],
+    [['lint', 'nowhere'], 1, 'nowhere does not exist.'],
     [['lint', 'https://example.org/SKILL.md'], 2, 'skillstead scan https://example.org/SKILL.md'],
-    [['lint', '.', '--fail-on', 'safe'], 2, "'safe' is no verdict"],
-    [['publish', 'tidy-up', '--data', 'data'], 2, 'Say whose it is: --owner NAME.'],
-    [['fork', 'tidy-up', '--data', 'data'], 2, 'Say whose the fork is to be: --user NAME.'],
-    [['star', 'tidy-up', '--data', 'data'], 2, 'Say whose star: --user NAME.'],
+    [['lint', '.', '--fail-on', 'safe'], 2, "'safe' is not a valid verdict"],
+    [['publish', 'tidy-up', '--data', 'data'], 2, 'The owner is missing. Pass --owner NAME.'],
+    [['fork', 'tidy-up', '--data', 'data'], 2, 'The owner of the fork is missing. Pass --user NAME.'],
+    [['star', 'tidy-up', '--data', 'data'], 2, 'The user is missing. Pass --user NAME.'],
   ])('%j fails with %i and one sentence', async (args, code, sentence) => {
     const finished = await skillstead(args, { cwd })
     expect(finished).toMatchObject({ code, stdout: '' })
@@ -102,10 +102,10 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     const dry = await skillstead(['publish', 'ready', '--owner', 'alice', '--dry-run', ...at], { cwd })
     expect(dry.stdout).toBe(
       'It would be published as alice/ready@1.0.0. Nothing was stored.\nIt is portable.\n' +
-        'The scan says: safe, 100 of 100, risk none.\n',
+        'Scan verdict: safe, 100 of 100, risk none.\n',
     )
     const danger = ['publish', 'danger', '--owner', 'alice', '--dry-run', ...at]
-    expect((await skillstead(danger, { cwd })).stdout).toMatch(/The scan says: dangerous,.*\n {2}SKILL\.md:\d+:\d+ /)
+    expect((await skillstead(danger, { cwd })).stdout).toMatch(/Scan verdict: dangerous,.*\n {2}SKILL\.md:\d+:\d+ /)
     const read = await skillsteadJson<object>(danger, { cwd })
     expect(read).toMatchObject({ dryRun: true, version: '1.0.0', security: { verdict: 'dangerous' } })
     expect((await skillstead(['search', '', ...at])).stdout).toBe('0 found.\n')
@@ -114,7 +114,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
   it('is forked and starred by others', async () => {
     await skillsteadJson(['publish', 'ready', '--owner', 'alice', ...at], { cwd })
     const forked = await skillstead(['fork', 'alice/ready', 'neat', '--user', 'bob', ...at])
-    expect(forked.stdout).toBe('bob/neat@1.0.0 is yours now, a fork of alice/ready@1.0.0.\n')
+    expect(forked.stdout).toBe('bob/neat@1.0.0 is now in your account, a fork of alice/ready@1.0.0.\n')
     const star = ['star', 'alice/ready', '--user', 'bob', ...at]
     expect((await skillstead(star)).stdout).toBe('alice/ready has your star; 1 in all.\n')
     expect(await skillsteadJson([...star, '--remove'])).toEqual({ name: 'alice/ready', starred: false, stars: 0 })

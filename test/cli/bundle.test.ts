@@ -56,8 +56,10 @@ describe('the commands for bundles', () => {
     expect(written).toContain(`  key      ${key}\n`)
     const next = /skillstead bundle create FILE --since \d+\n$/.exec(written)?.[0]
     const { stdout: shown } = await run('bundle', 'import', 'all.bundle', '--data', inside)
-    expect(shown).toContain('changes came in')
-    expect(shown).toContain('was taken from the bundle, and is believed from now on. Compare it by another way:')
+    expect(shown).toContain('changes imported')
+    expect(shown).toContain(
+      'was taken from the bundle and is trusted from now on. Compare it with one from another source:',
+    )
     expect(shown).toContain(`  ${key}\n`)
     expect(shown.endsWith(next!)).toBe(true)
   })
@@ -73,11 +75,7 @@ describe('the commands for bundles', () => {
         1,
         'all.bundle is there already; take another name, or replace it with --force.',
       ],
-      [
-        ['create', 'x.bundle', '--data', outside, '--since', 'now'],
-        2,
-        "'now' is no position: a whole number is needed",
-      ],
+      [['create', 'x.bundle', '--data', outside, '--since', 'now'], 2, "'now' is not a position"],
       [['create', 'x.bundle', '--data', outside, '--since', '999'], 1, 'and so none after 999.'],
       [['import', 'none.bundle', '--data', inside], 1, 'There is no file none.bundle.'],
       [['import', 'late.bundle', '--data', inside], 1, 'Make one with: skillstead bundle create FILE --since 0'],

@@ -32,18 +32,18 @@ describe('the command line', () => {
     for (const name of ['serve', 'import', 'publish', 'search', 'keys create', 'set-plan', 'doctor'])
       expect(help.stdout).toContain(name)
     const search = await skillstead(['search', '--help'])
-    expect(search.stdout).toMatch(/--limit N\s+how many to show/)
+    expect(search.stdout).toMatch(/--limit N\s+the number of skills to show/)
   })
 
   it.each([
-    [['bogus'], "Unknown command 'bogus'. `skillstead help`"],
+    [['bogus'], "Unknown command 'bogus'. Run `skillstead help`"],
     [['search', 'pdf', '--nope'], "Unknown option '--nope'"],
     [['search'], 'QUERY is missing'],
-    [['show', 'a', 'b', '--data', '.'], "'b' is one word too many"],
-    [['search', 'pdf'], 'Say where the registry is'],
-    [['serve', '--port', 'high', '--data', 'x'], "'high' is no port"],
-    [['serve', '--rate-limits', 'gold=1', '--data', 'x'], "'gold=1' is no rate"],
-    [['users', 'create', 'bob', '--plan', 'gold', '--data', 'x'], "'gold' is no plan"],
+    [['show', 'a', 'b', '--data', '.'], "Unexpected argument 'b'"],
+    [['search', 'pdf'], 'The registry is missing'],
+    [['serve', '--port', 'high', '--data', 'x'], "'high' is not a port"],
+    [['serve', '--rate-limits', 'gold=1', '--data', 'x'], "'gold=1' is not a rate"],
+    [['users', 'create', 'bob', '--plan', 'gold', '--data', 'x'], "'gold' is not a plan"],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args, { cwd: await makeFolder() })
     expect(code).toBe(2)
@@ -228,7 +228,7 @@ describe('start', () => {
     const key = (await readFile(keyFile, 'utf8')).trim()
     expect(first.said()).toContain(`The dashboard is at ${first.url}/`)
     expect(first.said(), 'the first start shows the key').toContain(key)
-    expect(first.said()).not.toContain('No users yet')
+    expect(first.said()).not.toContain('There are no users yet')
 
     const second = await startServerProcess(['start', '--port', '0'], cwd)
     const again = await skillsteadJson<Search>(['search', '', '--url', second.url])

@@ -86,13 +86,16 @@ describe('the command line of administrators, for what people ask for and report
   })
 
   it.each([
-    [['requests', '--status', 'done'], "'done' is no status; there are open, in_progress, fulfilled, closed."],
-    [['requests', '--sort', 'age'], "'age' is no order"],
-    [['reports', 'list', '--kind', 'rumour'], "'rumour' is no kind; there are report, appeal."],
+    [
+      ['requests', '--status', 'done'],
+      "'done' is not a valid status. Use one of open, in_progress, fulfilled, closed.",
+    ],
+    [['requests', '--sort', 'age'], "'age' is not a valid order"],
+    [['reports', 'list', '--kind', 'rumour'], "'rumour' is not a valid kind. Use one of report, appeal."],
     [['reports', 'decide', 'x'], 'VERDICT is missing'],
-    [['reports', 'decide', 'x', 'open'], "'open' is no verdict; there are upheld, dismissed."],
-    [['skills', 'moderate', 'x', 'gone', '--reason', 'x'], "'gone' is no state"],
-    [['skills', 'moderate', 'x', 'hidden'], 'Say why: --reason TEXT.'],
+    [['reports', 'decide', 'x', 'open'], "'open' is not a valid verdict. Use one of upheld, dismissed."],
+    [['skills', 'moderate', 'x', 'gone', '--reason', 'x'], "'gone' is not a valid state"],
+    [['skills', 'moderate', 'x', 'hidden'], 'The reason is missing. Pass --reason TEXT.'],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(at(...args))
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

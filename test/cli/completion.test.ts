@@ -34,7 +34,7 @@ describe('the list of commands', () => {
     const alone = await skillstead(['pack'])
     expect(alone).toMatchObject({ code: 2, stdout: '' })
     expect(alone.stderr).toBe('`skillstead pack` needs one of list, show, create, add, remove, delete.\n')
-    expect((await skillstead(['pack', '--help'])).stdout).toMatch(/pack create {2}make a pack\n/)
+    expect((await skillstead(['pack', '--help'])).stdout).toMatch(/pack create {2}create a pack\n/)
   })
 })
 

@@ -20,7 +20,7 @@ it('publishes what the scanner calls dangerous with --allow-dangerous only, and 
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^ {2}SKILL\.md:\d+:\d+ {2}critical {2}/)
   expect(refused.stderr).toContain(
-    'The scanner calls alice/trap@1.0.0 dangerous. Nothing was published. Remove what it found, or pass --allow-dangerous.',
+    'The scanner rates alice/trap@1.0.0 as dangerous. Nothing was published. Fix the findings, or pass --allow-dangerous.',
   )
   const forPrograms = await skillstead([...publish, '--json'])
   expect(forPrograms.code).toBe(1)
@@ -47,13 +47,13 @@ it('installs and updates to what the scanner calls dangerous with --allow-danger
   const refused = await project.run(...install)
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toContain(
-    'The scanner calls alice/trap@1.0.0 dangerous. Nothing was changed. Read `skillstead show alice/trap`, or pass --allow-dangerous.',
+    'The scanner rates alice/trap@1.0.0 as dangerous. Nothing was changed. Read `skillstead show alice/trap`, or pass --allow-dangerous.',
   )
   expect(await project.files()).toEqual({})
 
   const allowed = await project.run(...install, '--allow-dangerous')
   expect(allowed.code).toBe(0)
-  expect(allowed.stdout).toContain('Warning: The scan calls alice/trap dangerous')
+  expect(allowed.stdout).toContain('Warning: The scanner rates alice/trap as dangerous')
   expect((await project.run(...install)).code, 'it is there already').toBe(0)
 
   await api.publishSkill({
@@ -64,7 +64,7 @@ it('installs and updates to what the scanner calls dangerous with --allow-danger
   const update = await project.run('update', '--url', node.url)
   expect({ code: update.code, stderr: update.stderr }).toEqual({
     code: 1,
-    stderr: expect.stringContaining('The scanner calls alice/pdf@1.1.0 dangerous.'),
+    stderr: expect.stringContaining('The scanner rates alice/pdf@1.1.0 as dangerous.'),
   })
   expect(await project.files()).toEqual(before)
   expect((await project.run('update', '--allow-dangerous', '--url', node.url)).stdout).toContain('from 1.0.0 to 1.1.0')

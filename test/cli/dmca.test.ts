@@ -68,7 +68,9 @@ describe('the commands about takedowns', () => {
         ...(['dmca', 'decide', id, 'counter_noticed', '--counter-notice', waiting[0]!.id] as const),
         ...places[where]!,
       ])
-      expect(confirmed.stdout).toMatch(/bob\/rose is counter_noticed\.\nUnless a court action is recorded/)
+      expect(confirmed.stdout).toMatch(
+        /bob\/rose is counter_noticed\.\nThe skill is restored on .* unless a court action is recorded/,
+      )
       expect((await api(keys.alice).getDmca({ id })).counterNotices).toMatchObject([{ id: waiting[0]!.id }])
     })
   })
@@ -78,7 +80,7 @@ describe('the commands about takedowns', () => {
     expect(await skillstead(['dmca', 'decide', id, 'gone', ...places['on files']!])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining("'gone' is no status; there are submitted, under_review,"),
+      stderr: expect.stringContaining("'gone' is not a valid status. Use one of submitted, under_review,"),
     })
     expect(await skillstead(['dmca', 'decide', id, 'restored', ...places['on files']!])).toMatchObject({
       code: 1,

@@ -40,14 +40,14 @@ it('export and import move a registry while it is served', async () => {
   const { code, stdout } = await skillstead(['import', file, '--data', copy])
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringContaining('1 skills, 1 versions, 1 entries of the log'),
+    stdout: expect.stringContaining('1 skills, 1 versions, 1 log entries'),
   })
-  expect(stdout).toMatch(/A new epoch begins, \d{10}: mirrors stop with an alarm, and go on with --accept epoch\./)
+  expect(stdout).toMatch(/A new epoch begins: \d{10}\. Mirrors of this registry pause until .* --accept epoch\./)
   expect(await countSkills(['--data', copy])).toBe(1)
   const refused = await skillstead(['import', file, '--data', copy])
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('There is already a registry in') })
   const owned = await skillstead(['import', file, '--owner', 'bob', '--data', join(folder, 'owned')])
-  expect(owned).toMatchObject({ code: 2, stderr: expect.stringContaining('an export says it of each') })
+  expect(owned).toMatchObject({ code: 2, stderr: expect.stringContaining('--owner cannot be used with an export') })
   expect(existsSync(join(folder, 'owned'))).toBe(false)
 })
 
@@ -91,9 +91,9 @@ it('restore makes a registry of a backup, and tells what the secret key is neede
   const { code, stdout } = await skillstead(['restore', backup, '--data', restored])
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringContaining('with 1 entries in its log. It is sound.'),
+    stdout: expect.stringContaining('with 1 log entries. It is intact.'),
   })
-  expect(stdout).toContain('Its secret key is not here: 1 API keys for upstreams cannot be opened. Put back secret.key')
+  expect(stdout).toContain('Its secret key is missing: 1 upstream API keys cannot be decrypted. Restore secret.key')
   expect(existsSync(join(restored, 'secret.key')), 'none is made in its place').toBe(false)
   expect(await countSkills(['--data', restored])).toBe(1)
   const again = await skillstead(['restore', backup, '--data', restored])
@@ -117,7 +117,7 @@ it('restore makes a registry of a backup, and tells what the secret key is neede
   await rm(backup)
   for (const file of [backup, folder]) {
     const missing = await skillstead(['restore', file, '--data', join(folder, 'none')])
-    expect(missing).toMatchObject({ code: 2, stderr: `There is no file ${file}.\n` })
+    expect(missing).toMatchObject({ code: 2, stderr: `The file ${file} does not exist.\n` })
   }
   expect(existsSync(join(folder, 'none'))).toBe(false)
 })

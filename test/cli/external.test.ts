@@ -34,20 +34,22 @@ describe('a list of external skills', () => {
     expect(readExternalList('\n[ "acme/one", {"url": "acme/two", "name": "Two"}, 3 ]')).toEqual([
       { line: 1, skill: { url: 'acme/one' } },
       { line: 2, skill: { url: 'acme/two', name: 'Two' } },
-      { line: 3, reason: 'This is no record with a url.' },
+      { line: 3, reason: 'This is not a record with a url.' },
     ])
     expect(() => readExternalList('[broken')).toThrow('JSON')
   })
 
   it('is refused whole where it begins as an array and is none', () => {
-    expect(() => readExternalList('[{ "url": "a/b" },')).toThrow(/begins as an array in JSON and is none.*Mend it/)
+    expect(() => readExternalList('[{ "url": "a/b" },')).toThrow(
+      /starts like a JSON array but cannot be parsed.*Fix it/,
+    )
   })
 
   it('says of a line what is wrong with it, and goes on', () => {
     expect(readExternalList('{broken\n{"name":"x"}\n{"url":7}\nacme/one')).toEqual([
       { line: 1, reason: 'This is not JSON.' },
-      { line: 2, reason: 'This is no record with a url.' },
-      { line: 3, reason: 'This is no record with a url.' },
+      { line: 2, reason: 'This is not a record with a url.' },
+      { line: 3, reason: 'This is not a record with a url.' },
       { line: 4, skill: { url: 'acme/one' } },
     ])
   })

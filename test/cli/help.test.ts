@@ -13,7 +13,7 @@ describe('an unknown command', () => {
     [['mirrors'], "Unknown command 'mirrors'. Did you mean 'mirror'?"],
     [['mirror', 'statsu'], "not 'statsu'. Did you mean 'status'?"],
     [['help', 'pubish'], "Unknown command 'pubish'. Did you mean 'publish'?"],
-    [['frobnicate'], "Unknown command 'frobnicate'. `skillstead help` lists the commands."],
+    [['frobnicate'], "Unknown command 'frobnicate'. Run `skillstead help` for the list of commands."],
   ])('%j suggests the nearest one where one is near', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
@@ -39,7 +39,7 @@ describe('colour', () => {
 
   it('is for terminals, and not with NO_COLOR or TERM=dumb', async () => {
     const coloured = await skillstead(['help'], terminal)
-    expect(coloured.stdout).toContain(`${escape}1mInstall them${escape}22m`)
+    expect(coloured.stdout).toContain(`${escape}1mInstall skills${escape}22m`)
     const plain = await skillstead(['help'])
     expect(plain.stdout).not.toContain(escape)
     for (const env of [{ ...terminal.env, NO_COLOR: '1' }, { TERM: 'dumb' }])
@@ -89,7 +89,7 @@ describe('a node that cannot be asked', () => {
       'It refused the connection: start the node, or check the port.',
     )
     expect(await ask('http://no-such-host.invalid')).toContain('Its name is unknown: check the address')
-    expect(await ask(`https://127.0.0.1:${plain}`)).toContain('It does not speak TLS: try http://')
+    expect(await ask(`https://127.0.0.1:${plain}`)).toContain('It does not speak TLS: use http://')
     expect(await ask(`http://127.0.0.1:${tls}`)).toContain('if it serves HTTPS, use https://')
     expect(await ask(`https://127.0.0.1:${tls}`)).toContain('Its certificate is not trusted')
     expect(await ask(`http://127.0.0.1:${plain}`)).toMatch(/is no(t a)? node|text\/html/)

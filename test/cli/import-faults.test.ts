@@ -95,7 +95,7 @@ describe('an import of records', () => {
     const { code, stdout, stderr } = await skillstead(['import', file, '--data', data])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(
-      /cut\.ndjson\.gz is cut off or damaged after line \d+; what stands before it is imported\.\n$/,
+      /cut\.ndjson\.gz is cut off or damaged after line \d+; the lines before it are imported\.\n$/,
     )
     const [, number] = /after line (\d+)/.exec(stderr)!
     const { total } = await skillsteadJson<{ total: number }>(['search', '', '--data', data])
@@ -106,7 +106,7 @@ describe('an import of records', () => {
     const { file, data } = await writeLines([''])
     const { code, stderr } = await skillstead(['import', file, '--data', data])
     expect(code).toBe(1)
-    expect(stderr).toMatch(/holds no skills\.\n$/)
+    expect(stderr).toMatch(/contains no skills\.\n$/)
   })
 })
 
@@ -139,6 +139,6 @@ describe('an import of files', () => {
     const command = ['import', source, '--owner', 'team', '--data', join(folder, 'data')]
     const summary = await skillsteadJson<Summary>(command)
     expect(summary).toMatchObject({ taken: 0, refused: 1 })
-    expect(summary.refusals[0]?.reason).toContain('16 MiB together')
+    expect(summary.refusals[0]?.reason).toContain('16 MiB in total')
   })
 })

@@ -144,8 +144,8 @@ describe('importing records', () => {
 
   it('changes nothing the second time, and says so', async () => {
     const second = await skillstead(['import', file, '--data', data])
-    expect(second.stdout).toContain('0 skills taken, 10 unchanged, 4 refused.')
-    expect(second.stdout).toContain('0 versions published, 12 there already')
+    expect(second.stdout).toContain('0 skills imported, 10 unchanged, 4 refused.')
+    expect(second.stdout).toContain('0 versions published, 12 unchanged')
   })
 
   it('takes the author from the record, as one nobody can sign in as', async () => {

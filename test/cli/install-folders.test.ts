@@ -79,7 +79,7 @@ it('keeps what it cannot put back, and says where it lies', async () => {
     throw new Error('No room for the lock.')
   }
   await expect(replaceFolders([toChange(root, 'pdf', 'new')], breakStaging)).rejects.toThrow(
-    /^No room for the lock\. What was there could not be put back, and lies in \S+\/old\/pdf: move it to where it was\.$/,
+    /^No room for the lock\. The former content could not be restored\. It is in \S+\/old\/pdf; move it back\.$/,
   )
   expect(Object.entries(await readTree(root))).toContainEqual([expect.stringMatching(/\/old\/pdf\/SKILL\.md$/), 'old'])
 })
@@ -94,12 +94,14 @@ it('leaves alone what somebody writes between the look at a folder and its repla
   ]
   await writeFile(join(root, 'skills/pdf/SKILL.md'), 'mine')
   const before = await readTree(root)
-  await expect(replaceFolders(changes, async () => {})).rejects.toThrow('Somebody wrote into skills/pdf just now')
+  await expect(replaceFolders(changes, async () => {})).rejects.toThrow('skills/pdf was changed by another process')
   expect(await readTree(root)).toEqual(before)
   const removal = { ...toChange(root, 'pdf'), seen }
-  await expect(replaceFolders([removal], async () => {})).rejects.toThrow('Somebody wrote into skills/pdf just now')
+  await expect(replaceFolders([removal], async () => {})).rejects.toThrow('skills/pdf was changed by another process')
   await mkdir(join(root, 'skills/fresh'))
-  await expect(replaceFolders([changes[2]!], async () => {})).rejects.toThrow('Somebody wrote into skills/fresh')
+  await expect(replaceFolders([changes[2]!], async () => {})).rejects.toThrow(
+    'skills/fresh was changed by another process',
+  )
   await rm(join(root, 'skills/fresh'), { recursive: true })
   await replaceFolders([changes[0]!, changes[2]!], async () => {})
   expect(await readTree(root)).toMatchObject({ 'skills/csv/SKILL.md': 'new', 'skills/fresh/SKILL.md': 'new' })
@@ -205,10 +207,10 @@ it('takes links, files and git repositories for the work of others', async () =>
   await mkdir(join(root, 'skills/csv/.git'))
   await symlink('SKILL.md', join(root, 'skills/pdf/inner'))
   const tell = async (name: string) => describeEdits(await readFolderState(join(root, name), [digest]), digest)
-  expect(await tell('skills/link')).toBe('it is a link, which somebody else made')
+  expect(await tell('skills/link')).toBe('it is a symbolic link')
   expect(await tell('skills/file')).toBe('it is a file')
   expect(await tell('skills/csv')).toBe('it is a git repository')
-  expect(await tell('skills/pdf')).toContain('is no plain file')
+  expect(await tell('skills/pdf')).toContain('is not a regular file')
   expect(await tell('skills/none')).toBe('it is missing')
   expect(await tell('skills/file/none')).toBe('it is missing')
 })
@@ -255,10 +257,10 @@ function say(code: string): string {
 
 it('says what a file system refused in a sentence', () => {
   expect(say('ENOSPC')).toBe(
-    '/p/pdf could not be written: there is no room left on that disk. Make room, and try again. Nothing was changed.',
+    '/p/pdf could not be written: the disk is full. Free some space and try again. Nothing was changed.',
   )
-  expect(say('EACCES')).toContain('/p/pdf may not be written by you')
-  expect(say('EROFS')).toContain('read only')
+  expect(say('EACCES')).toContain('/p/pdf cannot be written: permission denied')
+  expect(say('EROFS')).toContain('read-only')
   expect(say('EIO')).toContain('could not be written: x')
   const other = new Error('Something else.')
   expect(toFileSystemError(other)).toBe(other)

@@ -44,16 +44,16 @@ it('refuses answers about something else, and those that contradict themselves',
   expect(await offer({})).toMatchObject({ fullName: 'alice/pdf', version: '1.0.0', digest: honest.digest })
   for (const fullName of ['alice/csv', '../../pdf', 'alice/../pdf', '/etc/pdf', 7, null]) {
     await expect(offer({ fullName }), String(fullName)).rejects.toThrow(
-      'and alice/pdf was asked for. Nothing was changed.',
+      'but alice/pdf was requested. Nothing was changed.',
     )
   }
   const digest = `sha256:${'0'.repeat(64)}`
-  await expect(offer({ digest })).rejects.toThrow('gives two digests for alice/pdf@1.0.0')
+  await expect(offer({ digest })).rejects.toThrow('returned two different digests for alice/pdf@1.0.0')
   await expect(offer({ latestVersion: '../1' })).rejects.toThrow('has no version to install')
   await expect(offer({ digest: 'none' })).rejects.toThrow('has no version to install')
-  await expect(offer({ versions: undefined })).rejects.toThrow('What answered is no registry')
-  await expect(offer({ versions: [null] })).rejects.toThrow('What answered is no registry')
-  await expect(offer({ stub: true })).rejects.toThrow('known by name only')
+  await expect(offer({ versions: undefined })).rejects.toThrow('The response is not that of a registry')
+  await expect(offer({ versions: [null] })).rejects.toThrow('The response is not that of a registry')
+  await expect(offer({ stub: true })).rejects.toThrow('has not been published')
   expect((await offer({ deprecated: true, deprecationMessage: 'Take\u001b[2J csv.' })).warnings).toEqual([
     'alice/pdf is deprecated. Take [2J csv.',
   ])
@@ -67,12 +67,12 @@ it('refuses packages that are not what was promised, or that would write elsewhe
     return fetchPackage(api, { fullName: 'alice/pdf', version: '1.0.0', digest: toContentDigest(files) }, cache, silent)
   }
   const other = { path: 'other.md', bytes: Buffer.from('x') }
-  await expect(fetchOf(writeZip([document, other]), [document])).rejects.toThrow(/is not that version: .* was promised/)
-  await expect(fetchOf(page, [document])).rejects.toThrow(/alice\/pdf@1\.0\.0|upstream|answered/)
+  await expect(fetchOf(writeZip([document, other]), [document])).rejects.toThrow(/has the wrong content: .*, expected/)
+  await expect(fetchOf(page, [document])).rejects.toThrow(/alice\/pdf@1\.0\.0|upstream|returned/)
   await expect(fetchOf(writeZip([document]).slice(0, -9), [document])).rejects.toThrow(
     'was refused. The archive is cut off',
   )
-  await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. It holds no SKILL.md.')
+  await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. It contains no SKILL.md.')
   for (const path of [
     '../evil.md',
     '/etc/evil.md',
@@ -118,10 +118,10 @@ it('leaves everything as it was where the node is away, a portal, or lies', asyn
     startLiar((path) => (path.includes('/archive') ? writeZip([document]) : forged)),
   ])
   for (const [args, sentence] of [
-    [['install', 'alice/pdf@1.1.0', '--url', 'http://127.0.0.1:9'], 'No registry answers at http://127.0.0.1:9'],
+    [['install', 'alice/pdf@1.1.0', '--url', 'http://127.0.0.1:9'], 'No registry responds at http://127.0.0.1:9'],
     [['install', 'alice/pdf@1.1.0', '--url', portal], portal],
     [['update', '--url', portal], portal],
-    [['install', 'alice/pdf@1.1.0', '--url', liar], 'is not that version'],
+    [['install', 'alice/pdf@1.1.0', '--url', liar], 'has the wrong content'],
     [['install', 'alice/pdf@1.0.0', '--url', forger], 'A version never changes, so one of them is wrong'],
     [['install', 'alice/pdf@1.1.0', '--offline'], 'is not in skills.lock, and --offline asks no registry'],
   ] as const) {
@@ -248,7 +248,9 @@ it('says what to do where the folder may not be written, or the disk is full', a
   const install = ['install', 'pdf', '--url', node.url]
   const refused = await runUnprivileged(project, install)
   expect([refused.code, refused.stdout]).toEqual([1, ''])
-  expect(refused.stderr).toMatch(/may not be written by you\. Make the folder writable, .* Nothing was changed\.\n$/)
+  expect(refused.stderr).toMatch(
+    /cannot be written: permission denied\. Make the folder writable, .* Nothing was changed\.\n$/,
+  )
   expect(await project.files()).toEqual({})
   await chmod(join(project.folder, '.agents/skills'), 0o755)
 
@@ -261,9 +263,7 @@ it('says what to do where the folder may not be written, or the disk is full', a
   await rm(join(project.folder, '.agents'))
   const full = await runOnFullDisk(project, install)
   expect([full.code, full.stdout]).toEqual([1, ''])
-  expect(full.stderr).toMatch(
-    /there is no room left on that disk\. Make room, and try again\. Nothing was changed\.\n$/,
-  )
+  expect(full.stderr).toMatch(/the disk is full\. Free some space and try again\. Nothing was changed\.\n$/)
   expect(await project.files()).toEqual({})
   expect(await readdir(project.folder)).toEqual([])
 })

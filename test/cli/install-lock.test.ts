@@ -58,7 +58,7 @@ it('loses no row to another command that writes the lock, and waits for none tha
   expect(await readdir(folder)).toEqual(['skills.lock'])
   await rm(lock)
   await mkdir(lock)
-  await expect(readLock(folder)).rejects.toThrow('it is no file')
+  await expect(readLock(folder)).rejects.toThrow('it is not a file')
 })
 
 const withRow = (change: object, name = 'alice/pdf') => ({ version: 1, skills: { [name]: { ...row, ...change } } })
@@ -110,10 +110,10 @@ it('refuses locks that lead elsewhere, or say nothing that can be installed', as
     { version: 1, skills: { 'alice/pdf': { ...row, targets: ['x/pdf'] }, 'bob/a': { ...row, targets: ['x/pdf/a'] } } },
   ]) {
     await expect(read(lock), JSON.stringify(lock).slice(0, 200)).rejects.toThrow(
-      /cannot be used: .*nothing was changed/,
+      /cannot be used: .*Nothing was changed/,
     )
   }
-  await expect(read({ version: 2, skills: {} })).rejects.toThrow('another form')
+  await expect(read({ version: 2, skills: {} })).rejects.toThrow('unsupported version')
   expect(await read(withRow({ source: 'local' }))).toEqual(withRow({ source: 'local' }))
   expect((await read({ version: 1, skills: {} })).skills).toEqual({})
 })

@@ -29,13 +29,13 @@ it('installs a skill with its files, says so in a lock, and puts the same bytes 
   await writeFile(join(other.folder, 'skills.lock'), lock)
   expect((await other.run('install')).stdout).toBe('Restored alice/pdf@1.1.0 in .agents/skills/pdf.\n')
   expect(await other.files()).toEqual(await project.files())
-  expect((await other.run('verify')).stdout).toBe('The installed skill is what skills.lock says, to the byte.\n')
+  expect((await other.run('verify')).stdout).toBe('The installed skill matches skills.lock, byte for byte.\n')
   const again = await other.json<InstalledAnswer>('install', 'pdf', '--offline')
   expect(again.skills).toMatchObject([{ fullName: 'alice/pdf', version: '1.1.0', change: 'unchanged' }])
   // Asked for by name, the node is needed; where it is away, the lock will do.
   const away = await other.run('install', 'pdf', '--url', node.url)
-  expect([away.code, away.stdout]).toEqual([0, 'alice/pdf@1.1.0 is in .agents/skills/pdf already.\n'])
-  expect(away.stderr).toContain('is taken as skills.lock has it')
+  expect([away.code, away.stdout]).toEqual([0, 'alice/pdf@1.1.0 is already in .agents/skills/pdf.\n'])
+  expect(away.stderr).toContain('is installed as in skills.lock')
 })
 
 it('installs exact versions, short names and packs, into the folders of agents, for a project or its user', async () => {
@@ -67,7 +67,7 @@ it('installs exact versions, short names and packs, into the folders of agents, 
   await project.run('install', 'pdf', '--url', node.url)
   const back = await project.run('install', 'pack:files', '--url', node.url)
   expect(back.stdout.split('\n')[0]).toBe(
-    'Put alice/pdf back from 1.1.0 to 1.0.0 in .agents/skills/pdf, .claude/skills/pdf.',
+    'Downgraded alice/pdf from 1.1.0 to 1.0.0 in .agents/skills/pdf, .claude/skills/pdf.',
   )
   await project.run('install', 'pdf', '--url', node.url)
   const again = await project.json<InstalledAnswer>('install', 'pack:files', '--url', node.url)
@@ -138,7 +138,7 @@ it('notices what somebody edited, and writes over it by force alone', async () =
   for (const args of [['install'], ['install', 'pdf'], ['update'], ['remove', 'pdf']]) {
     const { code, stdout } = await project.run(...args, ...(args[0] === 'remove' ? [] : ['--url', node.url]))
     expect([args, code]).toEqual([args, 1])
-    expect(stdout).toContain(`Left .agents/skills/pdf as it is: ${edits}. --force `)
+    expect(stdout).toContain(`Left .agents/skills/pdf as it is: ${edits}. Use --force `)
   }
   expect(await project.files()).toEqual(before)
 
@@ -167,10 +167,10 @@ it('writes over what it can bring back, and takes nothing from what others put t
   await writeFile(join(folder, 'SKILL.md'), skillMd.replace('Reads them', 'Writes them'))
   await skillsteadJson(['publish', folder, '--key', key, ...url], { env: project.env })
   const clash = await project.run('install', 'bob/pdf', ...url)
-  expect([clash.code, clash.stderr]).toEqual([1, expect.stringContaining('alice/pdf is installed in')])
+  expect([clash.code, clash.stderr]).toEqual([1, expect.stringContaining('alice/pdf is already installed in')])
   expect((await project.run('install', 'bob/pdf', '--dir', 'other', ...url)).code).toBe(0)
   const ambiguous = await project.run('remove', 'pdf')
-  expect(ambiguous.stderr).toBe("'pdf' is alice/pdf and bob/pdf here: say which.\n")
+  expect(ambiguous.stderr).toBe("'pdf' is ambiguous: alice/pdf and bob/pdf. Use the full name.\n")
 
   await mkdir(join(project.folder, 'strange/pdf'), { recursive: true })
   await writeFile(join(project.folder, 'strange/pdf/notes.md'), 'Mine.')
@@ -214,19 +214,19 @@ it('says what to do where nothing can be understood', async () => {
   const project = await makeProject()
   const outside = ['install', 'pdf', '--dir', '../elsewhere', '--url', 'http://127.0.0.1:1']
   for (const [args, sentence] of [
-    [['install'], 'There is no skills.lock in'],
-    [['install', 'Nothing!'], "'Nothing!' is none of owner/name"],
-    [['install', 'pdf', '--agent', 'nobody'], "'nobody' is no agent known here; there are universal"],
-    [['install', 'pack:'], "'pack:' is none of owner/name"],
-    [outside, 'lies outside of this folder'],
+    [['install'], 'has no skills.lock with skills'],
+    [['install', 'Nothing!'], "'Nothing!' is not a skill or pack"],
+    [['install', 'pdf', '--agent', 'nobody'], "'nobody' is not a known agent. Use one of universal"],
+    [['install', 'pack:'], "'pack:' is not a skill or pack"],
+    [outside, 'is outside of this folder'],
     ...['a:b', 'a\\b', 'a\nb', '.git/skills', 'con'].map(
       (dir) =>
         [['install', 'pdf', '--dir', dir, '--url', 'http://127.0.0.1:1'], 'cannot be a folder of skills'] as const,
     ),
-    [['search', 'pdf', '--url', 'http://127.0.0.1:1', '--data', '.'], 'Give --url or --data, not both.'],
-    [['--json'], 'Say the command before --json.'],
-    [['remove'], 'NAME is missing: skillstead remove NAME...'],
-    [['verify', '--url', 'http://127.0.0.1:1'], '--url needs the FILE or the NAME to verify.'],
+    [['search', 'pdf', '--url', 'http://127.0.0.1:1', '--data', '.'], 'Pass --url or --data, not both.'],
+    [['--json'], 'Put the command before --json.'],
+    [['remove'], 'NAME is missing. Usage: skillstead remove NAME...'],
+    [['verify', '--url', 'http://127.0.0.1:1'], '--url needs a FILE or NAME to verify.'],
   ] as const) {
     const { code, stderr } = await project.run(...args)
     expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(sentence)])

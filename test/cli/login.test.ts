@@ -32,9 +32,9 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     expect(await login('')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('No API key was given'),
+      stderr: expect.stringContaining('The API key is missing'),
     })
-    expect((await login('two words\n')).stderr).toContain('is no API key')
+    expect((await login('two words\n')).stderr).toContain('is not an API key')
     expect((await login('ssk_wrong\n')).stderr).toContain('This API key is not valid')
     await expect(stat(file())).rejects.toThrow('ENOENT')
   })
@@ -43,7 +43,9 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     await mkdir(join(config, 'skillstead'), { recursive: true, mode: 0o755 })
     const { code, stdout, stderr } = await login(`${key}\n`, skillsteadProcess)
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^You are alice at http:\/\/127\.0\.0\.1:\d+, which commands work on from now on\.\n/)
+    expect(stdout).toMatch(
+      /^Logged in to http:\/\/127\.0\.0\.1:\d+ as alice\. Commands use this node by default from now on\.\n/,
+    )
     expect(stdout + stderr).not.toContain(key)
     expect((await stat(file())).mode & 0o777).toBe(0o600)
     expect((await stat(join(config, 'skillstead'))).mode & 0o777).toBe(0o700)
@@ -83,13 +85,13 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     await chmod(file(), 0o600)
     const kept = await readFile(file())
     await writeFile(file(), '{')
-    expect((await skillstead(['search', 'logged'], { env })).stderr).toMatch(/cannot be read\. Mend it, or delete it/)
+    expect((await skillstead(['search', 'logged'], { env })).stderr).toMatch(/cannot be parsed\. Fix it, or delete it/)
     await writeFile(file(), kept)
   })
 
   it('ends with logout, which leaves the key itself alone', async () => {
     const { stdout } = await skillstead(['logout'], { env })
-    expect(stdout).toContain('is forgotten here')
+    expect(stdout).toContain('was removed from this machine')
     expect(await readFile(file(), 'utf8')).not.toContain(key)
     const nowhere = await skillstead(['search', 'logged'], { env })
     expect(nowhere).toMatchObject({
@@ -102,10 +104,10 @@ describe('skillstead login', { timeout: 180_000 }, () => {
   })
 
   it.each([
-    [['login', '--data', 'x'], 'A registry on files needs no login'],
-    [['login'], 'Say which node'],
-    [['login', '--url', 'localhost:7545'], 'is not an address of a node'],
-    [['search', 'x', '--url', 'https://user:pass@example.org'], 'is not an address of a node'],
+    [['login', '--data', 'x'], 'A registry in a folder needs no login'],
+    [['login'], 'The node is missing'],
+    [['login', '--url', 'localhost:7545'], 'is not the URL of a node'],
+    [['search', 'x', '--url', 'https://user:pass@example.org'], 'is not the URL of a node'],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

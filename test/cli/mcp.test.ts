@@ -122,7 +122,7 @@ describe('skillstead mcp', () => {
   it('says where a registry is missing on standard error alone', async () => {
     const none = await skillstead(['mcp'], { env: { HOME: data, XDG_CONFIG_HOME: data } })
     expect(none).toMatchObject({ code: 2, stdout: '' })
-    expect(none.stderr).toContain('Say where the registry is')
+    expect(none.stderr).toContain('The registry is missing')
     const empty = await skillstead(['mcp', '--data', join(data, 'absent')])
     expect(empty).toMatchObject({ code: 1, stdout: '' })
     expect(empty.stderr).toContain('There is no registry in')

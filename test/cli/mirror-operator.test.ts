@@ -83,7 +83,7 @@ describe('an operator who makes a slip', () => {
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'skillstead.db in this folder is no registry, or is damaged: put it back from a copy.\n',
+      stderr: 'skillstead.db in this folder is not a registry, or is damaged. Restore it from a backup.\n',
     })
   })
 })
@@ -97,7 +97,7 @@ describe('an operator who looks after a mirror', () => {
     expect(await json('sync', 'main')).toMatchObject({ applied: 0 })
     const sooner = await runWith({ env }, 'set', 'main', '--every', '1h')
     expect(sooner).toMatchObject({ code: 0, stderr: '' })
-    expect(sooner.stdout).toMatch(/Go on with: skillstead mirror sync main\n$/)
+    expect(sooner.stdout).toMatch(/Next: skillstead mirror sync main\n$/)
     const [before] = (await json<{ upstreams: Status[] }>('status', 'main')).upstreams
     expect(before!.settings).toMatchObject({ everySeconds: 3600, priority: 3, filters: { names: ['tea'] } })
     expect(await json('sync', 'main'), 'the key is the one that was given for it').toMatchObject({ applied: 0 })
@@ -112,7 +112,7 @@ describe('an operator who looks after a mirror', () => {
     expect((await readFile(join(data, 'skillstead.db'))).includes('ssk_withdrawn')).toBe(false)
     expect(await run('set', 'main')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Say what is to change'),
+      stderr: expect.stringContaining('Nothing to change'),
     })
     expect(await run('set', 'nobody', '--every', '1h')).toMatchObject({ code: 1, stdout: '' })
   })

@@ -16,7 +16,7 @@ describe('skillstead mirror outbox', () => {
     const { data, run, json } = await makeMirror()
     await json('add', 'main', node.url)
     await json('sync', 'main')
-    expect((await run('outbox', 'list')).stdout).toBe('Nothing waits.\n')
+    expect((await run('outbox', 'list')).stdout).toBe('There are no writes to list.\n')
     await skillsteadJson(['users', 'create', 'anna', '--data', data])
     const linked = await run('link', 'main', '--user', 'anna', '--upstream-key', key)
     expect(linked).toMatchObject({ code: 0, stdout: 'anna is alice at main.\n', stderr: '' })
@@ -30,7 +30,7 @@ describe('skillstead mirror outbox', () => {
       writes: [{ upstream: 'main', subject: 'alice/pdf', kind: 'star', user: 'anna', state: 'pending', attempts: 0 }],
     })
     expect((await run('outbox', 'list')).stdout).toMatch(
-      /^\S+ {2}waits {2}star alice\/pdf at main\n {2}by anna, 2\S+Z\n$/,
+      /^\S+ {2}pending {2}star alice\/pdf at main\n {2}by anna, 2\S+Z\n$/,
     )
     const sent = await run('outbox', 'retry')
     expect(sent).toMatchObject({ code: 0, stdout: '1 delivered, 0 waiting.\n', stderr: '' })
@@ -57,16 +57,16 @@ describe('skillstead mirror outbox', () => {
     const stuck = await run('outbox', 'retry')
     expect(stuck).toMatchObject({
       code: 1,
-      stdout: '0 delivered, 0 waiting, 1 in conflict. `mirror outbox list` says why.\n',
+      stdout: '0 delivered, 0 waiting, 1 in conflict. Run `mirror outbox list` to see why.\n',
       stderr: '',
     })
     const { stdout } = await run('outbox', 'list')
     expect(stdout).toMatch(/^\S+ {2}conflict {2}publish anna\/tea@1\.0\.0 at main, there alice\/tea\n.*, tried once\n/)
-    expect(stdout).toMatch(/\nSettle what is in conflict: mirror outbox retry ID, drop ID, or rename ID NAME\.\n$/)
+    expect(stdout).toMatch(/\nResolve conflicts with: mirror outbox retry ID, drop ID, or rename ID NAME\.\n$/)
     const { writes } = await json<{ writes: [{ id: string }] }>('outbox', 'list')
     const [{ id }] = writes
     const again = await run('outbox', 'retry', id)
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(`^It is in conflict: ${id}\\.\n`) })
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringMatching(`^In conflict: ${id}\\.\n`) })
     const renamed = await run('outbox', 'rename', id, 'annas-tea')
     expect(renamed).toMatchObject({ code: 0, stdout: `Delivered: ${id}.\n1 delivered, 0 waiting.\n`, stderr: '' })
     expect(await localApi(registry).getSkill({ name: 'alice/annas-tea' })).toMatchObject({ latestVersion: '1.0.0' })

@@ -21,9 +21,9 @@ describe('skillstead mirror', () => {
     const [key] = await readVerifierKeys(registry)
     const added = await run('add', 'main', `${node.url}/api/v1`)
     expect(added).toMatchObject({ code: 0, stderr: '' })
-    expect(added.stdout).toContain(`${key!.vkey} (taken on first use)`)
+    expect(added.stdout).toContain(`${key!.vkey} (trusted on first use)`)
     expect(added.stdout).toMatch(
-      /Compare it with the one that its operator publishes.*\nBring in .*: skillstead mirror sync main\n$/,
+      /Compare it with the key that its operator publishes.*\nImport its skills: skillstead mirror sync main\n$/,
     )
 
     const first = await json<Record<string, unknown>>('sync', 'main')
@@ -33,12 +33,12 @@ describe('skillstead mirror', () => {
     const again = await run('sync', 'main')
     expect(again).toMatchObject({ code: 0, stderr: '' })
     expect(again.stdout).toMatch(
-      /^main: 0 changes came in\. It is at 1\.\n1 request, 0\.0 kB of content, \d+\.\d s\.\n$/,
+      /^main: 0 changes imported\. Now at 1\.\n1 request, 0\.0 kB of content, \d+\.\d s\.\n$/,
     )
 
     const verified = await skillstead(['verify', 'alice/pdf', '--data', data])
     expect(verified).toMatchObject({ code: 0, stderr: '' })
-    expect(verified.stdout, 'the log of the node proves it').toContain(`in that of ${registry.origin}, since`)
+    expect(verified.stdout, 'the log of the node proves it').toContain(`in the log of ${registry.origin}, since`)
     const status = await run('status', 'main')
     expect(status).toMatchObject({ code: 0, stderr: '' })
     expect(status.stdout).toMatch(
@@ -83,7 +83,7 @@ describe('skillstead mirror', () => {
     })
     expect(await json('remove', 'main')).toEqual({ removed: 'main' })
     expect(await json('list')).toEqual({ upstreams: [], total: 0 })
-    expect((await run('list')).stdout).toBe('Nothing is followed yet.\n')
+    expect((await run('list')).stdout).toBe('There are no upstreams yet.\n')
     expect((await run('sync', 'main')).stderr).toContain("There is no upstream 'main'")
     expect((await stat(data)).mode & 0o077).toBe(0)
   })
@@ -102,7 +102,7 @@ describe('skillstead mirror', () => {
     const { code, stdout } = await run('sync', 'again')
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^again: 0 changes came in, 2 refused\. It is at 2\.\n {2}refused bob\/\S+ \(owned_locally\): .*\n {2}refused /,
+      /^again: 0 changes imported, 2 refused\. Now at 2\.\n {2}refused bob\/\S+ \(owned_locally\): .*\n {2}refused /,
     )
   })
 
@@ -130,7 +130,7 @@ describe('skillstead mirror', () => {
     const added = await run('add', 'ours', folder, '--owner', 'admin')
     expect(added).toMatchObject({ code: 1, stdout: '' })
     expect(added.stderr).toContain("'admin' is a reserved name, which no owner can have here.")
-    expect((await run('list')).stdout).toBe('Nothing is followed yet.\n')
+    expect((await run('list')).stdout).toBe('There are no upstreams yet.\n')
     await json('add', 'ours', folder, '--owner', 'team')
     expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")
   })
@@ -162,9 +162,9 @@ describe('skillstead mirror', () => {
     const wrong = await run('sync', 'main', '--accept', 'fork')
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('stands still (origin)') })
     const resumed = await run('resume', 'main')
-    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Going on from origin: /) })
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Resuming from origin: /) })
     const idle = await run('resume', 'main')
-    expect(idle).toMatchObject({ code: 1, stderr: "'main' does not stand still; `mirror sync main` syncs it.\n" })
+    expect(idle).toMatchObject({ code: 1, stderr: "'main' is not paused. Sync it with `mirror sync main`.\n" })
   })
 
   it('keeps an API key encrypted, under a key that is made for nobody else to read', async () => {
@@ -180,27 +180,30 @@ describe('skillstead mirror', () => {
     const none = await skillstead(['mirror', 'list', '--data', data], { env: { SKILLSTEAD_SECRET_KEY: 'short' } })
     expect(none).toMatchObject({
       code: 2,
-      stderr: 'SKILLSTEAD_SECRET_KEY is no secret key: base64 of 32 bytes is needed.\n',
+      stderr: 'SKILLSTEAD_SECRET_KEY is not a secret key. Use 32 bytes in base64.\n',
     })
   })
 
   it.each([
     [['add', 'main'], 'URL|PATH is missing'],
-    [['add', 'main', 'http://localhost', '--kind', 'ftp'], "'ftp' is no kind of upstream; there are node,"],
+    [['add', 'main', 'http://localhost', '--kind', 'ftp'], "'ftp' is not a valid kind of upstream. Use one of node,"],
     [
       ['add', 'main', 'http://localhost', '--every', 'often'],
-      "'often' is no time: write it as 30s, 15m, 6h or 2d, or 0.",
+      "'often' is not a time. Use a form such as 30s, 15m, 6h or 2d, or 0.",
     ],
-    [['add', 'main', 'http://localhost', '--max-size', 'big'], "'big' is no size"],
-    [['add', 'main', 'http://localhost', '--min-score', '101'], "'101' is no score"],
-    [['add', 'main', 'http://localhost', '--priority', 'first'], "'first' is no priority"],
-    [['sync', 'main', '--accept', 'all'], "'all' is no alarm; there are rollback,"],
-    [['sync', 'main', '--network', 'none'], "'none' is no network mode; there are online, prefer-local, offline."],
-    [['outbox', 'empty'], "'empty' is no verb of the outbox; there are list, retry, drop, rename."],
-    [['outbox', 'drop'], 'ID is missing: skillstead mirror outbox drop ID'],
-    [['outbox', 'rename', 'x'], 'NAME is missing: skillstead mirror outbox rename ID NAME'],
-    [['outbox', 'list', 'x'], "'x' is one word too many"],
-    [['link', 'main'], 'Say whose key it is: --user USER.'],
+    [['add', 'main', 'http://localhost', '--max-size', 'big'], "'big' is not a size"],
+    [['add', 'main', 'http://localhost', '--min-score', '101'], "'101' is not a score"],
+    [['add', 'main', 'http://localhost', '--priority', 'first'], "'first' is not a priority"],
+    [['sync', 'main', '--accept', 'all'], "'all' is not a valid alarm. Use one of rollback,"],
+    [
+      ['sync', 'main', '--network', 'none'],
+      "'none' is not a valid network mode. Use one of online, prefer-local, offline.",
+    ],
+    [['outbox', 'empty'], "'empty' is not a valid verb of the outbox. Use one of list, retry, drop, rename."],
+    [['outbox', 'drop'], 'ID is missing. Usage: skillstead mirror outbox drop ID'],
+    [['outbox', 'rename', 'x'], 'NAME is missing. Usage: skillstead mirror outbox rename ID NAME'],
+    [['outbox', 'list', 'x'], "Unexpected argument 'x'"],
+    [['link', 'main'], 'The user is missing. Pass --user USER.'],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(['mirror', ...args, '--data', await makeFolder()])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

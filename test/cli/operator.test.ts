@@ -10,7 +10,9 @@ describe('the first user of a node', () => {
   it('is made with the code that `serve` prints as long as there is none', async () => {
     const data = join(await makeFolder(), 'data')
     const first = await startServer(['serve', '--port', '0', '--data', data])
-    await expect.poll(first.said).toContain(`No users yet. Set up at ${first.url}/account/setup with the code `)
+    await expect
+      .poll(first.said)
+      .toContain(`There are no users yet. Create the first one at ${first.url}/account/setup with the code `)
     const code = /with the code (\S+)/.exec(first.said())![1]!
     const { key } = await createClient({ baseUrl: first.url }).setUp({ code, username: 'ada' })
     expect(await createClient({ baseUrl: first.url, apiKey: key }).getMe()).toMatchObject({
@@ -21,7 +23,7 @@ describe('the first user of a node', () => {
     const second = await startServer(['serve', '--port', '0', '--data', data])
     await createClient({ baseUrl: second.url }).getSetup()
     await second.stop()
-    expect(second.said()).not.toContain('No users yet')
+    expect(second.said()).not.toContain('There are no users yet')
   })
 
   it('is told to programs as well', async () => {
@@ -59,7 +61,7 @@ describe('serve', () => {
     await second.stop()
     await writeFile(file, '\n')
     const refused = await skillstead([...serve, '--metrics-token-file', file])
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('holds no metrics token')])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains no metrics token')])
   })
 
   it('warns when other users can open the database file', async () => {
@@ -68,7 +70,7 @@ describe('serve', () => {
     const file = join(data, 'skillstead.db')
     const serve = async () => {
       const server = await startServer(['serve', '--port', '0', '--data', data])
-      await expect.poll(server.said).toContain('No users yet')
+      await expect.poll(server.said).toContain('There are no users yet')
       await server.stop()
       return server.said()
     }
@@ -92,7 +94,7 @@ describe('serve on a folder that cannot be used', () => {
       [join(folder, 'taken'), 'The registry cannot be opened'],
       // The recursive mkdir of Node does not end there.
       ...(isLinux ? ([['/proc/skillstead/data', 'the file system does not allow folders']] as [string, string][]) : []),
-      ...(isLinux ? ([['/proc', 'no file can be made in that folder']] as [string, string][]) : []),
+      ...(isLinux ? ([['/proc', 'the folder cannot be written to']] as [string, string][]) : []),
     ]
     for (const [data, reason] of cases) {
       const { code, stdout, stderr } = await skillstead(['serve', '--port', '0', '--data', data])
@@ -150,8 +152,8 @@ describe('backup', () => {
     await skillsteadJson(['users', 'create', 'ada', '--data', data])
     const cases = [
       [['backup', data, '--data', data], 'is a folder'],
-      [['backup', join(data, 'skillstead.db'), '--data', data], 'is there already'],
-      [['backup', join(folder, 'no', 'x.db'), '--data', data], 'There is no folder'],
+      [['backup', join(data, 'skillstead.db'), '--data', data], 'exists already'],
+      [['backup', join(folder, 'no', 'x.db'), '--data', data], 'does not exist'],
       [['backup', join(folder, 'x.db'), '--data', join(folder, 'none')], 'There is no registry'],
       [['backup', join(folder, 'x.db'), '--database-url', 'postgres://127.0.0.1:9/x'], 'pg_dump'],
     ] as const

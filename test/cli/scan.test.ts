@@ -179,7 +179,7 @@ describe('skillstead scan', () => {
     expect(await skillstead(['scan', at('empty')])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/holds no skills\.\n$/),
+      stderr: expect.stringMatching(/contains no skills\.\n$/),
     })
   })
 })
@@ -225,7 +225,7 @@ describe('a node with a policy', () => {
       const folder = await makeFolder()
       const finished = await skillstead(['serve', '--data', join(folder, 'data'), '--scan-policy', policy])
       expect(finished.code).toBe(2)
-      expect(finished.stderr).toContain('is no policy')
+      expect(finished.stderr).toContain('is not a scan policy')
     },
   )
 })
@@ -234,7 +234,7 @@ it.each(['much', '1.5GiB', '-1'])('a storage quota of %j is refused', async (quo
   const folder = await makeFolder()
   const finished = await skillstead(['serve', '--data', join(folder, 'data'), `--storage-quota=${quota}`])
   expect(finished.code).toBe(2)
-  expect(finished.stderr).toContain('is no size')
+  expect(finished.stderr).toContain('is not a size')
 })
 
 const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))

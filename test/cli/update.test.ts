@@ -19,7 +19,7 @@ it('lists what is old or withdrawn, updates it, and counts no download for askin
   const project = await makeProject()
   await project.run('install', 'pdf', 'csv', '--url', node.url)
   const current = await project.run('outdated')
-  expect([current.code, current.stdout]).toEqual([0, 'Everything is at its latest version.\n'])
+  expect([current.code, current.stdout]).toEqual([0, 'All skills are at their latest version.\n'])
 
   await api.publishSkill({ skillMd: `${skillMd}More.\n`, version: '1.10.0' })
   await api.publishSkill({ skillMd: `${csvMd}More.\n`, version: '2.0.0' })
@@ -39,7 +39,7 @@ it('lists what is old or withdrawn, updates it, and counts no download for askin
   const updated = await project.run('update')
   expect(updated.stdout.split('\n').toSorted()).toEqual([
     '',
-    'Put alice/csv back from 1.0.0 to 0.9.0 in .agents/skills/csv.',
+    'Downgraded alice/csv from 1.0.0 to 0.9.0 in .agents/skills/csv.',
     'Updated alice/pdf from 1.0.0 to 1.10.0 in .agents/skills/pdf.',
   ])
   const after = await project.files()
@@ -47,7 +47,7 @@ it('lists what is old or withdrawn, updates it, and counts no download for askin
   expect(after['.agents/skills/pdf/SKILL.md']).not.toBe(before['.agents/skills/pdf/SKILL.md'])
   // The installation and the update; asking whether anything is new is no download.
   await expect.poll(async () => (await api.getSkill({ name: 'pdf' })).downloads).toBe(2)
-  expect((await project.run('update')).stdout).toBe('Everything is at its latest version.\n')
+  expect((await project.run('update')).stdout).toBe('All skills are at their latest version.\n')
 })
 
 it('warns of what no update mends, and says when a skill has another owner', async () => {
@@ -63,7 +63,7 @@ it('warns of what no update mends, and says when a skill has another owner', asy
   expect(moved.ok).toBe(true)
   const same = await project.json<InstalledAnswer>('update')
   expect(same.skills).toEqual([])
-  expect(same.warnings).toEqual(['alice/csv is deprecated. Its author writes: Take tables.'])
+  expect(same.warnings).toEqual(["alice/csv is deprecated. Author's message: Take tables."])
 
   const folder = join(project.folder, '../bobs')
   await mkdir(folder)
@@ -71,7 +71,7 @@ it('warns of what no update mends, and says when a skill has another owner', asy
   await project.run('publish', folder, '--key', key, '--url', node.url)
   const { stdout } = await project.run('update')
   expect(stdout).toContain('Updated bob/pdf from 1.0.0 to 1.0.1 in .agents/skills/pdf.')
-  expect(stdout).toContain('Warning: alice/pdf has another owner now: it is bob/pdf.')
+  expect(stdout).toContain('Warning: alice/pdf has a new owner and is now bob/pdf.')
   expect((await project.run('list')).stdout).toBe(
     'alice/csv@1.0.0  .agents/skills/csv\nbob/pdf@1.0.1    .agents/skills/pdf\n',
   )

@@ -40,7 +40,10 @@ describe('users and their skills from the command line', () => {
 
   it('refuses a default plan that does not exist', async () => {
     const { code, stderr } = await skillstead(['serve', '--data', data, '--default-plan', 'gold'])
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("'gold' is no plan; there are free") })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining("'gold' is not a plan. Use one of free"),
+    })
   })
 
   it.each([[['whoami']], [['keys', 'list']], [['star', 'bob/pdf-tools']]])(
@@ -57,7 +60,7 @@ describe('users and their skills from the command line', () => {
   it('users key, disable and enable let an administrator help a user who lost the key', async () => {
     const { code, stdout } = await skillstead(['users', 'key', 'bob', '--scopes', 'read', ...admin])
     expect(code).toBe(0)
-    const key = /^A key for bob, shown this once:\n(ssk_\w+)\n$/.exec(stdout)![1]!
+    const key = /^An API key for bob, shown only once:\n(ssk_\w+)\n$/.exec(stdout)![1]!
     const asBob = ['whoami', '--url', server.url, '--key', key]
     expect((await skillstead(asBob)).stdout).toContain('bob, user')
     expect((await skillstead(['users', 'key', 'ada', ...bob])).stderr).toContain('Only administrators may do this.')
@@ -80,7 +83,7 @@ describe('users and their skills from the command line', () => {
     expect((await skillstead(['search', 'pdf', 'tools', '--url', server.url])).stdout).toContain('  deprecated\n')
     expect((await skillstead(['deprecate', 'pdf-tools', '--undo', ...bob])).stdout).toContain('no longer deprecated')
     expect(await shown()).not.toContain('pdf-kit')
-    expect((await skillstead(['yank', 'pdf-tools', ...bob])).stderr).toContain('write it as NAME@1.2.3')
+    expect((await skillstead(['yank', 'pdf-tools', ...bob])).stderr).toContain('Use the form NAME@1.2.3')
     expect((await skillstead(['yank', 'bob/pdf-tools@1.0.1', ...admin])).code, 'of another owner').toBe(1)
   })
 })

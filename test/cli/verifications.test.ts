@@ -51,11 +51,14 @@ describe('the verification of authors from the command line', () => {
   })
 
   it.each([
-    [['verifications', 'decide', 'x', 'maybe'], "'maybe' is no decision; there are verified, rejected."],
+    [['verifications', 'decide', 'x', 'maybe'], "'maybe' is not a valid decision. Use one of verified, rejected."],
     [['verifications', 'decide', 'x'], 'DECISION is missing'],
-    [['verifications', 'list', '--status', 'open'], "'open' is no status; there are pending, verified, rejected."],
-    [['serve', '--allow-networks', '10.0.0.0/8,example.com'], "'example.com' is no network"],
-    [['serve', '--allow-networks', '10.0.0.0/33'], "'10.0.0.0/33' is no network"],
+    [
+      ['verifications', 'list', '--status', 'open'],
+      "'open' is not a valid status. Use one of pending, verified, rejected.",
+    ],
+    [['serve', '--allow-networks', '10.0.0.0/8,example.com'], "'example.com' is not a network"],
+    [['serve', '--allow-networks', '10.0.0.0/33'], "'10.0.0.0/33' is not a network"],
     [['serve', '--ca', 'missing.pem'], "'missing.pem' cannot be read."],
     [['start', '--ca', 'missing.pem'], "'missing.pem' cannot be read."],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
@@ -74,7 +77,7 @@ describe('the verification of authors from the command line', () => {
     for (const text of ['', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
       await writeFile(join(cwd, 'ca.pem'), text)
       const { code, stderr } = await skillstead(['serve', '--data', 'made', '--ca', 'ca.pem'], { cwd })
-      expect({ code, stderr }).toEqual({ code: 2, stderr: "'ca.pem' holds no certificates in PEM form.\n" })
+      expect({ code, stderr }).toEqual({ code: 2, stderr: "'ca.pem' contains no certificates in PEM form.\n" })
     }
   })
 })

@@ -64,9 +64,9 @@ describe('verification from the command line', () => {
     it('checks record, log and content with the own key of a node', async () => {
       const { code, stdout, stderr } = await run('verify', 'skillstead/tidy-csv', '--data', data)
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toMatch(/^skillstead\/tidy-csv@1\.0\.0 is what its record says\.\n/)
+      expect(stdout).toMatch(/^skillstead\/tidy-csv@1\.0\.0 matches its record\.\n/)
       expect(lineOf(stdout, 'content')).toBe('  content     matches the digest')
-      expect(lineOf(stdout, 'log')).toMatch(/entry \d+ of 10 in that of skillstead-\S+, since \S+Z$/)
+      expect(lineOf(stdout, 'log')).toMatch(/entry \d+ of 10 in the log of skillstead-\S+, since \S+Z$/)
       const { downloads } = await skillsteadJson<{ downloads: number }>(['show', 'tidy-csv', '--data', data])
       expect(downloads, 'looking after it is no download').toBe(0)
     })
@@ -74,9 +74,7 @@ describe('verification from the command line', () => {
     it('pins the key of a node at the first use, aloud, and keeps to it', async () => {
       const first = await run('verify', 'tidy-csv', '--url', server.url)
       expect(first).toMatchObject({ code: 0 })
-      expect(first.stderr).toContain(
-        `This is the first use of ${server.url}: its key was taken as it is, and pinned in`,
-      )
+      expect(first.stderr).toContain(`First use of ${server.url}: its key was trusted without a check and pinned in`)
       expect(first.stderr).toContain(key)
       expect(JSON.parse(await readFile(config, 'utf8'))).toMatchObject({ [server.url]: { keys: [key] } })
       const second = await run('verify', 'tidy-csv', '--url', `${server.url}/api/v1/`, '--json')
@@ -98,7 +96,7 @@ describe('verification from the command line', () => {
       const { code, stdout, stderr } = await run('verify', 'tidy-csv', '--url', server.url)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toContain(
-        `The key of ${server.url} is ${key} now, and not the one pinned on 2026-01-02, ${other}.`,
+        `The key of ${server.url} has changed: it is now ${key}; the key pinned on 2026-01-02 was ${other}.`,
       )
       expect((await run('key', '--url', server.url, '--pin')).stdout).toBe(`${key}\n`)
       expect(await run('verify', 'tidy-csv', '--url', server.url)).toMatchObject({ code: 0, stderr: '' })
@@ -121,7 +119,7 @@ describe('verification from the command line', () => {
       const args = ['verify', 'alice/secret', '--url', server.url, '--key', key]
       const { code, stdout } = await run(...args, '--api-key', alice)
       expect(code).toBe(0)
-      expect(lineOf(stdout, 'log')).toBe('  log         in none, for it is not public; the signature says so')
+      expect(lineOf(stdout, 'log')).toBe('  log         none: the skill is not public, as the signature confirms')
       const guest = await run(...args)
       expect({ code: guest.code, stdout: guest.stdout }).toEqual({ code: 1, stdout: '' })
       expect(guest.stderr).toContain("There is no skill 'alice/secret'")
@@ -132,13 +130,13 @@ describe('verification from the command line', () => {
       const swapping = createServer((_, response) => response.setHeader('content-type', 'application/json').end(record))
       await once(swapping.listen(0, '127.0.0.1'), 'listening')
       const url = `http://127.0.0.1:${(swapping.address() as AddressInfo).port}`
-      const answered = 'The node answered with skillstead/tidy-csv@1.0.0, and'
+      const answered = 'The node returned skillstead/tidy-csv@1.0.0, but'
       const other = await run('verify', 'skillstead/other', '--key', key, '--url', url)
-      expect(other).toEqual({ code: 1, stdout: '', stderr: `${answered} skillstead/other was asked for.\n` })
+      expect(other).toEqual({ code: 1, stdout: '', stderr: `${answered} skillstead/other was requested.\n` })
       const short = await run('verify', 'csv', '--key', key, '--url', url)
-      expect(short.stderr).toBe(`${answered} csv was asked for.\n`)
+      expect(short.stderr).toBe(`${answered} csv was requested.\n`)
       const older = await run('verify', 'tidy-csv', '--version', '0.9.0', '--key', key, '--url', url)
-      expect(older.stderr).toBe(`${answered} tidy-csv@0.9.0 was asked for.\n`)
+      expect(older.stderr).toBe(`${answered} tidy-csv@0.9.0 was requested.\n`)
       swapping.close()
     })
   })
@@ -203,7 +201,7 @@ describe('verification from the command line', () => {
       await writeFile(join(folder, 'twice.json'), record.replace('{', '{"version":"6.6.6",'))
       const { code, stdout, stderr } = await run('verify', 'twice.json', '--key', key)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toBe('twice.json has a field twice, of which every reader could take another.\n')
+      expect(stderr).toBe('twice.json has a duplicate field, which different readers could read differently.\n')
       const ascii = record.replaceAll('s', '\\u0073').replaceAll('\n', '\r\n')
       await writeFile(join(folder, 'ascii.json'), ascii)
       expect(await run('verify', 'ascii.json', '--key', key)).toMatchObject({ code: 0 })
@@ -212,9 +210,11 @@ describe('verification from the command line', () => {
     it('is refused where the file holds none', async () => {
       await writeFile(join(folder, 'empty.json'), '{}')
       await writeFile(join(folder, 'broken.json'), '{')
-      expect((await run('verify', 'empty.json', '--key', key)).stdout).toContain('This is no provenance record: skill')
-      expect((await run('verify', 'broken.json', '--key', key)).stderr).toBe('broken.json holds no JSON.\n')
-      expect((await run('verify', './missing.json', '--key', key)).stderr).toBe('There is nothing at ./missing.json.\n')
+      expect((await run('verify', 'empty.json', '--key', key)).stdout).toContain(
+        'This is not a provenance record: skill',
+      )
+      expect((await run('verify', 'broken.json', '--key', key)).stderr).toBe('broken.json is not JSON.\n')
+      expect((await run('verify', './missing.json', '--key', key)).stderr).toBe('./missing.json does not exist.\n')
     })
   })
 
@@ -225,17 +225,24 @@ describe('verification from the command line', () => {
     for (const [name, size] of Object.entries(sizes)) await writeFile(join(place, name), Buffer.alloc(size, 32))
     const content = (path: string) => refusal('record.json', '--key', key, '--content', path)
     expect(await refusal('./huge/huge.json', '--key', key)).toBe(
-      './huge/huge.json is no record: it has 2097152 bytes, and no record has more than 1048576.\n',
+      './huge/huge.json is not a record: it has 2097152 bytes, and records have at most 1048576.\n',
     )
-    expect(await content('huge/huge.zip')).toContain('huge/huge.zip has 33554432 bytes; 25165824 are allowed.')
-    expect(await content('huge/SKILL.md')).toContain('huge/SKILL.md has 16777216 bytes; 10485760 are allowed.')
-    expect(await content('huge')).toMatch(/^huge\/\S+ has \d+ bytes; 10485760 are allowed\.\n$/)
+    expect(await content('huge/huge.zip')).toContain(
+      'huge/huge.zip is too large: 33554432 bytes, at most 25165824 are allowed.',
+    )
+    expect(await content('huge/SKILL.md')).toContain(
+      'huge/SKILL.md is too large: 16777216 bytes, at most 10485760 are allowed.',
+    )
+    expect(await content('huge')).toMatch(/^huge\/\S+ is too large: \d+ bytes, at most 10485760 are allowed\.\n$/)
   })
 
   it('says so where a folder is given for a file', async () => {
-    expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, and no record.\n')
+    expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, not a record.\n')
     const { code, stderr } = await run('verify', 'record.json', '--key', 'data')
-    expect({ code, stderr }).toEqual({ code: 2, stderr: "'data' is no verifier key, and no file of such keys.\n" })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "'data' is neither a verifier key nor a file with such keys.\n",
+    })
   })
 
   it('turns to a new key with `key rotate`, while the one before goes on for a time', async () => {
@@ -245,30 +252,36 @@ describe('verification from the command line', () => {
     const { code, stderr } = await run('verify', 'tidy-csv', '--url', server.url)
     expect(code).toBe(0)
     expect(stderr).toBe(
-      `${server.url} is to have another key, ${rotated.key}; skillstead key --url ${server.url} --pin takes it.\n`,
+      `${server.url} will change to the key ${rotated.key}. Trust it with: skillstead key --url ${server.url} --pin\n`,
     )
     await run('key', '--url', server.url, '--pin')
     const { stdout } = await run('verify', 'tidy-csv', '--url', server.url)
     expect(lineOf(stdout, 'signature')).toMatch(/ and /)
     const said = await run('key', 'rotate', '--overlap', '0', '--data', data)
-    expect(said.stdout).toContain(`The key before, ${rotated.key}, signs no more.`)
+    expect(said.stdout).toContain(`The previous key, ${rotated.key}, no longer signs.`)
     expect(await run('verify', 'record.json', '--key', key), 'an old record by its old key').toMatchObject({ code: 0 })
   })
 
   it.each([
-    [['verify', '--save', 'record.json'], '--save needs the FILE or the NAME to verify'],
-    [['verify', 'record.json'], "Say whose signature it must have: --key and the node's public key."],
-    [['verify', 'record.json', '--key', 'ssk_abc'], 'an API key goes into --api-key'],
-    [['verify', 'record.json', '--key', 'nothing'], "'nothing' is no verifier key, and no file of such keys."],
-    [['verify', 'record.json', '--key', 'a+b+c'], "'a+b+c' is no verifier key, which reads NAME+HASH+BASE64."],
-    [['verify', 'record.json', '--key', `${'x'.repeat(300)}+b+c`], 'is no verifier key, which reads NAME+HASH+BASE64.'],
-    [['verify', 'record.json', '--key', 'record.json'], 'is no verifier key'],
-    [['verify', 'record.json', '--url', 'http://localhost'], '--url is for the NAME of a skill, not a file.'],
-    [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not an address of a node: write it as https://HOST."],
-    [['verify', 'tea'], 'Say where the registry is'],
-    [['key', '--pin', '--data', 'data'], '--pin is for the key of a node at --url URL.'],
+    [['verify', '--save', 'record.json'], '--save needs a FILE or NAME to verify'],
+    [['verify', 'record.json'], 'The public key of the node is missing. Pass it with --key.'],
+    [['verify', 'record.json', '--key', 'ssk_abc'], 'Pass an API key with --api-key'],
+    [['verify', 'record.json', '--key', 'nothing'], "'nothing' is neither a verifier key nor a file with such keys."],
+    [['verify', 'record.json', '--key', 'a+b+c'], "'a+b+c' is not a verifier key of the form NAME+HASH+BASE64."],
+    [
+      ['verify', 'record.json', '--key', `${'x'.repeat(300)}+b+c`],
+      'is not a verifier key of the form NAME+HASH+BASE64.',
+    ],
+    [['verify', 'record.json', '--key', 'record.json'], 'is not a verifier key'],
+    [['verify', 'record.json', '--url', 'http://localhost'], '--url is only for the NAME of a skill, not for a file.'],
+    [['verify', 'tea', '--url', 'nowhere'], "'nowhere' is not the URL of a node. Use the form https://HOST."],
+    [['verify', 'tea'], 'The registry is missing'],
+    [['key', '--pin', '--data', 'data'], '--pin needs the URL of the node. Pass --url URL.'],
     [['key', 'rotate', '--overlap', '-1', '--data', 'data'], 'skillstead key rotate --help'],
-    [['key', 'rotate', '--overlap', '1.5', '--data', 'data'], "'1.5' is no number of days from 0 to 3650."],
+    [
+      ['key', 'rotate', '--overlap', '1.5', '--data', 'data'],
+      "'1.5' is not valid. Use a number of days from 0 to 3650.",
+    ],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
     const { code, stdout, stderr } = await run(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -75,7 +75,7 @@ describe('the commands about webhooks', () => {
     expect(made).not.toHaveProperty('secret')
     const sent = await webhooks('ping', made.id, ...onFiles())
     expect(sent).toMatchObject({ code: 0, stderr: '' })
-    expect(sent.stdout).toMatch(/ {2}ping +pending, next attempt .*\nIt was not tried yet, which takes a node .*\n$/)
+    expect(sent.stdout).toMatch(/ {2}ping +pending, next attempt .*\nIt was not attempted yet: a running node .*\n$/)
     expect(received).toEqual([])
 
     await onNode()
@@ -184,14 +184,14 @@ describe('the commands about webhooks', () => {
   })
 
   it.each([
-    [['add', 'https://example.com/'], 'Say which events: --events LIST'],
+    [['add', 'https://example.com/'], 'Events are missing. Pass --events LIST'],
     [
       ['add', 'https://example.com/', '--events', 'skill.eaten'],
-      "'skill.eaten' is no event; there are skill.published,",
+      "'skill.eaten' is not an event. Use any of skill.published,",
     ],
     [['add', 'https://example.com/', '--events', 'user.followed', '--secret-file', 'gone'], "'gone' cannot be read."],
-    [['update', 'x'], 'Say what to change: --to,'],
-    [['update', 'x', '--on', '--off'], 'Say --on or --off, not both.'],
+    [['update', 'x'], 'Nothing to change. Pass --to,'],
+    [['update', 'x', '--on', '--off'], 'Pass --on or --off, not both.'],
     [['retry', 'x'], 'DELIVERY is missing'],
     [['ping', 'x', '--secret', 'hunter2'], "Unknown option '--secret'"],
   ])('%j is a usage error in one sentence', async (args, sentence) => {
@@ -203,8 +203,8 @@ describe('the commands about webhooks', () => {
 
   it('need to know whose webhooks they are about, and refuse runs of failures that are no number', async () => {
     const nobody = await webhooks('list', '--data', data)
-    expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'Say whose webhooks: --user NAME.\n' })
+    expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'The owner of the webhooks is missing. Pass --user NAME.\n' })
     const many = await skillstead(['serve', '--webhook-off-after', 'many', '--data', data])
-    expect(many).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'many' is no number") })
+    expect(many).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'many' is not a number") })
   })
 })

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { configFile, toNodeAddress, writePrivate } from './config.ts'
 import type { Environment } from './io.ts'
 
-/** What a user logged in to a node with. */
+/** A user's login at one node. */
 export interface Credential {
   readonly key: string
   readonly username: string
@@ -12,35 +12,35 @@ export interface Credential {
 
 const Credentials = v.object({
   version: v.literal(1),
-  /** The node that commands work on where none is named: the last one logged in to. */
+  /** The default node of commands: the node of the latest login. */
   current: v.nullable(v.string()),
   nodes: v.record(v.string(), v.object({ key: v.string(), username: v.string() })),
 })
 type Credentials = v.InferOutput<typeof Credentials>
 
-/** Where the keys are kept of the nodes that a user has logged in to. */
+/** The file with the API keys of the nodes that a user is logged in to. */
 export const credentialsFile = (env: Environment): string => configFile('credentials.json', env)
 
-/** The credential for a node, and for no other: a key goes nowhere but to the place that it was given for. */
+/** The credential of this node only: a key must not be sent to any other node. */
 export function findCredential(env: Environment, url: string): Credential | undefined {
   const { nodes } = readCredentials(env)
   const place = toNodeAddress(url)
   return Object.hasOwn(nodes, place) ? nodes[place] : undefined
 }
 
-/** The node that was logged in to last. */
+/** The node of the latest login. */
 export function findCurrentNode(env: Environment): string | undefined {
   return readCredentials(env).current ?? undefined
 }
 
-/** Keeps a credential in place of the one before, and makes its node the current one. */
+/** Saves the credential of a node in place of an earlier one, and makes the node the default. */
 export function keepCredential(env: Environment, url: string, credential: Credential): void {
   const { nodes } = readCredentials(env)
   const place = toNodeAddress(url)
   writeCredentials(env, { version: 1, current: place, nodes: { ...nodes, [place]: credential } })
 }
 
-/** Forgets a node; the credential that was kept for it. */
+/** Removes the credential of a node and returns it. */
 export function dropCredential(env: Environment, url: string): Credential | undefined {
   const { current, nodes } = readCredentials(env)
   const place = toNodeAddress(url)
@@ -53,7 +53,7 @@ export function dropCredential(env: Environment, url: string): Credential | unde
 function writeCredentials(env: Environment, credentials: Credentials): void {
   const file = credentialsFile(env)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // The folder may be older than its first secret.
+  // The folder may have been created with wider permissions before it held a secret.
   chmodSync(dirname(file), 0o700)
   writePrivate(file, `${JSON.stringify(credentials, null, 2)}\n`)
 }
@@ -65,18 +65,20 @@ function readCredentials(env: Environment): Credentials {
   try {
     return v.parse(Credentials, JSON.parse(text))
   } catch {
-    throw new Error(`${file} cannot be read. Mend it, or delete it and log in again.`)
+    throw new Error(`${file} cannot be parsed. Fix it, or delete it and log in again.`)
   }
 }
 
-/** The text of a file of secrets; undefined where there is none. Throws where others may read it, so that it is noticed. */
+/** Reads a file of secrets; undefined if it does not exist. Throws if other users can read it. */
 function readOwn(file: string): string | undefined {
   let handle: number
   try {
     handle = openSync(file, 'r')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new Error(`${file} cannot be opened, so nobody is logged in: ${(error as Error).message}.`, { cause: error })
+    throw new Error(`${file} cannot be opened, so no login is available: ${(error as Error).message}.`, {
+      cause: error,
+    })
   }
   try {
     refuseOpen(file, fstatSync(handle).mode)
@@ -87,10 +89,10 @@ function readOwn(file: string): string | undefined {
 }
 
 function refuseOpen(file: string, mode: number): void {
-  // Windows keeps what is below a profile to its user by other means.
+  // On Windows, access control lists protect a user profile.
   if (process.platform === 'win32' || (mode & 0o077) === 0) return
   throw new Error(
-    `Others may read ${file}, which holds API keys, so it is not used. Close it with \`chmod 600 ${file}\`, ` +
-      'and replace the keys if somebody may have read them.',
+    `Other users can read ${file}, which contains API keys, so it is not used. Run \`chmod 600 ${file}\`, ` +
+      'and replace the keys if other users may have read them.',
   )
 }

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { StaticFiles } from '@skillstead/server'
 
-/** Where the built app lies: in the published package, and in the workspace. */
+/** Folders of the built dashboard: in the published package, and in the workspace. */
 const places = [join(import.meta.dirname, '../dashboard'), join(import.meta.dirname, '../../dashboard/dist')]
 
-/** The files of the dashboard; undefined where it was not built. */
+/** The files of the dashboard; undefined if it was not built. */
 export function findDashboard(): StaticFiles | undefined {
   const folder = places.find((place) => existsSync(join(place, 'index.html')))
   if (folder === undefined) return undefined

@@ -4,7 +4,7 @@ import { toOneLine } from './output.ts'
 
 const pollMs = 250
 
-/** Waits until a further attempt of a delivery has ended, but no longer than it is told; the delivery as it is then. */
+/** Waits up to `waitMs` for the next attempt of a delivery to end. Returns the delivery as it is then. */
 export async function awaitAttempt(
   api: RegistryApi,
   webhookId: string,
@@ -16,14 +16,14 @@ export async function awaitAttempt(
     await sleep(pollMs)
     const { deliveries } = await api.getWebhook({ id: webhookId })
     const now = deliveries.find(({ id }) => id === begun.id)
-    // Only the newest are listed.
+    // Only the newest deliveries are listed.
     if (!now) return begun
     if (now.status !== 'pending' || lastNumber(now) > lastNumber(begun)) return now
   }
   return begun
 }
 
-/** A delivery and its attempts, a line each: when, what was answered, how long it took, why it failed. */
+/** A delivery and its attempts, one per line: time, response status, duration, error. */
 export function toDeliveryLines({ id, event, status, attempts, nextAttemptAt }: Delivery): string[] {
   const next = nextAttemptAt === null ? '' : `, next attempt ${nextAttemptAt}`
   return [
@@ -34,13 +34,14 @@ export function toDeliveryLines({ id, event, status, attempts, nextAttemptAt }: 
   ]
 }
 
-/** What became of a delivery that was asked for, in a sentence. */
+/** The result of a requested delivery in one sentence. */
 export function toOutcome({ status, attempts, nextAttemptAt }: Delivery): string {
   const last = attempts.at(-1)
   if (status === 'delivered') return 'It was delivered.'
-  if (status === 'failed') return `It failed: ${toOneLine(last?.error ?? 'nobody knows why.')}`
-  if (nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now()) return 'It failed again, and is tried later.'
-  return 'It was not tried yet, which takes a node that runs. `skillstead webhooks show` tells what becomes of it.'
+  if (status === 'failed') return `It failed: ${toOneLine(last?.error ?? 'unknown error.')}`
+  if (nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now())
+    return 'It failed again and will be retried later.'
+  return 'It was not attempted yet: a running node has to deliver it. See the result with `skillstead webhooks show`.'
 }
 
 function lastNumber({ attempts }: Delivery): number {

@@ -1,7 +1,7 @@
-/** How often a file or a pipe gets a line of progress: lines stay there. */
+/** Interval of progress lines in a file or pipe, where lines cannot be overwritten. */
 export const lineMs = 10_000
 
-/** A question that is answered with yes at most once in a time, the first of them not counted. */
+/** Returns a function that is true at most once per interval, first after one interval. */
 export function every(ms: number, now: () => number = () => performance.now()): () => boolean {
   let lastMs = now()
   return () => {

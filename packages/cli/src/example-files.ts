@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { openFolder } from './import/folder.ts'
 import type { SourceItem } from './import/records.ts'
 
-/** Packed, they lie in the package; in a clone, at its root. */
+/** In the published package the examples are inside the package; in a clone they are at its root. */
 const toFolder = import.meta.url.endsWith('.ts') ? '../../../examples/skills' : '../examples/skills'
 
 /** The example skills. */

@@ -3,10 +3,10 @@ import { readExamples } from './example-files.ts'
 import { createNamer } from './import/names.ts'
 import { isUnreadable } from './import/records.ts'
 
-/** Nobody can sign in as the owner of the examples. */
+/** The owner of the examples. This user has no key, so no one can sign in as it. */
 const owner = 'skillstead'
 
-/** Publishes the example skills; their full names. Ones that are there already stay as they are. */
+/** Publishes the example skills and returns their full names. Existing skills are left unchanged. */
 export async function publishExamples(registry: Registry): Promise<string[]> {
   const nameOf = createNamer(owner)
   const names: string[] = []

@@ -3,37 +3,36 @@ import { summaries } from './commands.ts'
 import { styled, type Line } from './style.ts'
 
 /**
- * The list of commands by what people want to do, the everyday things first. A word stands for the command of that name
- * and for all verbs of that noun.
+ * Commands by task, most common first. A word stands for the command of that name and for all verbs of that noun.
  */
 const sections: Readonly<Record<string, readonly string[]>> = {
-  'Find skills, and use them': ['search', 'show', 'load', 'plan', 'diff', 'star', 'pack', 'requests'],
-  'Install them': ['install', 'update', 'outdated', 'list', 'remove', 'verify', 'heartbeat', 'mcp'],
+  'Find and use skills': ['search', 'show', 'load', 'plan', 'diff', 'star', 'pack', 'requests'],
+  'Install skills': ['install', 'update', 'outdated', 'list', 'remove', 'verify', 'heartbeat', 'mcp'],
   'Write and publish': ['init', 'lint', 'scan', 'publish', 'yank', 'unyank', 'deprecate', 'fork', 'webhooks'],
-  'You and your keys': ['login', 'logout', 'whoami', 'keys', 'completion'],
+  'Your account': ['login', 'logout', 'whoami', 'keys', 'completion'],
   'Run a node': ['start', 'serve', 'import', 'examples', 'users', 'external', 'key', 'rescan'],
-  'Keep what it has': ['backup', 'restore', 'export', 'doctor', 'gc'],
-  'Follow other registries, and do without a network': ['mirror', 'bundle'],
-  'Look after what is on it': ['quarantine', 'reports', 'skills', 'verifications', 'dmca'],
+  'Back up and check': ['backup', 'restore', 'export', 'doctor', 'gc'],
+  'Mirror other registries, also without a network': ['mirror', 'bundle'],
+  Moderate: ['quarantine', 'reports', 'skills', 'verifications', 'dmca'],
 }
 
-/** What the verbs of a noun are about, where the noun is no command itself. */
+/** Summaries of nouns that are not commands themselves. */
 const nouns: Readonly<Record<string, string>> = {
   pack: 'collections of skills',
-  webhooks: 'who hears of what happens',
+  webhooks: 'event notifications',
   keys: 'your API keys',
-  users: 'who may sign in',
+  users: 'user accounts',
   external: 'skills of other registries',
-  mirror: 'others’ skills',
-  bundle: 'all of it in one file',
+  mirror: 'upstreams',
+  bundle: 'a registry in one signed file',
   quarantine: 'versions in quarantine',
-  reports: 'reports of skills, and appeals',
-  skills: 'flagged and hidden skills',
-  verifications: 'who authors are',
+  reports: 'reports of skills and appeals',
+  skills: 'flag or hide a skill',
+  verifications: 'author verification',
   dmca: 'takedown cases',
 }
 
-/** The list of commands: a line for each, and one for all the verbs of a noun. */
+/** The list of commands: one line for each command or noun. */
 export function showHelp(): Line[] {
   const listed = new Set(Object.values(sections).flat())
   const others = Object.keys(summaries).flatMap((name) => (listed.has(toNoun(name)) ? [] : toNoun(name)))
@@ -45,12 +44,12 @@ export function showHelp(): Line[] {
       .filter(([, lines]) => lines.length > 0)
       .flatMap(([title, lines]) => ['', styled('heading', title), ...lines]),
     '',
-    'Commands work on a running node (--url URL, or the one of `skillstead login`), on a folder (--data DIR) or on a',
+    'Commands work on a running node (--url URL, default: the node of `skillstead login`), a folder (--data DIR) or a',
     'database (--database-url URL), and take --json. `skillstead help COMMAND` shows its options.',
   ]
 }
 
-/** The verbs of a noun with what each does; undefined for what is no noun. */
+/** The verbs of a noun with their summaries; undefined if there is no such noun. */
 export function showVerbs(noun: string): Line[] | undefined {
   const names = listVerbs(noun).map((verb) => `${noun} ${verb}`)
   if (names.length === 0) return undefined
@@ -58,11 +57,11 @@ export function showVerbs(noun: string): Line[] | undefined {
   return [
     ...names.map((name) => `  ${name.padEnd(width)}  ${summaries[name]}`),
     '',
-    `\`skillstead ${noun} VERB --help\` shows the options of one.`,
+    `\`skillstead ${noun} VERB --help\` shows the options of a verb.`,
   ]
 }
 
-/** The verbs of a noun, in their order. */
+/** The verbs of a noun, in table order. */
 export function listVerbs(noun: string): string[] {
   return Object.keys(summaries).flatMap((name) => (name.startsWith(`${noun} `) ? name.slice(noun.length + 1) : []))
 }
@@ -80,11 +79,11 @@ function isWord(word: string): boolean {
 function toLine(word: string): string {
   const verbs = listVerbs(word)
   const own = summaries[word] ?? nouns[word] ?? 'more'
-  const said = verbs.length === 0 ? own : `${own}: ${word} ${verbs.join(', ')}`
-  return `  ${word.padEnd(wordWidth)}  ${said}`
+  const summary = verbs.length === 0 ? own : `${own}: ${word} ${verbs.join(', ')}`
+  return `  ${word.padEnd(wordWidth)}  ${summary}`
 }
 
-/** What one command takes. */
+/** The help of one command. */
 export function showCommandHelp(name: string, command: Command): Line[] {
   const options = Object.entries<Option>({ ...command.options, json: { help: 'print the result as one line of JSON' } })
   const heads = options.map(([option, { value }]) => `--${option}${value ? ` ${value}` : ''}`)

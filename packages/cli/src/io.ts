@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 /** The environment variables of a command. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A stream that is perhaps a terminal. */
+/** An output stream, which may be a terminal. */
 export type OutputStream = Writable & {
   readonly isTTY?: boolean
   readonly fd?: number
@@ -12,15 +12,15 @@ export type OutputStream = Writable & {
   getColorDepth?(env?: object): number
 }
 
-/** What a command line reads from and writes to: the process's own streams, or others in the place of them. */
+/** The streams and environment of a command: those of the process, or replacements in tests. */
 export interface Io {
   readonly env: Environment
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** Keeps the memory of the process small, for commands that run long. */
+  /** Limits the memory of the process, for long-running commands. */
   limitMemory?(): void
-  /** Aborted by the first interruption from the call on. Without a call an interruption ends the process. */
+  /** Returns a signal that the next interruption aborts. Without a call an interruption ends the process. */
   interruption(): AbortSignal
 }
 
@@ -30,7 +30,7 @@ export async function untilInterrupted({ interruption }: Io): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-/** Where logs go: undefined for the process's own standard output, which the logger writes to faster by itself. */
+/** The stream for logs; undefined for the process's own standard output, which the logger writes to faster itself. */
 export function toLogStream({ stdout }: Io): OutputStream | undefined {
   return stdout.fd === undefined ? stdout : undefined
 }

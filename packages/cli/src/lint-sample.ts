@@ -5,16 +5,16 @@ import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/skill
 import { decodeText } from './import/records.ts'
 import type { Sample } from './scan/samples.ts'
 
-/** What is to be said of a skill before it is published. */
+/** The result of linting a skill. */
 export interface Linted {
   readonly id: string
-  /** Whether strict readers of the open format take it. */
+  /** Whether strict readers of the open format accept it. */
   readonly portable: boolean
   readonly warnings: readonly Warning[]
   readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
 }
 
-/** Holds a skill against the open format and the rules of the scan; undefined for what has no SKILL.md. */
+/** Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. */
 export async function lintSample({ id, files }: Sample, place: string): Promise<Linted | undefined> {
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
   if (!skillMd) return undefined
@@ -25,7 +25,7 @@ export async function lintSample({ id, files }: Sample, place: string): Promise<
   return { id, portable, warnings: mergeWarnings(warnings), security: { score, verdict, risk, findings, cut } }
 }
 
-/** The folder that the skill lies in, where it lies in one: hosts want it to have the name of the skill. */
+/** The folder of the skill, if it has one: hosts expect it to have the name of the skill. */
 function findFolder(id: string, place: string): string | undefined {
   const folder = basename(dirname(id === place ? resolve(id) : id))
   return folder === '.' || folder === '' || !/(?:^|[/\\])SKILL\.md$/i.test(id) ? undefined : folder

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 
-/** The name that was probably meant: at most one letter in three is wrong. Undefined where none is near. */
+/** The name that was probably meant, with at most one wrong letter in three; undefined if no name is close. */
 export function findNearest(word: string, names: readonly string[]): string | undefined {
   if (names.length === 0 || word === '') return undefined
   const near = closest(word, names)

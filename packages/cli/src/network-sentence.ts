@@ -1,9 +1,9 @@
 import { RegistryError } from '@skillstead/protocol'
 
 const untrusted = 'Its certificate is not trusted: use the name that the certificate has, or ask the operator.'
-const plain = 'It does not speak TLS: try http:// in the place of https://.'
+const plain = 'It does not speak TLS: use http:// instead of https://.'
 
-/** What to do about a connection that failed, by the code that Node gives it. */
+/** Advice for failed connections, by Node's error code. */
 const advice: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'It refused the connection: start the node, or check the port.'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'Its name is unknown: check the address and your network.'],
@@ -13,7 +13,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/^(?:ECONNRESET|UND_ERR_SOCKET)$/, 'It closed the connection: if it serves HTTPS, use https:// in the address.'],
 ]
 
-/** What failed and what to do about it, where no connection to a node came about; undefined for other errors. */
+/** The failure of a connection to a node, with advice; undefined for other errors. */
 export function findNetworkSentence(error: unknown): string | undefined {
   if (!(error instanceof RegistryError) || error.code !== 'upstream_failed') return undefined
   for (const code of listCodes(error.cause)) {
@@ -23,7 +23,7 @@ export function findNetworkSentence(error: unknown): string | undefined {
   return undefined
 }
 
-/** The codes of an error and of those beneath it; a host with several addresses has one for each. */
+/** The codes of an error and its causes; a host with several addresses has one per address. */
 function listCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const { code } = error as NodeJS.ErrnoException

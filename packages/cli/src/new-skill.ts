@@ -1,8 +1,10 @@
-/** The SKILL.md of a new skill: what the open format asks for, and the sections that registries and agents look for. */
+/**
+ * The SKILL.md of a new skill, with the fields of the open format and the sections that registries and agents expect.
+ */
 export function toNewSkill(name: string, description = placeholder, license?: string): string {
   const frontmatter = [
     ['name', name],
-    // JSON is YAML in quotes, whatever somebody writes.
+    // A JSON string is also a YAML string, so any text is safe here.
     ['description', JSON.stringify(description)],
     ...(license === undefined ? [] : [['license', JSON.stringify(license)]]),
   ]
@@ -12,7 +14,7 @@ ${frontmatter.map(([key, value]) => `${key}: ${value}`).join('\n')}
 
 # ${toTitle(name)}
 
-Say in a sentence or two what this skill is for.
+Describe the purpose of this skill in one or two sentences.
 
 ## When to use
 
@@ -24,9 +26,9 @@ Say in a sentence or two what this skill is for.
 
 ## Steps
 
-1. Look at what is there.
+1. Read the input.
 2. Do the work.
-3. Check the result, and say what was done.
+3. Check the result and summarize the changes.
 
 ## Outputs
 
@@ -34,11 +36,11 @@ Say in a sentence or two what this skill is for.
 
 ## Example
 
-> What a user says, and what the answer looks like.
+> An example request, and the result.
 `
 }
 
-const placeholder = 'Say what this skill does, and in which situations an agent should use it.'
+const placeholder = 'Describe what this skill does and when an agent should use it.'
 
 function toTitle(name: string): string {
   const words = name.replaceAll('-', ' ')

@@ -6,7 +6,7 @@ import { toLogStream } from './io.ts'
 import type { Output } from './output.ts'
 import { toMirrorOptions } from './mirror/with-mirror.ts'
 
-/** The mirror of a node, before it listens; once started it syncs what is followed when it is due. */
+/** Creates the mirror of a node, before the node listens. After its start it syncs upstreams on schedule. */
 export async function createNodeMirror(registry: Registry, given: Arguments, { warn }: Output): Promise<Mirror> {
   const logger = flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined
   return createMirror(registry, {
@@ -17,7 +17,7 @@ export async function createNodeMirror(registry: Registry, given: Arguments, { w
     },
     onAlarm(upstream, { code, message }) {
       if (logger) logger.error({ upstream, alarm: code }, message)
-      else warn(`The sync of '${upstream}' stands still (${code}): ${message}`)
+      else warn(`The sync of '${upstream}' is paused (${code}): ${message}`)
     },
     onReport({ upstream, applied, refusedTotal, requests, durationMs }) {
       if (applied + refusedTotal > 0)

@@ -2,19 +2,17 @@ import { isNoteName } from '@skillstead/core'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 import { toOneLine } from './output.ts'
 
-/** How a node is called by those who follow its log; for whatever may write the first entry of it. */
+/** The name of a node in its log, for every command that can write the first log entry. */
 export const originOption: Record<string, Option> = {
   origin: {
     value: 'NAME',
-    help: 'the name of the log and its key, such as skills.example.com; it stays from the first entry on',
+    help: 'the name of the log and its key, such as skills.example.com; it cannot change after the first entry',
   },
 }
 
-/** Throws {@link UsageError} for what no log can be called. */
+/** Throws {@link UsageError} for an invalid log name. */
 export function toOrigin(given: Arguments): string | undefined {
   const origin = text(given, 'origin')
   if (origin === undefined || isNoteName(origin)) return origin
-  throw new UsageError(
-    `'${toOneLine(origin)}' is no name of a node: up to 255 characters without spaces and + are needed.`,
-  )
+  throw new UsageError(`'${toOneLine(origin)}' is not a valid origin. Use up to 255 characters without spaces and +.`)
 }

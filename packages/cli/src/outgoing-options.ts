@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { OutgoingOptions } from '@skillstead/core'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 
-/** What a node may reach outside. */
+/** Options for outgoing requests of a node. */
 export const outgoingOptions: Record<string, Option> = {
   'allow-networks': { value: 'CIDR,...', help: 'private networks that outgoing requests may reach' },
-  ca: { value: 'FILE', help: "certificates (PEM) to trust besides the system's" },
+  ca: { value: 'FILE', help: "certificates (PEM) to trust in addition to the system's" },
 }
 
-/** The options as the registry takes them; throws {@link UsageError} for what cannot be read. */
+/** The options in the form that the registry takes. Throws {@link UsageError} for invalid values. */
 export async function toOutgoing(given: Arguments): Promise<OutgoingOptions> {
   return { allowNetworks: await toNetworks(text(given, 'allow-networks')), ca: toCertificates(text(given, 'ca')) }
 }
@@ -19,7 +19,7 @@ async function toNetworks(list: string | undefined): Promise<string[]> {
   const { isNetwork } = await import('@skillstead/core')
   const networks = list.split(',').map((network) => network.trim())
   const wrong = networks.find((network) => !isNetwork(network))
-  if (wrong !== undefined) throw new UsageError(`'${wrong}' is no network: write it as in 10.0.0.0/8.`)
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a network. Use the form 10.0.0.0/8.`)
   return networks
 }
 
@@ -27,7 +27,7 @@ function toCertificates(file: string | undefined): string[] {
   if (file === undefined) return []
   const found = readText(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   if (found.length === 0 || !found.every(isCertificate))
-    throw new UsageError(`'${file}' holds no certificates in PEM form.`)
+    throw new UsageError(`'${file}' contains no certificates in PEM form.`)
   return found
 }
 

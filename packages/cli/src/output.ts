@@ -2,23 +2,23 @@ import { Console } from 'node:console'
 import type { Io, OutputStream } from './io.ts'
 import { createRender, type Line } from './style.ts'
 
-/** Where a command writes: people read on standard error what it is doing, programs get its result on standard output. */
+/** The output of a command: progress messages go to standard error, results to standard output. */
 export interface Output {
   readonly json: boolean
-  /** For progress bars, which are shown on a terminal alone. */
+  /** For progress bars, which are shown only on a terminal. */
   readonly stderr: OutputStream
-  /** A line for people while the command runs; silent with --json. */
+  /** Prints a progress message; silent with --json. */
   say(line: Line): void
-  /** A line on standard output, as it is. */
+  /** Prints a line to standard output unchanged. */
   print(line: string): void
-  /** A line of a result for people on standard output. */
+  /** Prints a line of a result to standard output. */
   show(line: Line): void
-  /** A line on standard error, as it is, also with --json. */
+  /** Prints a line to standard error unchanged, also with --json. */
   warn(line: string): void
 }
 
 export function createOutput({ stdout, stderr, env }: Io, json: boolean): Output {
-  // A console takes no notice of a reader that is gone, as with `| head`.
+  // Console ignores a closed reader, as with `| head`.
   const lines = new Console({ stdout, stderr })
   const onStdout = createRender(stdout, env, toPlainText)
   const onStderr = createRender(stderr, env, toPlainText)
@@ -32,13 +32,13 @@ export function createOutput({ stdout, stderr, env }: Io, json: boolean): Output
   }
 }
 
-/** Where errors of background work go, with their stacks. */
+/** An error log for background work, with stack traces. */
 export function createErrorLog({ stderr }: Io): (error: unknown) => void {
   const lines = new Console(stderr)
   return (error) => lines.error(error)
 }
 
-/** A result as one line of JSON that a terminal does not obey either: what JSON leaves as it is, is escaped. */
+/** The result as one line of JSON. Characters that control a terminal are escaped, also those that JSON allows. */
 export function toJsonLine(result: unknown): string {
   return JSON.stringify(result).replaceAll(
     /[\x7F-\x9F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
@@ -46,12 +46,12 @@ export function toJsonLine(result: unknown): string {
   )
 }
 
-/** What strangers wrote, for a terminal: one line, and no control characters that could fake others. */
+/** Untrusted text as one line for a terminal: control characters that could fake other lines are removed. */
 export function toOneLine(written: string): string {
   return written.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }
 
-/** What strangers wrote, for a terminal, in its own lines: nothing in it moves the cursor or turns the text around. */
+/** Untrusted text for a terminal, with its line breaks. Cursor movements and bidirectional controls are removed. */
 export function toPlainText(written: string): string {
   return written.replaceAll(/\r\n?/g, '\n').replaceAll(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/gu, '')
 }

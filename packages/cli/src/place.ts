@@ -7,27 +7,27 @@ import { UsageError, text, type Arguments, type Option } from './command.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
 import { createErrorLog } from './output.ts'
 
-/** Where the registry is that a command works on: files or a database. */
+/** Options for the registry of a command: a folder or a database. */
 export const storeOptions: Record<string, Option> = {
-  data: { value: 'DIR', help: 'the folder that holds the registry' },
+  data: { value: 'DIR', help: 'the folder of the registry' },
   'database-url': { value: 'URL', help: 'a PostgreSQL database instead (or DATABASE_URL)' },
 }
 
-/** As {@link storeOptions}, or a node that runs somewhere. */
+/** Like {@link storeOptions}, or a running node. */
 export const placeOptions: Record<string, Option> = {
-  url: { value: 'URL', help: 'a running node (or SKILLSTEAD_URL, or the one that you are logged in to)' },
+  url: { value: 'URL', help: 'a running node (or SKILLSTEAD_URL). Default: the node of your login' },
   key: {
     value: 'KEY',
-    help: 'the API key for it (or SKILLSTEAD_KEY, or the one of your login)',
+    help: 'the API key for the node (or SKILLSTEAD_KEY). Default: the key of your login',
     env: 'SKILLSTEAD_KEY',
   },
   ...storeOptions,
 }
 
-/** What a short command needs of a registry that it opens: no search in memory, no work from the outbox. */
+/** Settings for a registry that a short command opens: no search index in memory, no outbox work. */
 const shortLived = { works: false, memorySkillsMax: 0 }
 
-/** The database that the options name. `make` makes a folder that is not there. */
+/** The storage location that the options name. `make` creates a missing folder. */
 export function toLocation(
   given: Arguments,
   { make }: { make?: (folder: string) => void } = {},
@@ -36,7 +36,7 @@ export function toLocation(
   const databaseUrl = text(given, 'database-url') ?? (given.io.env['DATABASE_URL'] || undefined)
   if (data === undefined) {
     if (databaseUrl !== undefined) return { databaseUrl }
-    throw new UsageError('Say where the registry is: --data DIR or --database-url URL.')
+    throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
   }
   const path = join(data, 'skillstead.db')
   if (!make && !existsSync(path)) throw new Error(`There is no registry in ${data}.`)
@@ -45,13 +45,13 @@ export function toLocation(
 }
 
 interface OpenOptions extends Pick<RegistryOptions, 'origin' | 'outgoing' | 'scanPolicy' | 'secretKey'> {
-  /** Whether a folder that is not there is made. */
+  /** Whether a missing folder is created. */
   readonly make?: boolean
 }
 
 /**
- * Opens the registry that the options name for the length of some work. Only then its code is loaded, which takes most of
- * the time of a short command.
+ * Opens the registry that the options name, runs `work`, and closes it again. The registry's code is loaded only here,
+ * because loading takes most of the time of a short command.
  */
 export async function withRegistry<T>(
   given: Arguments,
@@ -71,17 +71,17 @@ export async function withRegistry<T>(
 }
 
 interface CallerOptions extends OpenOptions {
-  /** The user to be on files. */
+  /** The user to act as, for a registry in a folder. */
   readonly as?: string
-  /** Who to be on files where no user is named: the operator unless it is said. */
+  /** The caller for a registry in a folder if no user is named. Default: the operator. */
   readonly otherwise?: Caller
-  /** Proves which agent calls. */
+  /** Token that identifies the calling agent. */
   readonly agentToken?: string
 }
 
 /**
- * The API that the options name: a node's over HTTP with the key's user, or in-process on files as the operator, or as
- * the user that `as` names. `work` is told which registry it is where it is on files.
+ * Runs `work` with the API that the options name: a node over HTTP as the user of the key, or in-process as the
+ * operator or as the user of `as`. For an in-process registry `work` also gets the registry.
  */
 export async function withApi<T>(
   given: Arguments,
@@ -95,7 +95,7 @@ export async function withApi<T>(
   }
   if (isNowhere(given))
     throw new UsageError(
-      'Say where the registry is: --url URL, --data DIR or --database-url URL, or log in: skillstead login --url URL.',
+      'The registry is missing. Pass --url URL, --data DIR or --database-url URL, or log in: skillstead login --url URL.',
     )
   return withRegistry(
     given,
@@ -109,7 +109,7 @@ export async function withApi<T>(
   )
 }
 
-/** What a guest may not do, a login may. */
+/** When a guest lacks a permission, advise to log in. */
 async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -120,12 +120,12 @@ async function withoutLogin<T>(baseUrl: string, work: () => Promise<T>): Promise
   }
 }
 
-/** Whom a command acts as on files, where the operator would own nothing. */
+/** The user to act as on a registry in a folder, where the operator could not own anything. */
 export const userOption: Record<string, Option> = {
   user: { value: 'NAME', help: 'the user to act as, with --data' },
 }
 
-/** The user that a command on files acts as: the operator owns nothing. Throws {@link UsageError} where none is named. */
+/** The user to act as on a registry in a folder. Throws {@link UsageError} if none is named. */
 export function requireUser(given: Arguments, advice: string): string | undefined {
   const user = text(given, 'user')
   if (user === undefined && findUrl(given) === undefined) throw new UsageError(advice)
@@ -133,20 +133,20 @@ export function requireUser(given: Arguments, advice: string): string | undefine
 }
 
 /**
- * The address of the node that a command works on; undefined where it works on files. What is said goes before what is
- * set, and DATABASE_URL comes last: in a project's folder it names the project's own database.
+ * The URL of the node that a command works on; undefined for a registry in a folder or database. Options win over
+ * environment variables, and DATABASE_URL comes last: in a project's folder it names the project's own database.
  */
 export function findUrl(given: Arguments): string | undefined {
   const url = text(given, 'url')
   const stored = ['data', 'database-url'].find((option) => text(given, option) !== undefined)
-  if (url !== undefined && stored !== undefined) throw new UsageError(`Give --url or --${stored}, not both.`)
+  if (url !== undefined && stored !== undefined) throw new UsageError(`Pass --url or --${stored}, not both.`)
   if (url !== undefined) return requireAddress(url)
   if (stored !== undefined) return undefined
   const { env } = given.io
   return env['SKILLSTEAD_URL'] ? requireAddress(env['SKILLSTEAD_URL']) : findCurrentNode(env)
 }
 
-/** The node that a command works on, with the key for it: the one that is said or set, or that of the login. */
+/** The node that a command works on and its API key: from the options, the environment, or the login. */
 export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string; apiKey?: string } | undefined {
   const baseUrl = findUrl(given)
   if (baseUrl === undefined) return undefined
@@ -156,7 +156,7 @@ export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string
 function requireAddress(url: string): string {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address && /^https?:$/.test(address.protocol) && address.username === '') return url
-  throw new UsageError(`'${url}' is not an address of a node: write it as https://HOST.`)
+  throw new UsageError(`'${url}' is not the URL of a node. Use the form https://HOST.`)
 }
 
 function isNowhere(given: Arguments): boolean {

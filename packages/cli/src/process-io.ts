@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 import { limitYoungMemory } from './young-memory.ts'
 
-/** The environment and the streams of this process, each opened when it is first used. */
+/** The environment and streams of this process; each stream is opened on first use. */
 export const processIo: Io = {
   env: process.env,
   get stdin() {

@@ -2,7 +2,10 @@ import { SingleBar } from 'cli-progress'
 import { every, lineMs } from './every.ts'
 import type { Output } from './output.ts'
 
-/** Counts rows whose total is unknown: a bar on a terminal, a line now and then elsewhere, nothing with --json. */
+/**
+ * Shows the number of processed rows when the total is unknown: a bar on a terminal, a line at intervals elsewhere,
+ * nothing with --json.
+ */
 export function startRowBar(output: Output): { update(rows: number): void; stop(): void } {
   if (output.json || !output.stderr.isTTY) {
     const isDue = every(lineMs)

@@ -11,7 +11,7 @@ import { findStorageSentence } from './storage-sentence.ts'
 import { styled, type Line } from './style.ts'
 import { readVersion } from './version.ts'
 
-/** Runs a command line; the number is its exit code: 0, 1 for a failure, 2 for what cannot be understood. */
+/** Runs a command line and returns its exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const output = createOutput(io, args.includes('--json'))
   try {
@@ -45,7 +45,7 @@ function show(lines: readonly Line[], output: Output): 0 {
   return 0
 }
 
-/** The help of the command or noun that some words name; the list of commands for none. */
+/** The help of the command or noun that the words name; without words, the list of commands. */
 async function findHelp(words: readonly string[]): Promise<readonly Line[]> {
   const { name, load } = findCommand(words)
   if (name === '') return showHelp()
@@ -54,10 +54,10 @@ async function findHelp(words: readonly string[]): Promise<readonly Line[]> {
   return verbs ?? refuseName(name, [])
 }
 
-/** Throws a {@link UsageError} that names the command that was probably meant. */
+/** Throws a {@link UsageError} that suggests the command that was probably meant. */
 function refuseName(name: string, [verb]: readonly string[]): never {
   if (name.startsWith('-'))
-    throw new UsageError(`Say the command before ${name}. \`skillstead help\` lists the commands.`)
+    throw new UsageError(`Put the command before ${name}. Run \`skillstead help\` for the list of commands.`)
   const verbs = listVerbs(name)
   if (verbs.length > 0) {
     const wrong = verb === undefined || verb.startsWith('-') ? '' : `, not '${verb}'`
@@ -67,7 +67,7 @@ function refuseName(name: string, [verb]: readonly string[]): never {
   const words = [...new Set(Object.keys(commands).flatMap((one) => [one.split(' ')[0]!, one]))]
   const pair = verb === undefined ? undefined : findNearest(`${name} ${verb}`, words)
   const meant = toSuggestion(findNearest(name, words) ?? pair)
-  throw new UsageError(`Unknown command '${name}'.${meant} \`skillstead help\` lists the commands.`)
+  throw new UsageError(`Unknown command '${name}'.${meant} Run \`skillstead help\` for the list of commands.`)
 }
 
 function toSuggestion(name: string | undefined): string {
@@ -89,17 +89,17 @@ function readArguments(name: string, command: Command, rest: readonly string[], 
   try {
     parsed = parseArgs({ args: [...rest], options: toParseOptions(known), allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(`${toSentence(error)} \`skillstead ${name} --help\` lists what it takes.`)
+    throw new UsageError(`${toSentence(error)} Run \`skillstead ${name} --help\` for its options.`)
   }
   const needed = command.words.filter((word) => !word.startsWith('['))
   const words = parsed.positionals
   if (words.length < needed.length)
     throw new UsageError(
-      `${needed[words.length]!.replace(/\.\.\.$/, '')} is missing: skillstead ${name} ${command.words.join(' ')}`,
+      `${needed[words.length]!.replace(/\.\.\.$/, '')} is missing. Usage: skillstead ${name} ${command.words.join(' ')}`,
     )
   const takesSeveral = /\.\.\.\]?$/.test(command.words.at(-1) ?? '')
   if (words.length > command.words.length && !takesSeveral)
-    throw new UsageError(`'${words[command.words.length]}' is one word too many for \`skillstead ${name}\`.`)
+    throw new UsageError(`Unexpected argument '${words[command.words.length]}' for \`skillstead ${name}\`.`)
   const options: Record<string, string | boolean | undefined> = { ...parsed.values } as Arguments['options']
   for (const [option, { env }] of Object.entries(command.options)) {
     if (env && options[option] === undefined && io.env[env]) options[option] = io.env[env]
@@ -107,7 +107,7 @@ function readArguments(name: string, command: Command, rest: readonly string[], 
   return { words, options, io }
 }
 
-/** Node's message without the advice that follows it. */
+/** Node's error message without its advice. */
 function toSentence(error: unknown): string {
   const [sentence = 'The options cannot be read.'] = String((error as Error).message).split('. To specify')
   return sentence.endsWith('.') ? sentence : `${sentence}.`
@@ -117,7 +117,7 @@ function fail(error: unknown, { json, warn, say }: Output): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
   const sentence = findStorageSentence(error) ?? findNetworkSentence(error)
   const detail = sentence ?? (error instanceof Error ? error.message : String(error))
-  // What a node says may be a stranger's word.
+  // The message of a node may contain untrusted text.
   const shown = error instanceof RegistryError ? toOneLine(detail) : detail
   if (json) warn(toJsonLine({ error: { code, detail } }))
   else say(styled('bad', shown))

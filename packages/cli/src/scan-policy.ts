@@ -1,15 +1,15 @@
 import { policyActions, type PolicyAction, type ScanPolicy } from '@skillstead/core'
 import { UsageError, text, type Arguments, type Option } from './command.ts'
 
-/** What becomes of versions that a scan has something against. */
+/** The policy for flagged versions. */
 export const scanPolicyOption: Record<string, Option> = {
   'scan-policy': {
     value: 'POLICY',
-    help: 'what becomes of versions that a scan has something against, as caution=warn,dangerous=quarantine: warn, quarantine, refuse',
+    help: 'what to do with flagged versions: warn, quarantine or refuse, such as dangerous=quarantine. Default: warn',
   },
 }
 
-/** The policy that was given; throws {@link UsageError} for what is none. */
+/** The scan policy of the options. Throws {@link UsageError} for an invalid policy. */
 export function toScanPolicy(given: Arguments): ScanPolicy {
   const policy: Record<string, PolicyAction> = {}
   for (const part of text(given, 'scan-policy')?.split(',') ?? []) {
@@ -17,7 +17,7 @@ export function toScanPolicy(given: Arguments): ScanPolicy {
     const action = policyActions.find((one) => one === wanted)
     if (!action)
       throw new UsageError(
-        `'${part}' is no policy: write it as dangerous=quarantine, for caution or dangerous, with ${policyActions.join(', ')}.`,
+        `'${part}' is not a scan policy. Use the form dangerous=quarantine: caution or dangerous with ${policyActions.join(', ')}.`,
       )
     policy[verdict] = action
   }

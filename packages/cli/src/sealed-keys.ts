@@ -2,26 +2,28 @@ import type { SealedKeys } from '@skillstead/maintenance'
 
 export type KeyState = 'given' | 'missing' | 'wrong' | 'not needed'
 
-/** Whether the API keys for upstreams in what was brought in can be opened. */
+/** Whether the imported or restored upstream API keys can be decrypted. */
 export function toKeyState({ count, isOpened }: SealedKeys): KeyState {
   if (count === 0) return 'not needed'
   if (isOpened === null) return 'missing'
   return isOpened ? 'given' : 'wrong'
 }
 
-/** What to do about the secret key, which no backup and no export has. */
+/** Advice about the secret key, which backups and exports do not contain. */
 export function tellKeys({ sealed, secretKey }: { sealed: SealedKeys; secretKey: KeyState }): string[] {
   if (secretKey === 'given' || secretKey === 'not needed') return []
   const why =
     secretKey === 'missing'
-      ? 'Its secret key is not here'
-      : 'The secret key here is another than the one that it was used with'
+      ? 'Its secret key is missing'
+      : 'The secret key is not the one that the registry was used with'
   return [
-    `${why}: ${sealed.count} API keys for upstreams cannot be opened. Put back secret.key (or SKILLSTEAD_SECRET_KEY) before you start the node, or give those API keys again; everything else works.`,
+    `${why}: ${sealed.count} upstream API keys cannot be decrypted. Restore secret.key (or SKILLSTEAD_SECRET_KEY) before you start the node, or enter those API keys again; everything else works.`,
   ]
 }
 
-/** What a new epoch means to those who follow the registry. */
+/** Explains the new epoch to the operator: mirrors of the registry pause until it is accepted. */
 export function tellEpoch(epoch: number): string[] {
-  return [`A new epoch begins, ${epoch}: mirrors stop with an alarm, and go on with --accept epoch.`]
+  return [
+    `A new epoch begins: ${epoch}. Mirrors of this registry pause until their operators resume them with --accept epoch.`,
+  ]
 }

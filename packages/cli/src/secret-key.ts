@@ -8,18 +8,18 @@ const variable = 'SKILLSTEAD_SECRET_KEY'
 const fileName = 'secret.key'
 
 /**
- * The key that a registry seals API keys with: that of SKILLSTEAD_SECRET_KEY, or the one beside the files of the registry,
- * which is made where there is none. Undefined for a database without the variable: nothing can be sealed there.
+ * The key that encrypts stored API keys: SKILLSTEAD_SECRET_KEY, or the key file in the registry's folder, which is
+ * created if missing. Undefined for a database without the variable: API keys cannot be stored there.
  */
 export function toSecretKey(given: Arguments): Uint8Array | undefined {
   const written = given.io.env[variable]
   if (written)
-    return parse(written) ?? refuse(`${variable} is no secret key: base64 of ${secretKeyBytes} bytes is needed.`)
+    return parse(written) ?? refuse(`${variable} is not a secret key. Use ${secretKeyBytes} bytes in base64.`)
   const data = text(given, 'data')
   return data === undefined ? undefined : readOrMake(join(data, fileName))
 }
 
-/** As {@link toSecretKey}, and makes none where there is none; undefined for one that cannot be read. */
+/** Like {@link toSecretKey}, but creates no key. Undefined for a missing or unreadable key. */
 export function findSecretKey(given: Arguments): Uint8Array | undefined {
   const data = text(given, 'data')
   if (given.io.env[variable]) return toSecretKey(given)
@@ -31,9 +31,7 @@ function readOrMake(file: string): Uint8Array {
   const written = read(file) ?? make(file)
   const key = parse(written)
   if (key) return key
-  throw new Error(
-    `${file} holds no secret key. Put it back from a copy; without it the API keys that it sealed are lost.`,
-  )
+  throw new Error(`${file} contains no secret key. Restore it from a copy; without it the stored API keys are lost.`)
 }
 
 function read(file: string): string | undefined {
@@ -45,7 +43,10 @@ function read(file: string): string | undefined {
   }
 }
 
-/** It is there whole or not at all, whether the disk is full or the process is killed: half a key would lock everything out. */
+/**
+ * Creates the file atomically, also if the disk is full or the process is killed: half a key would make all stored API
+ * keys unreadable.
+ */
 function make(file: string): string {
   const written = `${randomBytes(secretKeyBytes).toString('base64')}\n`
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
@@ -53,7 +54,7 @@ function make(file: string): string {
     writeNew(partial, written)
     return place(partial, file) ? written : readFileSync(file, 'utf8')
   } catch (error) {
-    throw toSentence(`${file}, which API keys are sealed with, cannot be made`, error)
+    throw toSentence(`${file}, the key that encrypts stored API keys, cannot be created`, error)
   } finally {
     rmSync(partial, { force: true })
   }
@@ -72,7 +73,10 @@ function writeNew(file: string, written: string): void {
   }
 }
 
-/** False where another process was as quick: its key is the one. Where there are no links, whoever creates it has it. */
+/**
+ * Returns false if another process created the file first: its key is used. On file systems without hard links the file
+ * is created exclusively.
+ */
 function place(partial: string, file: string): boolean {
   try {
     linkSync(partial, file)
@@ -90,14 +94,14 @@ function place(partial: string, file: string): boolean {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not. Run this as the user that the registry belongs to, or set SKILLSTEAD_SECRET_KEY.',
-  EPERM: 'this user may not. Run this as the user that the registry belongs to, or set SKILLSTEAD_SECRET_KEY.',
+  EACCES: 'permission denied. Run this as the user who owns the registry, or set SKILLSTEAD_SECRET_KEY.',
+  EPERM: 'permission denied. Run this as the user who owns the registry, or set SKILLSTEAD_SECRET_KEY.',
   EROFS: 'the disk is read-only. Set SKILLSTEAD_SECRET_KEY, or use another folder.',
-  ENOSPC: 'the disk is full. Make room, and run this again.',
-  EFBIG: 'the disk takes no more. Make room, and run this again.',
-  EDQUOT: 'the disk is full. Make room, and run this again.',
-  ENOENT: 'no file can be made in that folder. Give another one with --data.',
-  ENOTDIR: 'that is no folder. Give one with --data.',
+  ENOSPC: 'the disk is full. Free some space and run this again.',
+  EFBIG: 'the file size limit is reached. Raise it and run this again.',
+  EDQUOT: 'the disk is full. Free some space and run this again.',
+  ENOENT: 'the folder cannot be written to. Pass another one with --data.',
+  ENOTDIR: 'the path is not a folder. Pass a folder with --data.',
 }
 
 function toSentence(what: string, cause: unknown): unknown {

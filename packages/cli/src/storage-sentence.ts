@@ -1,24 +1,26 @@
-const moreRoom = 'The disk is full. Make room, and run this again; nothing is half done.'
-const notAllowed =
-  'The registry cannot be written: run this as the user that it belongs to, and on a disk that is not read-only.'
-const another = 'Another process holds the registry. Try again shortly.'
+const moreRoom = 'The disk is full. Free some space and run this again; nothing was partly written.'
+const notAllowed = 'The registry cannot be written. Run this as the user who owns it, on a disk that is not read-only.'
+const another = 'Another process has locked the registry. Try again shortly.'
 
-/** What goes wrong with a disk or a database, by the code that the system gives it. */
+/** Messages for disk and database errors, by the error code of the system. */
 const sentences: Readonly<Record<string, string>> = {
   SQLITE_FULL: moreRoom,
   ENOSPC: moreRoom,
   EDQUOT: moreRoom,
   SQLITE_READONLY: notAllowed,
   EROFS: notAllowed,
-  SQLITE_CANTOPEN: 'The registry cannot be opened: --data DIR is a folder that this user may read and write.',
-  SQLITE_NOTADB: 'skillstead.db in this folder is no registry, or is damaged: put it back from a copy.',
-  SQLITE_CORRUPT: 'skillstead.db in this folder is damaged: put it back from a copy.',
-  SQLITE_IOERR: 'The disk is full, or failed: make room or look into it, and run this again; nothing is half done.',
+  SQLITE_CANTOPEN: 'The registry cannot be opened. Pass a folder with --data DIR that this user can read and write.',
+  SQLITE_NOTADB: 'skillstead.db in this folder is not a registry, or is damaged. Restore it from a backup.',
+  SQLITE_CORRUPT: 'skillstead.db in this folder is damaged. Restore it from a backup.',
+  SQLITE_IOERR: 'The disk is full or failing. Check it and run this again; nothing was partly written.',
   SQLITE_BUSY: another,
   SQLITE_LOCKED: another,
 }
 
-/** What to do about an error of the disk or the database, also where it lies beneath another; undefined for others. */
+/**
+ * A message with advice for a disk or database error, also if it is the cause of another error; undefined for other
+ * errors.
+ */
 export function findStorageSentence(error: unknown): string | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
     const [code = ''] = /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(String((one as NodeJS.ErrnoException).code)) ?? []

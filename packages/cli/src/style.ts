@@ -3,18 +3,21 @@ import type { Environment, OutputStream } from './io.ts'
 
 const formats = { heading: 'bold', good: 'green', warning: 'yellow', bad: 'red', faint: 'dim' } as const
 
-/** A line of output, with what it means: a terminal shows that by colour. */
+/** A line of output with its meaning, which a terminal shows as a colour. */
 export type Line = string | { readonly text: string; readonly style: keyof typeof formats }
 
-/** What a verdict of the scanner is shown as. */
+/** The style of each scan verdict. */
 export const verdictStyles = { safe: 'good', caution: 'warning', dangerous: 'bad' } as const
 
-/** A line whose text is shown in a style. */
+/** A line of text in a style. */
 export function styled(style: keyof typeof formats, text: string): Line {
   return { text, style }
 }
 
-/** Renders lines for a stream: in colour on a terminal, unless NO_COLOR is set. `clean` takes out what a terminal would obey. */
+/**
+ * Renders lines for a stream: in colour on a terminal unless NO_COLOR is set. `clean` removes terminal control
+ * characters.
+ */
 export function createRender(stream: OutputStream, env: Environment, clean: (text: string) => string) {
   const isColoured = stream.isTTY === true && (stream.getColorDepth?.(env) ?? 1) > 1
   return (line: Line): string => {

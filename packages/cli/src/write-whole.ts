@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Writes a file so that there is the whole of it or the former one, whenever the process or the machine ends. */
+/** Replaces a file atomically: after a crash it has either the new or the old content. */
 export function writeWhole(file: string, content: string | Uint8Array, mode = 0o644): void {
   mkdirSync(dirname(file), { recursive: true })
   const written = `${file}.${process.pid}.tmp`
@@ -14,13 +14,13 @@ export function writeWhole(file: string, content: string | Uint8Array, mode = 0o
   }
 }
 
-/** Above what writing one small file takes: whoever began it longer ago was killed. */
+/** Longer than writing a small file takes: a lock older than this is from a killed process. */
 const writingMsMax = 10_000
 const pauseMs = 20
 
 /**
- * As {@link writeWhole}, with what `make` gives, while no other process does: of two that read and write at the same time
- * one would lose what the other wrote.
+ * Like {@link writeWhole}, with the content that `make` returns, under a lock: if two processes read and wrote the file
+ * concurrently, one would lose the change of the other.
  */
 export async function replaceAlone(file: string, make: () => Promise<string>): Promise<void> {
   mkdirSync(dirname(file), { recursive: true })

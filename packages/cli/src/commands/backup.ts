@@ -5,34 +5,32 @@ import { UsageError, type Command } from '../command.ts'
 import { toSize } from '../mirror/bundle-lines.ts'
 import { storeOptions, toLocation } from '../place.ts'
 
-/** A copy of a registry. */
+/** A finished backup. */
 interface WrittenBackup {
   readonly file: string
   readonly bytes: number
   readonly verified: true
 }
 
-/** `skillstead backup FILE`: also while a node serves the registry. */
+/** `skillstead backup FILE`. Works also while a node serves the registry. */
 export const backup: Command<WrittenBackup> = {
-  summary: 'Copies a registry to one file and checks the copy; a node may go on serving it meanwhile.',
+  summary: 'Copy a registry to one file and check the copy. A node may serve the registry meanwhile.',
   words: ['FILE'],
   options: storeOptions,
   async run(given) {
     const { path } = toLocation(given)
     if (path === undefined) {
-      throw new UsageError(
-        'A PostgreSQL database is backed up by its own tools, such as pg_dump; this is for --data DIR.',
-      )
+      throw new UsageError('`backup` works with --data only. For PostgreSQL use its own tools, such as pg_dump.')
     }
     const file = resolve(given.words[0]!)
     if (existsSync(file)) {
-      const what = statSync(file).isDirectory() ? 'is a folder' : 'is there already'
-      throw new UsageError(`${file} ${what}: name a file that is not there.`)
+      const what = statSync(file).isDirectory() ? 'is a folder' : 'exists already'
+      throw new UsageError(`${file} ${what}. Choose a file name that does not exist yet.`)
     }
-    if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)}.`)
-    // Not opened as a registry: that would bring one of an older program up to date, under a node that may be serving it.
+    if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
+    // Do not open it as a registry: that would migrate the database of an older version while a node may be serving it.
     const bytes = await writeBackup(path, file, given.io.interruption())
     return { file, bytes, verified: true }
   },
-  show: ({ file, bytes }) => [`Wrote ${file}, ${toSize(bytes)}, and read it through: it is sound.`],
+  show: ({ file, bytes }) => [`Wrote ${file} (${toSize(bytes)}) and checked it: the copy is intact.`],
 }

@@ -13,20 +13,20 @@ import { readGivenKeys } from '../verify/given-keys.ts'
 /** `skillstead bundle import FILE`. */
 export const importFile: Command<ImportedBundle> = {
   summary:
-    'Brings a bundle into a registry: all of it is verified before anything comes in. It can be ended at any moment and begun again; the same bundle a second time changes nothing.',
+    'Import a bundle into a registry. The whole bundle is verified first. An interrupted import can be run again; importing the same bundle twice changes nothing.',
   words: ['FILE'],
   options: {
     name: {
       value: 'NAME',
-      help: 'how the registry that it comes from is called here; made of its origin unless it is said',
+      help: 'the local name of the source registry. Default: derived from its origin',
     },
     key: {
       value: 'VKEY',
-      help: 'the public key of that registry, or a file of it: no other is believed from now on. Of a bundle that a mirror made, that of the registry which the mirror follows',
+      help: 'the public key of the source registry, or a file with it; no other key is trusted from now on. For a bundle that a mirror made: the key of the registry which the mirror syncs from',
     },
-    full: { help: 'from the beginning again: what is here is compared, and what an earlier bundle lacked comes in' },
-    'allow-removals': { help: 'goes on though it hides more than one skill in a hundred' },
-    accept: { value: 'ALARM', help: 'goes on from an alarm that you have looked into; `mirror status` names it' },
+    full: { help: 'import again from the beginning: compare what is stored and import what is missing' },
+    'allow-removals': { help: 'continue even if it hides more than 1 % of the skills' },
+    accept: { value: 'REASON', help: 'resume from a pause reason that you have checked; `mirror status` shows it' },
     'private-names': networkOptions['private-names']!,
     ...scanPolicyOption,
     ...originOption,
@@ -58,10 +58,10 @@ export const importFile: Command<ImportedBundle> = {
     ...toReportLines(report),
     ...(report.isFirstUse
       ? [
-          `The key of ${report.origin} was taken from the bundle, and is believed from now on. Compare it by another way:`,
+          `The key of ${report.origin} was taken from the bundle and is trusted from now on. Compare it with one from another source:`,
           ...report.keys.map((key) => `  ${key}`),
         ]
       : []),
-    `The next bundle goes on with: ${report.next}`,
+    `Create the next bundle with: ${report.next}`,
   ],
 }

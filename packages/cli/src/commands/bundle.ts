@@ -8,28 +8,29 @@ import { readGivenKeys } from '../verify/given-keys.ts'
 
 interface Created extends BundleHeader {
   readonly file: string
-  /** Of the file. */
+  /** Size of the file in bytes. */
   readonly size: number
   readonly digest: string
   readonly durationMs: number
-  /** The command for what comes after it. */
+  /** The command that exports the entries after this bundle. */
   readonly next: string
 }
 
 /** `skillstead bundle create FILE`. */
 export const create: Command<Created> = {
-  summary: 'Writes what a registry has published into one signed file, for another one that no network reaches.',
+  summary:
+    'Export everything a registry has published into one signed file, for a registry without a network connection.',
   words: ['FILE'],
   options: {
     since: {
       value: 'N',
-      help: 'only what came after this position: where the other registry is; all unless it is said',
+      help: 'start after this position, the last one that the other registry has imported. Default: everything',
     },
     upstream: {
       value: 'NAME',
-      help: "what this registry has of that upstream, with the upstream's own proof, instead of its own log",
+      help: "export the log of that upstream, with the upstream's own proof, instead of the log of this registry",
     },
-    force: { help: 'replace a file of that name' },
+    force: { help: 'replace an existing file' },
     ...filterOptions,
     ...storeOptions,
   },
@@ -55,13 +56,13 @@ export const create: Command<Created> = {
     `Wrote ${file}, ${toSize(size)}.`,
     ...toBundleLines(header),
     `  file     ${digest}`,
-    `The next one goes on with: ${next}`,
+    `Create the next bundle with: ${next}`,
   ],
 }
 
 /** `skillstead bundle inspect FILE`. */
 export const inspect: Command<{ file: string; size: number } & BundleHeader> = {
-  summary: 'Shows what a bundle says of itself. None of it is checked; `bundle verify` checks all of it.',
+  summary: 'Show the header of a bundle. Nothing is verified; use `bundle verify` for that.',
   words: ['FILE'],
   options: {},
   async run(given) {
@@ -74,10 +75,10 @@ export const inspect: Command<{ file: string; size: number } & BundleHeader> = {
 
 interface Verified extends BundleHeader {
   readonly file: string
-  /** The keys of the node whose log it is, and whether they are ones that were given. */
+  /** The keys that signed the log of the node, and whether they are keys that the caller gave. */
   readonly signedBy: readonly string[]
   readonly trusted: boolean
-  /** Those of the mirror that wrote it, where the node itself did not. */
+  /** The keys of the mirror that wrote the bundle, if the node did not write it itself. */
   readonly madeBy: readonly string[]
   readonly makerTrusted: boolean
   readonly signedAt: string | null
@@ -85,12 +86,12 @@ interface Verified extends BundleHeader {
 
 /** `skillstead bundle verify FILE`. */
 export const verifyFile: Command<Verified> = {
-  summary: 'Checks that a bundle is whole, and with --key who made it. Needs no registry and no network.',
+  summary: 'Verify that a bundle is complete and, with --key, who signed it. Needs no registry and no network.',
   words: ['FILE'],
   options: {
     key: {
       value: 'VKEY',
-      help: 'the public key of the node whose log it is, or a file of keys: that of the mirror that made it as well',
+      help: 'the public key of the node whose log it is, or a file of keys; it may also hold the key of the mirror that made the bundle',
     },
   },
   async run(given, output) {
@@ -116,12 +117,12 @@ export const verifyFile: Command<Verified> = {
     }
   },
   show: ({ file, signedBy, trusted, madeBy, makerTrusted, signedAt, ...header }) => [
-    `${file} is whole: its ${header.until - header.since} entries lead to the root that ${header.origin} signed.`,
+    `${file} is complete: its ${header.until - header.since} entries lead to the root hash that ${header.origin} signed.`,
     trusted
-      ? `Signed by ${signedBy.join(', ')}, as given.`
-      : `Signed by ${signedBy.join(', ')}, which it names itself: give the key that you know with --key to be sure.`,
+      ? `Signed by the given key ${signedBy.join(', ')}.`
+      : `Signed by ${signedBy.join(', ')}, a key from the bundle itself. Pass the key that you know with --key to be sure.`,
     ...(madeBy.length > 0 && trusted && !makerTrusted
-      ? [`Made by ${madeBy.join(', ')}, whose key was not given: what it left out, it alone knows.`]
+      ? [`Made by ${madeBy.join(', ')}, whose key was not given: entries that it left out cannot be detected.`]
       : []),
     ...toBundleLines(header),
     ...(signedAt === null ? [] : [`  newest   ${signedAt}`]),
@@ -132,5 +133,5 @@ function toPosition(written: string | undefined): number | undefined {
   if (written === undefined) return undefined
   const position = Number(written)
   if (/^\d{1,15}$/.test(written)) return position
-  throw new UsageError(`'${written}' is no position: a whole number is needed, as \`bundle import\` prints it.`)
+  throw new UsageError(`'${written}' is not a position. Use the whole number that \`bundle import\` prints.`)
 }

@@ -14,7 +14,7 @@ export const createCompletion = (
   summaries: Readonly<Record<string, string>>,
 ): Command<{ shell: Shell; script: string }> => ({
   summary:
-    'Prints a script by which bash, zsh or fish completes command lines. Load it where the shell starts: ' +
+    'Print a completion script for bash, zsh or fish. Load it when the shell starts: ' +
     'source <(skillstead completion bash), or skillstead completion fish | source.',
   words: ['SHELL'],
   options: {},

@@ -5,7 +5,8 @@ import { placeOptions, withApi } from '../place.ts'
 
 /** `skillstead diff NAME FROM TO`. */
 export const diff: Command<SkillDiff> = {
-  summary: 'Shows what changed between two versions, as a patch that `git apply` takes, and what is used anew.',
+  summary:
+    'Show the changes between two versions as a patch for `git apply`, and newly used tools, hosts and variables.',
   words: ['NAME', 'FROM', 'TO'],
   options: placeOptions,
   isExact: true,
@@ -20,25 +21,27 @@ export const diff: Command<SkillDiff> = {
 }
 
 function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files'][number]): string[] {
-  if (patch === null) return [`# ${toOneLine(path)} is ${status} and not in this patch: it is ${omitted}.`]
+  if (patch === null) return [`# ${toOneLine(path)} is ${status} and left out of this patch: it is ${omitted}.`]
   return patch.slice(0, -1).split('\n')
 }
 
-/** On a terminal what strangers wrote must not act as commands to it; in a file it stays as it is. */
+/** On a terminal, escape control characters of untrusted text. In a file, leave the text unchanged. */
 function toShown(line: string): string {
   return line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}')
 }
 
-/** After a patch, programs that apply it take no notice of these. */
+/** These lines follow the patch; programs that apply patches ignore them. */
 function toAccessLines({ from, to, access, security }: SkillDiff): string[] {
   const lines = [
     ...toLines('now uses', access.added),
     ...toLines('no longer uses', access.removed),
     ...(security.from && security.to && security.from.verdict !== security.to.verdict
-      ? [`# The scan said ${security.from.verdict} of ${from}, and says ${security.to.verdict} of ${to}.`]
+      ? [`# Scan verdict: ${security.from.verdict} for ${from}, ${security.to.verdict} for ${to}.`]
       : []),
   ]
-  return lines.length > 0 ? lines : [`# ${to} uses what ${from} does, as far as its text tells.`]
+  return lines.length > 0
+    ? lines
+    : [`# ${to} uses the same tools, hosts and variables as ${from}, as far as its text shows.`]
 }
 
 function toLines(what: string, access: Access): string[] {
@@ -55,5 +58,5 @@ const labels: Readonly<Record<keyof Access, string>> = {
   environment: 'environment variables',
   packages: 'packages',
   files: 'files',
-  cut: 'what could not be read',
+  cut: 'unreadable content',
 }

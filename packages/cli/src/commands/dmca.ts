@@ -5,11 +5,11 @@ import { placeOptions, withApi } from '../place.ts'
 
 /** `skillstead dmca list`. */
 export const listCases: Command<{ cases: DmcaCase[]; total: number }> = {
-  summary: 'Lists takedown cases, newest first.',
+  summary: 'List takedown cases, newest first.',
   words: [],
   options: {
     status: { value: 'STATUS', help: dmcaStatuses.join(', ') },
-    page: { value: 'N', help: 'which page of a hundred' },
+    page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' },
     ...placeOptions,
   },
   run(given) {
@@ -30,7 +30,7 @@ export const listCases: Command<{ cases: DmcaCase[]; total: number }> = {
 
 /** `skillstead dmca show ID`. */
 export const showCase: Command<DmcaCase> = {
-  summary: 'Shows a takedown case: what is claimed, what was answered, and what became of it.',
+  summary: 'Show a takedown case: the claim, the counter-notices and the decision.',
   words: ['ID'],
   options: placeOptions,
   run: (given) => withApi(given, (api) => api.getDmca({ id: given.words[0]! })),
@@ -50,11 +50,11 @@ export const showCase: Command<DmcaCase> = {
 /** `skillstead dmca decide ID STATUS`. */
 export const decideCase: Command<DmcaCase> = {
   summary:
-    'Decides a takedown case. `counter_noticed` confirms who sent a counter-notice, `upheld` records a court action.',
+    'Decide a takedown case. `counter_noticed` confirms the sender of a counter-notice, `upheld` records a court action.',
   words: ['ID', 'STATUS'],
   options: {
-    note: { value: 'TEXT', help: 'why, for the parties' },
-    'counter-notice': { value: 'ID', help: 'which one is confirmed, where several wait' },
+    note: { value: 'TEXT', help: 'the reason, which both parties can read' },
+    'counter-notice': { value: 'ID', help: 'the counter-notice to confirm, if several are pending' },
     ...placeOptions,
   },
   run(given) {
@@ -66,7 +66,7 @@ export const decideCase: Command<DmcaCase> = {
   show: ({ id, status, skill, counterNoticeUntil }) => [
     `${id} about ${skill?.fullName} is ${status}.`,
     ...(status === 'counter_noticed'
-      ? [`Unless a court action is recorded, it is restored on ${counterNoticeUntil}.`]
+      ? [`The skill is restored on ${counterNoticeUntil} unless a court action is recorded.`]
       : []),
   ],
 }

@@ -4,7 +4,7 @@ import { storeOptions, withRegistry } from '../place.ts'
 
 /** `skillstead examples`. */
 export const examples: Command<{ published: string[] }> = {
-  summary: 'Publishes the example skills.',
+  summary: 'Publish the example skills.',
   words: [],
   options: storeOptions,
   run: (given) =>

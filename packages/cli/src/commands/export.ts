@@ -10,9 +10,9 @@ interface WrittenExport extends ExportSummary {
   readonly seconds: number
 }
 
-/** `skillstead export FILE`: also while a node serves the registry. With `-` the lines go to standard output. */
+/** `skillstead export FILE`. Works also while a node serves the registry. With `-`, writes to standard output. */
 export const exportAll: Command<WrittenExport | undefined> = {
-  summary: 'Writes everything in a registry as lines of JSON, which `import` takes in on either database.',
+  summary: 'Export a whole registry as JSON lines; `import` reads them into either database.',
   words: ['FILE'],
   options: storeOptions,
   async run(given, output) {
@@ -20,12 +20,13 @@ export const exportAll: Command<WrittenExport | undefined> = {
     const [file] = given.words as [string]
     const signal = given.io.interruption()
     if (file === '-') {
-      if (output.json) throw new UsageError('With - the export itself is on standard output: leave --json out.')
+      if (output.json)
+        throw new UsageError('--json cannot be used with -, because the export itself goes to standard output.')
       await exportRegistry(location, given.io.stdout, { signal })
       return undefined
     }
-    if (existsSync(file)) throw new UsageError(`${file} is there already: name a file that is not there.`)
-    if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)}.`)
+    if (existsSync(file)) throw new UsageError(`${file} exists already. Choose a file name that does not exist yet.`)
+    if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
     const startedMs = performance.now()
     const bar = startRowBar(output)
     try {

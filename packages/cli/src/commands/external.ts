@@ -11,12 +11,12 @@ const registries = ['all', 'github', 'skills.sh'] as const
 
 /** `skillstead external list`. */
 export const listExternal: Command<{ externalSkills: ExternalSkill[]; total: number }> = {
-  summary: 'Lists the indexed skills of other registries, most installed first.',
+  summary: 'List the indexed skills of other registries, most installed first.',
   words: [],
   options: {
-    registry: { value: 'NAME', help: 'github or skills.sh alone' },
-    verified: { help: 'only scanned skills, whatever the verdict' },
-    page: { value: 'N', help: 'which page of a hundred' },
+    registry: { value: 'NAME', help: 'only github or only skills.sh' },
+    verified: { help: 'only scanned skills, with any verdict' },
+    page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' },
     ...placeOptions,
   },
   run(given) {
@@ -34,13 +34,13 @@ export const listExternal: Command<{ externalSkills: ExternalSkill[]; total: num
 
 /** `skillstead external add URL`. */
 export const addExternal: Command<ExternalSkill> = {
-  summary: 'Indexes a skill of another registry; a running node scans it.',
+  summary: 'Index a skill of another registry; a running node scans it.',
   words: ['URL'],
   options: {
-    name: { value: 'NAME', help: 'instead of the name that the skill gives itself' },
-    description: { value: 'TEXT', help: 'instead of its own description' },
-    author: { value: 'NAME', help: 'instead of the account that it lies in' },
-    installs: { value: 'N', help: 'how often it is known to be installed' },
+    name: { value: 'NAME', help: "the name. Default: the skill's own name" },
+    description: { value: 'TEXT', help: "the description. Default: the skill's own description" },
+    author: { value: 'NAME', help: 'the author. Default: the account that the URL names' },
+    installs: { value: 'N', help: 'the known number of installs' },
     ...placeOptions,
   },
   run(given) {
@@ -51,7 +51,7 @@ export const addExternal: Command<ExternalSkill> = {
   show: (skill) => [`${toLine(skill.name)} is indexed as ${skill.id}: ${skill.url}`],
 }
 
-/** What came of a list. */
+/** The result of importing a list. */
 interface ListResult {
   readonly added: number
   readonly failed: readonly { line: number; reason: string }[]
@@ -59,12 +59,12 @@ interface ListResult {
 
 /** `skillstead external import FILE`. */
 export const importExternal: Command<ListResult> = {
-  summary: 'Indexes a list of skills of other registries: an address a line, or records in JSON.',
+  summary: 'Index a list of skills of other registries: one URL per line, or JSON records.',
   words: ['FILE'],
   options: placeOptions,
   run(given) {
     const list = readExternalList(readFileSync(given.words[0]!, 'utf8'))
-    if (list.length === 0) throw new Error(`${given.words[0]} lists nothing.`)
+    if (list.length === 0) throw new Error(`${given.words[0]} lists no skills.`)
     return withApi(given, (api) => addAll(api, list), { make: true })
   },
   show: ({ added, failed }) => [
@@ -76,7 +76,7 @@ export const importExternal: Command<ListResult> = {
 
 /** `skillstead external scan URL`. */
 export const scanExternal: Command<ScanReport> = {
-  summary: 'Scans a skill by its address, or what is read from standard input.',
+  summary: 'Scan a skill at a URL, or text from standard input.',
   words: ['URL|-'],
   options: placeOptions,
   async run(given) {
@@ -92,7 +92,7 @@ export const scanExternal: Command<ScanReport> = {
 
 /** `skillstead external remove ID`. */
 export const removeExternal: Command<{ removed: string }> = {
-  summary: 'Takes a skill of another registry out of the index.',
+  summary: 'Remove a skill of another registry from the index.',
   words: ['ID'],
   options: placeOptions,
   async run(given) {
@@ -103,7 +103,7 @@ export const removeExternal: Command<{ removed: string }> = {
   show: ({ removed }) => [`Removed ${removed}.`],
 }
 
-/** One after the other: what is wrong with one is no reason to leave out the rest, what is wrong with the node is. */
+/** Adds the skills one by one. A rejected skill does not stop the rest; a failing node does. */
 async function addAll(api: RegistryApi, list: readonly ListedSkill[]): Promise<ListResult> {
   const failed: { line: number; reason: string }[] = []
   for (const { line, ...entry } of list) {
@@ -125,7 +125,7 @@ function toMark({ verdict, securityScore }: ExternalSkill): string {
   return verdict === null ? 'not scanned' : `${verdict} (${securityScore})`
 }
 
-/** Words of others, without what a terminal would act upon. */
+/** Untrusted text without terminal control characters. */
 function toLine(words: string): string {
   return words.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
 }

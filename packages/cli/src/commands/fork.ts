@@ -4,15 +4,15 @@ import { placeOptions, requireUser, userOption, withApi } from '../place.ts'
 
 /** `skillstead fork NAME [NEWNAME]`. */
 export const fork: Command<SkillDetails> = {
-  summary: 'Copies the latest version of a skill to your own account, under its name or another.',
+  summary: 'Copy the latest version of a skill to your own account. Default for NEWNAME: the same name.',
   words: ['NAME', '[NEWNAME]'],
   options: { ...userOption, ...placeOptions },
   async run(given) {
     const [name, newName] = given.words as [string, string?]
-    const as = requireUser(given, 'Say whose the fork is to be: --user NAME.')
+    const as = requireUser(given, 'The owner of the fork is missing. Pass --user NAME.')
     return withApi(given, (api) => api.forkSkill({ name, newName }), { as })
   },
   show: ({ fullName, latestVersion, forkedFrom }) => [
-    `${fullName}@${latestVersion} is yours now${forkedFrom ? `, a fork of ${forkedFrom.fullName}@${forkedFrom.version}` : ''}.`,
+    `${fullName}@${latestVersion} is now in your account${forkedFrom ? `, a fork of ${forkedFrom.fullName}@${forkedFrom.version}` : ''}.`,
   ],
 }

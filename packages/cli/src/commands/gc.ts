@@ -6,18 +6,18 @@ import { storeOptions, withRegistry } from '../place.ts'
 interface Collected {
   readonly dryRun: boolean
   readonly garbage: readonly Garbage[]
-  /** How much of the SQLite file is used; null for PostgreSQL. */
+  /** Use of the SQLite file; null for PostgreSQL. */
   readonly file: FileUse | null
   readonly compacted: boolean
 }
 
-/** `skillstead gc`: also while a node serves the registry. */
+/** `skillstead gc`. Works also while a node serves the registry. */
 export const gc: Command<Collected> = {
-  summary: 'Removes what nothing refers to any more; a node may go on serving the registry meanwhile.',
+  summary: 'Delete unreferenced data. A node may serve the registry meanwhile.',
   words: [],
   options: {
-    'dry-run': { help: 'says what would be removed, and removes nothing' },
-    vacuum: { help: 'then gives what is free in the file back to the disk; nothing can be written meanwhile' },
+    'dry-run': { help: 'show what would be deleted, and delete nothing' },
+    vacuum: { help: 'then shrink the database file; writes are blocked meanwhile' },
     ...storeOptions,
   },
   run(given, output) {
@@ -31,17 +31,17 @@ export const gc: Command<Collected> = {
   },
   show: ({ dryRun, garbage, file, compacted }) => [
     ...garbage.filter(({ count }) => count > 0).map((one) => toLine(one, dryRun)),
-    ...(garbage.every(({ count }) => count === 0) ? ['There is nothing that nothing refers to.'] : []),
+    ...(garbage.every(({ count }) => count === 0) ? ['There is no unreferenced data.'] : []),
     toUseLine(file, compacted),
   ],
 }
 
 const kinds: Readonly<Record<Garbage['name'], string>> = {
-  blobs: 'contents that no version has',
-  sessions: 'sessions that are over',
-  answers: 'answers kept for requests that nobody repeats',
-  shares: 'links that have ended',
-  backups: 'backups that were interrupted',
+  blobs: 'contents without a version',
+  sessions: 'expired sessions',
+  answers: 'expired idempotent responses',
+  shares: 'expired share links',
+  backups: 'interrupted backups',
 }
 
 function toLine({ name, count, bytes }: Garbage, dryRun: boolean): string {
@@ -50,8 +50,8 @@ function toLine({ name, count, bytes }: Garbage, dryRun: boolean): string {
 }
 
 function toUseLine(file: FileUse | null, compacted: boolean): string {
-  if (file === null) return 'PostgreSQL reuses what is free by itself (autovacuum).'
-  const use = `The file has ${toSize(file.bytes)}, ${toSize(file.freeBytes)} of it free for new content`
+  if (file === null) return 'PostgreSQL reuses free space by itself (autovacuum).'
+  const use = `The file takes ${toSize(file.bytes)}, of which ${toSize(file.freeBytes)} are free for new content`
   const worth = !compacted && file.freeBytes > file.bytes / 4
-  return worth ? `${use}; gc --vacuum gives that back to the disk.` : `${use}.`
+  return worth ? `${use}. Run gc --vacuum to shrink it.` : `${use}.`
 }

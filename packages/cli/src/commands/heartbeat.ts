@@ -9,19 +9,19 @@ import { toOneLine } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 
 interface Heartbeat extends HeartbeatResult {
-  /** How many skills were asked about. */
+  /** Number of skills asked about. */
   readonly asked: number
-  /** What the lock names and no folder holds. */
+  /** Skills of the lock that are in no folder. */
   readonly missing: readonly string[]
-  /** The registries that other skills of the lock are from, which are told nothing of these and asked nothing. */
+  /** Registries of the other skills in the lock. They receive no names from this registry, and no request. */
   readonly elsewhere: readonly string[]
 }
 
 /** `skillstead heartbeat`. */
 export const heartbeat: Command<Heartbeat> = {
   summary:
-    'Asks the registry what has changed in the installed skills: new versions, ones that were yanked, flagged or taken down, ' +
-    'and folders that were altered. Exit code 1 where one was flagged or taken down.',
+    'Ask the registry about the installed skills: new versions, yanked, flagged or taken down versions, ' +
+    'and altered folders. Exit code 1 when a skill was flagged or taken down.',
   words: [],
   options: {
     ...globalOption,
@@ -29,7 +29,7 @@ export const heartbeat: Command<Heartbeat> = {
     'agent-key': { value: 'KEY', help: 'the agent, as platform:instance' },
     'agent-token': {
       value: 'TOKEN',
-      help: 'proves which agent it is, so that its installs are noted (or SKILLSTEAD_AGENT_TOKEN)',
+      help: 'the token that identifies the agent, to record its installs (or SKILLSTEAD_AGENT_TOKEN)',
       env: 'SKILLSTEAD_AGENT_TOKEN',
     },
     ...placeOptions,
@@ -38,7 +38,9 @@ export const heartbeat: Command<Heartbeat> = {
     const place = toPlace(given)
     const { own, elsewhere } = selectOwn(Object.entries((await readPlaceLock(place)).skills), toSource(given))
     if (own.length > limits.heartbeatSkillsMax)
-      throw new Error(`${own.length} skills are installed; a heartbeat can ask about ${limits.heartbeatSkillsMax}.`)
+      throw new Error(
+        `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
+      )
     const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
     const installedSkills = found.flatMap(({ installed }) => installed ?? [])
     const [platform, agentKey] = [text(given, 'platform'), text(given, 'agent-key')]
@@ -51,7 +53,7 @@ export const heartbeat: Command<Heartbeat> = {
   hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
 }
 
-/** A registry hears of the skills that it gave, and of no others: their names may be nobody else's business. */
+/** Send a registry only the names of skills that came from it: other names may be private. */
 function selectOwn(skills: [string, LockedSkill][], source: string) {
   const others = skills.map(([, skill]) => sourceOf(skill)).filter((one) => one !== source)
   return { own: skills.filter(([, skill]) => sourceOf(skill) === source), elsewhere: [...new Set(others)] }
@@ -61,14 +63,14 @@ function sourceOf({ source }: LockedSkill): string {
   return source === localSource ? localSource : toNodeAddress(source)
 }
 
-/** What lies in the folders of a skill: of the one that was altered, where one was. */
+/** Reads the installed folders of a skill; returns the altered one if there is one. */
 async function look(place: Place, name: string, { version, digest, targets }: LockedSkill) {
   const states = await Promise.all(targets.map((target) => readFolderState(toTargetPath(place, target), [digest])))
   const there = states.filter(({ kind }) => kind !== 'missing')
   if (there.length === 0) return { name }
   const digests = there.flatMap((state) => (state.kind === 'version' ? state.digest : []))
   const altered = digests.find((found) => found !== digest)
-  // What could not be read has no digest; nobody can say that it is what was published.
+  // A folder that could not be read has no digest, so it cannot be compared with the published content.
   const isRead = digests.length === there.length
   return { name, installed: { skillName: name, version, digest: altered ?? (isRead ? digest : undefined) } }
 }
@@ -78,21 +80,19 @@ function toLines({ updates, unknown, missing, elsewhere, recommendations, asked,
     ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage }) => [
       `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
       `  ${toOneLine(message)}`,
-      // Earlier nodes do not have the field.
-      ...(deprecationMessage ? [`  Its author writes: ${toOneLine(deprecationMessage)}`] : []),
+      // Older nodes do not send this field.
+      ...(deprecationMessage ? [`  Author's message: ${toOneLine(deprecationMessage)}`] : []),
     ]),
-    ...unknown.map((name) => `${toOneLine(name)}  unknown\n  The registry has no skill of this name that you may see.`),
-    ...missing.map(
-      (name) => `${name}  missing\n  It is in the lock and in no folder: \`skillstead install\` brings it back.`,
-    ),
-    ...elsewhere.map((source) => `Others are from ${toHint(source)}`),
-    ...(recommendations.length === 0 ? [] : ['Perhaps of use:']),
+    ...unknown.map((name) => `${toOneLine(name)}  unknown\n  The registry has no skill of this name that you can see.`),
+    ...missing.map((name) => `${name}  missing\n  It is in the lock but not installed: run \`skillstead install\`.`),
+    ...elsewhere.map((source) => `Other skills are from ${toHint(source)}`),
+    ...(recommendations.length === 0 ? [] : ['Recommended:']),
     ...recommendations
       .slice(0, recommendationsShown)
       .map(({ skill, reason }) => `  ${toOneLine(skill.fullName)}  ${toOneLine(reason)}`),
     asked === 0
-      ? 'No skills of this registry are installed here.'
-      : `${asked} asked about, ${updates.length} to look at. Ask again in ${Math.ceil(nextHeartbeatSeconds / 60)} minutes.`,
+      ? 'No skills from this registry are installed here.'
+      : `${asked} skills checked, ${updates.length} with news. Ask again in ${Math.ceil(nextHeartbeatSeconds / 60)} minutes.`,
   ]
 }
 

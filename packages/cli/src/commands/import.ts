@@ -15,13 +15,14 @@ import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 
 const refusalsShownMax = 20
 
-/** `skillstead import PATH`: a folder of skills, a zip, records with their history, or all that another registry had. */
+/**
+ * `skillstead import PATH`. PATH is a folder of skills, a zip, records with history, or an export of another registry.
+ */
 export const importSkills: Command<ImportSummary | TakenExport> = {
-  summary:
-    'Imports skills with their history, which changes nothing the second time; or an export into an empty registry.',
+  summary: 'Import skills with their history (a second import changes nothing), or an export into an empty registry.',
   words: ['PATH'],
   options: {
-    owner: { value: 'NAME', help: 'whose they are; needed where the source does not say' },
+    owner: { value: 'NAME', help: 'the owner; required if the source does not name one' },
     ...scanPolicyOption,
     ...storeOptions,
   },
@@ -31,7 +32,7 @@ export const importSkills: Command<ImportSummary | TakenExport> = {
     const owner = text(given, 'owner')
     if (owner !== undefined && !isUsername(owner)) {
       throw new UsageError(
-        `'${owner}' is no username: use lower-case letters, digits and single inner hyphens, 39 at most.`,
+        `'${owner}' is not a valid username. Use at most 39 lower-case letters, digits and single inner hyphens.`,
       )
     }
     const source = openSource(path)
@@ -44,7 +45,7 @@ export const importSkills: Command<ImportSummary | TakenExport> = {
           const summary = await runImport(registry, source, owner, (more) =>
             bar.update(source.share(), (records += more)),
           )
-          if (summary.taken + summary.unchanged + summary.refused === 0) throw new Error(`${path} holds no skills.`)
+          if (summary.taken + summary.unchanged + summary.refused === 0) throw new Error(`${path} contains no skills.`)
           return summary
         } finally {
           bar.stop()
@@ -58,28 +59,28 @@ export const importSkills: Command<ImportSummary | TakenExport> = {
     const { versionsCreated, seconds, refusals, warnings } = summary
     const hidden = summary.refusals.length - refusalsShownMax
     return [
-      `${summary.taken} skills taken, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
-      `${versionsCreated} versions published, ${summary.versionsUnchanged} there already, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
+      `${summary.taken} skills imported, ${summary.unchanged} unchanged, ${summary.refused} refused.`,
+      `${versionsCreated} versions published, ${summary.versionsUnchanged} unchanged, ${summary.versionsRefused} refused; ${seconds.toFixed(1)} s, ${Math.round(versionsCreated / Math.max(seconds, 0.001))} versions/s.`,
       ...(summary.versionsQuarantined > 0
-        ? [`${summary.versionsQuarantined} versions wait for an administrator.`]
+        ? [`${summary.versionsQuarantined} versions were quarantined; an administrator has to release them.`]
         : []),
       ...(summary.filesMissing > 0
-        ? [`${summary.filesMissing} files are named in the source without their content, and were left out.`]
+        ? [`${summary.filesMissing} files were left out: the source names them without their content.`]
         : []),
-      ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: all of this was there already.'] : []),
+      ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
       ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${count} versions`),
       ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
-      ...(hidden > 0 ? [`  and ${hidden} more; --json lists them.`] : []),
+      ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
     ]
   },
 }
 
 function openSource(path: string): Source {
-  if (!existsSync(path)) throw new Error(`There is nothing at ${path}.`)
+  if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   if (statSync(path).isDirectory()) return openFolder(path)
   if (/\.(nd)?json(l)?(\.gz)?$/i.test(path)) return openNdjson(path)
   if (/\.zip$/i.test(path)) return openZip(path)
-  throw new UsageError(`${path} is none of: a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
+  throw new UsageError(`${path} cannot be imported. Pass a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
 }
 
 function startBar(source: Source, output: Output): { update(share: number, records: number): void; stop(): void } {

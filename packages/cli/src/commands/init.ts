@@ -16,18 +16,18 @@ const descriptionCharactersMax = 1024
 
 /** `skillstead init NAME`. */
 export const init: Command<NewSkill> = {
-  summary: 'Begins a new skill: a folder of its name with a SKILL.md to fill in.',
+  summary: 'Create a new skill: a folder of that name with a SKILL.md to fill in.',
   words: ['NAME'],
   options: {
-    description: { value: 'TEXT', help: 'what it does and when to use it, by which agents find it' },
-    license: { value: 'NAME', help: 'its licence, as in MIT' },
-    dir: { value: 'DIR', help: 'the folder to make it in; this one unless it is said' },
+    description: { value: 'TEXT', help: 'what the skill does and when to use it; agents find it by this text' },
+    license: { value: 'NAME', help: 'the licence, such as MIT' },
+    dir: { value: 'DIR', help: 'the folder to create it in. Default: the current folder' },
   },
   async run(given) {
     const name = requireName(given.words[0]!)
     const description = text(given, 'description')
     if (description !== undefined && [...description].length > descriptionCharactersMax)
-      throw new UsageError(`A description has at most ${descriptionCharactersMax} characters.`)
+      throw new UsageError(`The description is too long: at most ${descriptionCharactersMax} characters are allowed.`)
     const folder = join(text(given, 'dir') ?? '.', name)
     try {
       begin(folder, toNewSkill(name, description, text(given, 'license')))
@@ -37,7 +37,7 @@ export const init: Command<NewSkill> = {
     return { name, folder }
   },
   show: ({ folder }) => [
-    `Made ${join(folder, 'SKILL.md')}. Write what it does, then:`,
+    `Created ${join(folder, 'SKILL.md')}. Fill it in, then run:`,
     `  skillstead lint ${folder}`,
     `  skillstead publish ${folder} --dry-run`,
   ],
@@ -45,7 +45,7 @@ export const init: Command<NewSkill> = {
 
 function begin(folder: string, skillMd: string): void {
   const there = existsSync(folder) ? readdirSync(folder).find(isSkillMd) : undefined
-  if (there !== undefined) throw new Error(`${join(folder, there)} is there already; nothing was changed.`)
+  if (there !== undefined) throw new Error(`${join(folder, there)} exists already; nothing was changed.`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'SKILL.md'), skillMd, { flag: 'wx' })
 }
@@ -54,7 +54,7 @@ function requireName(name: string): string {
   if (isSkillName(name)) return name
   const slug = toSlug(name)
   throw new UsageError(
-    `'${name}' is no name of a skill: that is 1 to 64 lower-case letters, digits and single hyphens between them` +
-      (isSkillName(slug) ? `, as in ${slug}.` : '.'),
+    `'${name}' is not a valid skill name. Use 1 to 64 lower-case letters, digits and single inner hyphens` +
+      (isSkillName(slug) ? `, such as ${slug}.` : '.'),
   )
 }

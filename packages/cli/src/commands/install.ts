@@ -17,12 +17,12 @@ import { placeOptions, withApi } from '../place.ts'
 /** `skillstead install [NAME...]`. */
 export const install: Command<Installed> = {
   summary:
-    'Installs skills for agents: owner/name, name, owner/name@1.2.3 or pack:SLUG. Without words it installs what ' +
-    'skills.lock has, the same bytes everywhere, and without a network where they were downloaded before.',
+    'Install skills for agents: owner/name, name, owner/name@1.2.3 or pack:SLUG. Without names, install what ' +
+    'skills.lock has: the same bytes on every machine, from the cache where it has them.',
   words: ['[NAME...]'],
   options: {
     ...targetOptions,
-    offline: { help: 'ask no registry: what the lock has, from the cache' },
+    offline: { help: 'install what the lock has from the cache, without asking a registry' },
     ...forceOption,
     ...dangerousOption,
     ...placeOptions,
@@ -48,28 +48,26 @@ async function installWords(session: Session, words: readonly Word[]): Promise<I
   return applyPlans(session, plans)
 }
 
-/** What the lock says, and nothing else: it is not changed. */
+/** Installs exactly what the lock says and leaves the lock unchanged. */
 async function installLocked(session: Session): Promise<Installed> {
   if (session.folders.length > 0)
-    throw new UsageError('Without names everything goes where skills.lock says; name the skills that go elsewhere.')
+    throw new UsageError('--agent and --dir need the names of skills. Without names, skills.lock sets the folders.')
   const locked = Object.entries(session.lock.skills)
   if (locked.length === 0)
-    throw new UsageError(
-      `There is no skills.lock in ${session.place.lockFolder} that names skills: say which to install.`,
-    )
+    throw new UsageError(`${session.place.lockFolder} has no skills.lock with skills. Name the skills to install.`)
   return installItems(
     session,
     locked.map(([fullName, skill]) => toLockedItem(session, fullName, skill)),
   )
 }
 
-/** What is in the cache needs no registry. */
+/** Skills in the cache need no request to the registry. */
 async function installItems(session: Session, items: readonly Item[]): Promise<Installed> {
   const plans = await planItems(session, items)
   const missing = await listMissing(session, plans)
   if (missing.length > 0 && flag(session.given, 'offline')) {
     const names = missing.map(({ fullName, version }) => `${fullName}@${version}`).join(', ')
-    throw new Error(`The cache does not hold ${names}, and --offline asks no registry. Nothing was changed.`)
+    throw new Error(`${names} not found in the cache, and --offline asks no registry. Nothing was changed.`)
   }
   for (const source of new Set(missing.map((item) => item.source))) {
     const some = plans.filter(({ item }) => item.source === source)
@@ -85,14 +83,16 @@ async function planItems(session: Session, items: readonly Item[]): Promise<Item
   return plans
 }
 
-/** Two skills of one short name would write over each other. */
+/** Two skills with the same short name would overwrite each other. */
 function refuseSharedFolder(items: readonly Item[]): void {
   const owners = new Map<string, string>()
   for (const { fullName, targets } of items) {
     for (const target of targets) {
       const other = owners.get(target)
       if (other !== undefined && other !== fullName)
-        throw new Error(`${other} and ${fullName} would both be ${target}. Install one of them with --dir elsewhere.`)
+        throw new Error(
+          `${other} and ${fullName} would both be installed in ${target}. Install one of them elsewhere with --dir.`,
+        )
       owners.set(target, fullName)
     }
   }

@@ -3,18 +3,18 @@ import { findUrl, placeOptions, storeOptions, withApi, withRegistry } from '../p
 import { keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
 import { readKeys } from '../verify/node.ts'
 
-/** `skillstead key`: on standard output nothing but keys, so that a file of it can be given to `verify --key`. */
+/** `skillstead key`. Standard output has only the keys, so that it can be saved as a file for `verify --key`. */
 export const showKey: Command<{ keys: string[] }> = {
-  summary:
-    'Prints the public key of a node, by which its records and checkpoints are verified; two while one follows the other.',
+  summary: 'Print the public key that verifies the records and checkpoints of a node; two keys during a rotation.',
   words: [],
   options: {
-    pin: { help: 'with --url: trust it from now on, in place of the one that was pinned' },
+    pin: { help: 'with --url: trust this key from now on and replace the pinned one' },
     ...placeOptions,
   },
   async run(given, output) {
     const url = findUrl(given)
-    if (flag(given, 'pin') && url === undefined) throw new UsageError('--pin is for the key of a node at --url URL.')
+    if (flag(given, 'pin') && url === undefined)
+      throw new UsageError('--pin needs the URL of the node. Pass --url URL.')
     const keys = await withApi(given, readKeys)
     if (flag(given, 'pin')) {
       const file = knownKeysFile(given.io.env)
@@ -31,7 +31,7 @@ const overlapDaysMax = 3650
 
 interface Rotated {
   readonly key: string
-  /** The key before, and when it signs no more. */
+  /** The previous key, and until when it signs. */
   readonly before: string
   readonly retiresAt: string
   readonly overlapDays: number
@@ -39,9 +39,10 @@ interface Rotated {
 
 /** `skillstead key rotate`. */
 export const rotate: Command<Rotated> = {
-  summary: 'Gives a node a new key. The one before signs beside it for a time, in which whoever trusts it moves over.',
+  summary:
+    "Replace a node's signing key. The previous key also signs during the overlap, so that clients can change to the new one.",
   words: [],
-  options: { overlap: { value: 'DAYS', help: 'for how long; 30 unless it is said' }, ...storeOptions },
+  options: { overlap: { value: 'DAYS', help: 'how long both keys sign. Default: 30' }, ...storeOptions },
   async run(given) {
     const overlapDays = toDays(text(given, 'overlap') ?? '30')
     const { rotateKey } = await import('@skillstead/core')
@@ -53,16 +54,16 @@ export const rotate: Command<Rotated> = {
   show: ({ key, before, retiresAt, overlapDays }) => [
     `The new key is ${key}`,
     overlapDays === 0
-      ? `The key before, ${before}, signs no more.`
-      : `The key before, ${before}, signs beside it until ${retiresAt}.`,
-    'Publish the new key where people know you from, and tell mirrors and everybody who pinned the one before to take',
-    'it: skillstead key --url URL --pin. Records that were saved keep their signatures, so whoever keeps such records',
-    'keeps the key before as well.',
+      ? `The previous key, ${before}, no longer signs.`
+      : `The previous key, ${before}, also signs until ${retiresAt}.`,
+    'Publish the new key on your usual channels, and ask mirrors and users who pinned the previous key to trust',
+    'it: skillstead key --url URL --pin. Saved records keep their old signatures: users who keep such records must',
+    'keep the previous key as well.',
   ],
 }
 
 function toDays(given: string): number {
   const days = Number(given)
   if (/^\d+$/.test(given) && days <= overlapDaysMax) return days
-  throw new UsageError(`'${given}' is no number of days from 0 to ${overlapDaysMax}.`)
+  throw new UsageError(`'${given}' is not valid. Use a number of days from 0 to ${overlapDaysMax}.`)
 }

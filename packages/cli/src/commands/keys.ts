@@ -2,15 +2,18 @@ import { scopes, type ApiKey, type Scope } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Command, type Option } from '../command.ts'
 import { placeOptions, requireUser, withApi } from '../place.ts'
 
-const options: Record<string, Option> = { user: { value: 'NAME', help: 'whose keys, with --data' }, ...placeOptions }
+const options: Record<string, Option> = {
+  user: { value: 'NAME', help: 'the owner of the keys, with --data' },
+  ...placeOptions,
+}
 
 /** `skillstead keys create NAME`. */
 export const createKey: Command<ApiKey & { key: string }> = {
-  summary: 'Makes an API key. It is shown this once.',
+  summary: 'Create an API key. It is shown only once.',
   words: ['NAME'],
   options: {
-    scopes: { value: 'LIST', help: `any of ${scopes.join(',')}; all unless it is said` },
-    'expires-in-days': { value: 'N', help: 'never unless it is said' },
+    scopes: { value: 'LIST', help: `any of ${scopes.join(',')}. Default: all` },
+    'expires-in-days': { value: 'N', help: 'Default: never' },
     ...options,
   },
   run(given) {
@@ -21,12 +24,12 @@ export const createKey: Command<ApiKey & { key: string }> = {
     }
     return withApi(given, (api) => api.createApiKey(input), { as: getUser(given) })
   },
-  show: ({ name, key }) => [`Key '${name}', shown this once:`, key],
+  show: ({ name, key }) => [`Key '${name}', shown only once:`, key],
 }
 
 /** `skillstead keys list`. */
 export const listKeys: Command<{ apiKeys: ApiKey[]; total: number }> = {
-  summary: 'Lists API keys by what can be known of them.',
+  summary: 'List API keys, without their secrets.',
   words: [],
   options,
   run: (given) => withApi(given, (api) => api.listApiKeys({ limit: 100 }), { as: getUser(given) }),
@@ -38,7 +41,7 @@ export const listKeys: Command<{ apiKeys: ApiKey[]; total: number }> = {
 
 /** `skillstead keys revoke ID`. */
 export const revokeKey: Command<{ revoked: string }> = {
-  summary: 'Deletes an API key; it stops working at once.',
+  summary: 'Delete an API key; it stops working at once.',
   words: ['ID'],
   options,
   async run(given) {
@@ -50,13 +53,13 @@ export const revokeKey: Command<{ revoked: string }> = {
 }
 
 function getUser(given: Arguments): string | undefined {
-  return requireUser(given, 'Say whose keys: --user NAME.')
+  return requireUser(given, 'The owner of the keys is missing. Pass --user NAME.')
 }
 
-/** The scopes of a list with commas. Throws {@link UsageError}. */
+/** Parses a comma-separated list of scopes. Throws {@link UsageError}. */
 export function toScopes(list: string | undefined): Scope[] | undefined {
   const names = list?.split(',').map((name) => name.trim())
   const unknown = names?.find((name) => !scopes.includes(name as Scope))
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is no scope; there are ${scopes.join(', ')}.`)
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' is not a scope. Use any of ${scopes.join(', ')}.`)
   return names as Scope[] | undefined
 }

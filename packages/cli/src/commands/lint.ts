@@ -18,23 +18,26 @@ interface LintResult {
 /** `skillstead lint PATH`. */
 export const lint: Command<LintResult> = {
   summary:
-    'Says whether skills are portable and safe, before they are published: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
-    'standard input. Needs no registry. Exit code 1 where one is not portable, or dangerous.',
+    'Check whether skills are portable and safe, before you publish them: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
+    'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous.',
   words: ['PATH'],
-  options: { 'fail-on': { value: 'VERDICT', help: 'caution or dangerous: which verdict of the scan fails' } },
+  options: {
+    'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this scan verdict or worse' },
+  },
   async run(given) {
     const [place] = given.words as [string]
-    if (/^https?:\/\//i.test(place)) throw new UsageError(`lint reads what is here: skillstead scan ${place}`)
+    if (/^https?:\/\//i.test(place))
+      throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
     const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
     const skills: Linted[] = []
     const unreadable: { id: string; reason: string }[] = []
     for await (const sample of openSamples(place, {}, given.io)) {
       const linted = isUnreadable(sample) ? sample : await lintSample(sample, place)
-      if (!linted) unreadable.push({ id: sample.id, reason: 'It is no SKILL.md.' })
+      if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
       else if (isUnreadable(linted)) unreadable.push(linted)
       else skills.push(linted)
     }
-    if (skills.length + unreadable.length === 0) throw new Error(`${place} holds no SKILL.md.`)
+    if (skills.length + unreadable.length === 0) throw new Error(`${place} contains no SKILL.md.`)
     const ok = unreadable.length === 0 && skills.every((skill) => isFine(skill, failOn))
     return { ok, skills, unreadable }
   },
@@ -57,7 +60,7 @@ function toLines({ id, portable, warnings, security }: Linted): string[] {
   ]
 }
 
-/** A warning about a SKILL.md in one line. */
+/** One line for a warning about a SKILL.md. */
 export function toWarningLine({ code, message, line }: Warning): string {
   return `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${toOneLine(message)}`
 }

@@ -5,7 +5,7 @@ import { openSession } from '../install/session.ts'
 
 /** `skillstead list`. */
 export const list: Command<{ skills: InstalledSkill[] }> = {
-  summary: 'Lists the skills that are installed, and which of them somebody edited. It needs no network.',
+  summary: 'List installed skills, and those with local changes. Needs no network.',
   words: [],
   options: globalOption,
   async run(given, output) {
@@ -13,7 +13,7 @@ export const list: Command<{ skills: InstalledSkill[] }> = {
     return { skills: await listInstalled(session, Object.entries(session.lock.skills)) }
   },
   show({ skills }) {
-    if (skills.length === 0) return ['No skills are installed here. `skillstead install NAME` installs one.']
+    if (skills.length === 0) return ['No skills are installed here. Install one with `skillstead install NAME`.']
     const heads = skills.map(({ fullName, version }) => `${fullName}@${version}`)
     const width = Math.max(...heads.map(({ length }) => length))
     return skills.map(({ targets }, i) => {

@@ -4,15 +4,15 @@ import { toOneLine, toPlainText } from '../output.ts'
 import { placeOptions, withApi } from '../place.ts'
 import { parseSkillWord } from '../skill-ref.ts'
 
-/** `skillstead load NAME`: what an agent gets into its context. */
+/** `skillstead load NAME`. Loads the text that an agent adds to its context. */
 export const load: Command<LoadedSkill> = {
-  summary: 'Loads as much of a skill as an agent needs, within a budget of tokens.',
+  summary: 'Load a skill, or part of it, for an agent, within a token budget.',
   words: ['NAME'],
   options: {
-    level: { value: 'LEVEL', help: `${loadLevels.join(', ')}; full unless it is said` },
-    version: { value: 'VERSION', help: 'which version; the latest unless it is said, also as NAME@VERSION' },
-    'max-tokens': { value: 'N', help: 'how many tokens (o200k_base) the answer, as JSON, may take' },
-    priority: { value: 'HEADINGS', help: 'the sections to keep first, with commas between their headings' },
+    level: { value: 'LEVEL', help: `${loadLevels.join(', ')}; Default: full` },
+    version: { value: 'VERSION', help: 'the version, also written NAME@VERSION. Default: the latest' },
+    'max-tokens': { value: 'N', help: 'the maximum size of the result as JSON, in tokens (o200k_base)' },
+    priority: { value: 'HEADINGS', help: 'the sections to include first: their headings, separated by commas' },
     ...placeOptions,
   },
   async run(given, output) {
@@ -61,11 +61,11 @@ function toFacts({ metadata }: LoadedSkill, more: [string, string][]): string[] 
 }
 
 function toJson(value: unknown): string {
-  return value === undefined || value === null ? 'not said' : JSON.stringify(value)
+  return value === undefined || value === null ? 'not given' : JSON.stringify(value)
 }
 
-/** What was left out, for people beside the text, on standard error. */
+/** The list of omitted sections, for standard error, so that the text itself stays clean. */
 function toOmissions({ truncated }: LoadedSkill): string {
   const sections = truncated.map(({ section, tokens }) => `${toOneLine(section) || 'the beginning'} (${tokens} tokens)`)
-  return `Left out: ${sections.join(', ')}.`
+  return `Omitted: ${sections.join(', ')}.`
 }

@@ -19,22 +19,23 @@ interface Login {
 /** `skillstead login --url URL`. */
 export const login: Command<Login> = {
   summary:
-    'Keeps your API key for a node in a file that only you can read, and works on that node from now on where no other is named. ' +
-    'The key is asked for at a terminal, and read from standard input otherwise.',
+    'Save your API key for a node in a file that only you can read, and make it the default node of all commands. ' +
+    'The command prompts for the key on a terminal and reads it from standard input otherwise.',
   words: [],
   options,
   async run(given, output) {
-    const url = requireNode(given, 'Say which node: skillstead login --url URL.')
+    const url = requireNode(given, 'The node is missing. Usage: skillstead login --url URL.')
     const place = toNodeAddress(url)
-    if (!isSafe(place)) output.say(`${place} is reached without encryption: others on the way can read your key.`)
+    if (!isSafe(place))
+      output.say(`The connection to ${place} is not encrypted: others on the network can read your key.`)
     const key = await askKey(given.io, place)
     const { username } = await createClient({ baseUrl: url, apiKey: key, client: 'skillstead' }).getMe()
     keepCredential(given.io.env, url, { key, username })
     return { url: place, username }
   },
   show: ({ url, username }, { env }) => [
-    `You are ${toOneLine(username)} at ${url}, which commands work on from now on.`,
-    `The key is in ${credentialsFile(env)}.`,
+    `Logged in to ${url} as ${toOneLine(username)}. Commands use this node by default from now on.`,
+    `The key is saved in ${credentialsFile(env)}.`,
   ],
 }
 
@@ -45,23 +46,23 @@ interface Logout {
 
 /** `skillstead logout`. */
 export const logout: Command<Logout> = {
-  summary: 'Forgets your API key for a node. The key goes on to be valid: `skillstead keys revoke` ends it.',
+  summary: 'Remove your saved API key for a node. The key stays valid until `skillstead keys revoke`.',
   words: [],
   options,
   async run(given) {
-    const url = requireNode(given, 'You are logged in nowhere; say which node: skillstead logout --url URL.')
+    const url = requireNode(given, 'You are not logged in to any node. Usage: skillstead logout --url URL.')
     return { url: toNodeAddress(url), username: dropCredential(given.io.env, url)?.username ?? null }
   },
   show: ({ url, username }) => [
     username === null
       ? `You were not logged in to ${url}.`
-      : `The key of ${toOneLine(username)} for ${url} is forgotten here. It is valid until \`skillstead keys revoke\` ends it.`,
+      : `The key of ${toOneLine(username)} for ${url} was removed from this machine. It stays valid until \`skillstead keys revoke\`.`,
   ],
 }
 
 function requireNode(given: Arguments, advice: string): string {
   if (text(given, 'data') !== undefined || text(given, 'database-url') !== undefined)
-    throw new UsageError('A registry on files needs no login: whoever can read them may do everything.')
+    throw new UsageError('A registry in a folder needs no login: users who can read its files have full access.')
   const url = findUrl(given)
   if (url === undefined) throw new UsageError(advice)
   return url

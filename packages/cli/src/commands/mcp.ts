@@ -8,20 +8,20 @@ import { untilInterrupted, type Io } from '../io.ts'
 import { placeOptions, userOption, withApi } from '../place.ts'
 import type { Output } from '../output.ts'
 
-/** Over a network every skill of a list is a request, and a guest has sixty a minute. */
+/** Over a network each skill of a list costs one request, and a guest may make 60 per minute. */
 const remote: McpServerOptions = { pageSize: 10 }
 
-/** `skillstead mcp`: nothing but messages of the protocol goes to standard output. */
+/** `skillstead mcp`. Standard output carries only protocol messages. */
 export const mcp: Command<undefined> = {
   summary:
-    'Gives a registry to an agent host that starts its MCP servers: it speaks the Model Context Protocol on standard ' +
-    'input and output until the input ends. A node speaks it itself, at /mcp.',
+    'Serve a registry to an agent host over the Model Context Protocol (MCP) on standard ' +
+    'input and output, until the input ends. A running node also serves MCP itself, at /mcp.',
   words: [],
   options: {
     ...userOption,
     'agent-token': {
       value: 'TOKEN',
-      help: 'proves which agent reviews (or SKILLSTEAD_AGENT_TOKEN)',
+      help: 'the token that identifies the reviewing agent (or SKILLSTEAD_AGENT_TOKEN)',
       env: 'SKILLSTEAD_AGENT_TOKEN',
     },
     ...placeOptions,

@@ -9,13 +9,13 @@ const userOption: Record<string, Option> = { user: { value: 'USER', help: 'the u
 
 /** `skillstead mirror link NAME --user USER`. */
 export const linkUser: Command<Omit<LinkedAccount, 'createdAt'>> = {
-  summary: 'Keeps the key that a user has upstream, encrypted: what the user does here is done there with it.',
+  summary: "Save a user's upstream API key, encrypted. The user's writes on this mirror are sent upstream with it.",
   words: ['NAME'],
   options: {
     ...userOption,
     'upstream-key': {
       value: 'KEY',
-      help: 'the API key of the user there; asked for, or read from standard input, unless it is said',
+      help: "the user's upstream API key. Default: a prompt, or standard input",
     },
     ...askingOptions,
     ...storeOptions,
@@ -24,7 +24,7 @@ export const linkUser: Command<Omit<LinkedAccount, 'createdAt'>> = {
     const [name] = given.words as [string]
     const user = requireUser(given)
     return withMirror(given, async (mirror, registry) => {
-      // Nobody types a key for nothing.
+      // Check the user first, so that the caller does not type a key for an unknown user.
       await registry.getCaller(user)
       const [upstream] = await mirror.status(name)
       const key = text(given, 'upstream-key') ?? (await askKey(given.io, upstream!.location))
@@ -34,14 +34,15 @@ export const linkUser: Command<Omit<LinkedAccount, 'createdAt'>> = {
   },
   show: ({ user, upstream, username }) => [
     username === null
-      ? `The key of ${user} for ${upstream} is kept; whose it is shows when ${upstream} answers.`
+      ? `Saved the key of ${user} for ${upstream}. The upstream did not respond; its account name is checked at the next sync.`
       : `${user} is ${username} at ${upstream}.`,
   ],
 }
 
 /** `skillstead mirror unlink NAME --user USER`. */
 export const unlinkUser: Command<{ user: string; upstream: string }> = {
-  summary: 'Forgets the key that a user has upstream. What waits with it waits until it is linked again, or dropped.',
+  summary:
+    "Remove a user's upstream API key. Pending writes stay until the user is linked again, or until they are dropped.",
   words: ['NAME'],
   options: { ...userOption, ...storeOptions },
   async run(given) {
@@ -50,11 +51,11 @@ export const unlinkUser: Command<{ user: string; upstream: string }> = {
     await withMirror(given, (mirror) => mirror.accounts.unlink(user, upstream))
     return { user, upstream }
   },
-  show: ({ user, upstream }) => [`The key of ${user} for ${upstream} is forgotten here. It goes on being good there.`],
+  show: ({ user, upstream }) => [`Removed the key of ${user} for ${upstream}. It stays valid on the upstream.`],
 }
 
 function requireUser(given: Arguments): string {
   const user = text(given, 'user')
-  if (user === undefined) throw new UsageError('Say whose key it is: --user USER.')
+  if (user === undefined) throw new UsageError('The user is missing. Pass --user USER.')
   return user
 }

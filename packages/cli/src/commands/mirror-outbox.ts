@@ -11,12 +11,12 @@ interface ShownWrite extends Omit<OutboxWrite, 'createdAt' | 'endedAt' | 'proble
   readonly problem: { code: string; message: string; at: string } | null
 }
 
-/** What is there, or what came of settling one of them. */
+/** The list of writes, or the one write that was retried, dropped or renamed. */
 type Outbox =
   | { readonly writes: ShownWrite[]; readonly total: number }
   | {
       readonly settled: string | null
-      /** Of the one that was to be settled, afterwards. */
+      /** The new state of that write. */
       readonly state?: OutboxWrite['state']
       readonly delivered: number
       readonly waiting: number
@@ -27,14 +27,14 @@ type Outbox =
 const verbs = ['list', 'retry', 'drop', 'rename'] as const
 const writesMax = 1000
 
-/** `skillstead mirror outbox list|retry|drop|rename`: what was done here and is to be done upstream as well. */
+/** `skillstead mirror outbox list|retry|drop|rename`. Manages the writes that are still to be sent upstream. */
 export const settleOutbox: Command<Outbox> = {
   summary:
-    'What was done on this mirror and waits to be done upstream: list; retry [ID], one or all that wait; drop ID; rename ID NAME.',
+    'Manage the writes made on this mirror that are still to be sent upstream: list; retry [ID] (default: all pending); drop ID; rename ID NAME.',
   words: ['list|retry|drop|rename', '[ID]', '[NAME]'],
   options: {
-    upstream: { value: 'NAME', help: 'only what is for this one' },
-    all: { help: 'with list: also what was delivered or dropped' },
+    upstream: { value: 'NAME', help: 'only writes for this upstream' },
+    all: { help: 'with list: also delivered and dropped writes' },
     ...askingOptions,
     ...storeOptions,
   },
@@ -42,7 +42,7 @@ export const settleOutbox: Command<Outbox> = {
     const { verb, id, newName } = readWords(given)
     return withMirror(given, async (mirror) => {
       const upstream = text(given, 'upstream')
-      // Nothing waits for what is not followed: a slip would look like good news.
+      // Refuse an unknown upstream: for a misspelled name "no pending writes" would look like good news.
       if (upstream !== undefined) await mirror.status(upstream)
       if (verb === 'list') return list(mirror, upstream, flag(given, 'all'))
       if (id === undefined) return { settled: null, ...(await mirror.outbox.deliver(upstream)) }
@@ -51,7 +51,7 @@ export const settleOutbox: Command<Outbox> = {
       if (verb === 'drop') await mirror.outbox.drop(id)
       if (newName !== undefined) await mirror.outbox.rename(id, newName)
       const ended = verb === 'drop' ? 'dropped' : 'delivered'
-      // No node may be running that would send it, or what waited behind it.
+      // No node may be running that would send this write, or the writes behind it.
       const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
       const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
       return { settled: id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
@@ -65,7 +65,7 @@ export const settleOutbox: Command<Outbox> = {
   },
 }
 
-/** A write that is not settled. */
+/** An open write: pending or in conflict. */
 async function findOpen(mirror: Mirror, id: string): Promise<OutboxWrite | undefined> {
   return (await mirror.outbox.list({ limit: writesMax })).find((one) => one.id === id)
 }
@@ -74,13 +74,13 @@ function readWords({ words }: Arguments) {
   const [first, id, newName] = words
   const verb = choice(first, verbs, 'verb of the outbox')!
   const wantsId = verb === 'drop' || verb === 'rename'
-  if (wantsId && id === undefined) throw new UsageError(`ID is missing: skillstead mirror outbox ${verb} ID`)
+  if (wantsId && id === undefined) throw new UsageError(`ID is missing. Usage: skillstead mirror outbox ${verb} ID`)
   if (verb === 'rename' && newName === undefined) {
-    throw new UsageError('NAME is missing: skillstead mirror outbox rename ID NAME')
+    throw new UsageError('NAME is missing. Usage: skillstead mirror outbox rename ID NAME')
   }
   const extra = verb === 'list' ? id : verb === 'rename' ? undefined : newName
   if (extra !== undefined)
-    throw new UsageError(`'${extra}' is one word too many for \`skillstead mirror outbox ${verb}\`.`)
+    throw new UsageError(`Unexpected argument '${extra}' for \`skillstead mirror outbox ${verb}\`.`)
   return { verb, id, newName }
 }
 
@@ -88,7 +88,7 @@ async function list(mirror: Mirror, upstream: string | undefined, isAll: boolean
   const states = isAll ? (['pending', 'conflict', 'delivered', 'dropped'] as const) : undefined
   const writes = await mirror.outbox.list({ upstream, states, limit: writesMax })
   const left = (await mirror.status(upstream)).map((one) => one.writesWaiting + one.writesInConflict)
-  // Of what ended, nobody keeps count.
+  // Delivered and dropped writes are not counted.
   const total = isAll ? writes.length : left.reduce((sum, count) => sum + count, 0)
   return { writes: writes.map(toShown), total }
 }
@@ -108,15 +108,15 @@ function showOutbox(outbox: Outbox): string[] {
   if (!('delivered' in outbox)) return settled
   const { delivered, waiting, inConflict } = outbox
   const conflicts = inConflict === 0 ? '' : `, ${inConflict} in conflict`
-  const why = waiting + inConflict === 0 ? '' : ' `mirror outbox list` says why.'
+  const why = waiting + inConflict === 0 ? '' : ' Run `mirror outbox list` to see why.'
   return [...settled, `${delivered} delivered, ${waiting} waiting${conflicts}.${why}`]
 }
 
 const became = {
   delivered: 'Delivered',
   dropped: 'Dropped',
-  pending: 'It waits',
-  conflict: 'It is in conflict',
+  pending: 'Pending',
+  conflict: 'In conflict',
 } as const
 
 function toSettledLines({ settled, state }: Exclude<Outbox, { writes: unknown }>): string[] {
@@ -124,12 +124,12 @@ function toSettledLines({ settled, state }: Exclude<Outbox, { writes: unknown }>
 }
 
 function showWrites(writes: readonly ShownWrite[], total: number): string[] {
-  if (writes.length === 0) return ['Nothing waits.']
+  if (writes.length === 0) return ['There are no writes to list.']
   const hasConflict = writes.some(({ state }) => state === 'conflict')
   return [
     ...writes.flatMap(toLines),
     ...(total > writes.length ? [`And ${total - writes.length} more.`] : []),
-    ...(hasConflict ? ['Settle what is in conflict: mirror outbox retry ID, drop ID, or rename ID NAME.'] : []),
+    ...(hasConflict ? ['Resolve conflicts with: mirror outbox retry ID, drop ID, or rename ID NAME.'] : []),
   ]
 }
 
@@ -150,7 +150,7 @@ function toLines({
   const there = subjectThere === subject ? '' : `, there ${toOneLine(subjectThere)}`
   const who = user === null ? '' : `by ${user}, `
   return [
-    `${id}  ${state === 'pending' ? 'waits' : state}  ${kind} ${what} at ${upstream}${there}`,
+    `${id}  ${state}  ${kind} ${what} at ${upstream}${there}`,
     `  ${who}${createdAt}${toTries(attempts)}`,
     ...(problem ? [`  ${problem.code}, ${problem.at}: ${toOneLine(problem.message)}`] : []),
   ]

@@ -13,18 +13,18 @@ import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 const newKeyOption: Record<string, Option> = {
   key: {
     value: 'VKEY',
-    help: 'the new public key, or a FILE of it, with the alarms `key` and `origin`; needed where a key is pinned',
+    help: 'the new public key, or a FILE with it, after the pause reasons `key` and `origin`; required if a key is pinned',
   },
 }
 
 /** `skillstead mirror sync NAME`. */
 export const syncUpstream: Command<SyncReport> = {
-  summary: 'Brings in what is new at a registry that is followed, verified and scanned. It can be ended at any moment.',
+  summary: 'Import, verify and scan new versions from an upstream. It can be interrupted at any time and run again.',
   words: ['NAME'],
   options: {
-    full: { help: 'from the beginning again: what is here is compared, and what lacks comes in' },
-    'allow-removals': { help: 'goes on though it hides more than one skill in a hundred' },
-    accept: { value: 'ALARM', help: 'goes on from an alarm that you have looked into; `mirror status` names it' },
+    full: { help: 'sync again from the beginning: compare what is stored and import what is missing' },
+    'allow-removals': { help: 'continue even if it hides more than 1 % of the skills' },
+    accept: { value: 'REASON', help: 'resume from a pause reason that you have checked; `mirror status` shows it' },
     ...newKeyOption,
     ...scanPolicyOption,
     ...askingOptions,
@@ -42,16 +42,15 @@ export const syncUpstream: Command<SyncReport> = {
 
 /** `skillstead mirror resume NAME`. */
 export const resumeUpstream: Command<SyncReport> = {
-  summary: 'Goes on with a registry whose sync stands still for an alarm, whatever that is; look at it before.',
+  summary: 'Resume a paused upstream, whatever the reason; check the reason first with `mirror status`.',
   words: ['NAME'],
   options: { ...newKeyOption, ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
   run: (given, output) =>
     sync(given, output, async (mirror) => {
       const [name] = given.words as [string]
       const alarm = (await mirror.status(name))[0]?.alarm
-      if (!alarm)
-        throw new RegistryError('conflict', `'${name}' does not stand still; \`mirror sync ${name}\` syncs it.`)
-      output.say(`Going on from ${alarm.code}: ${alarm.message}`)
+      if (!alarm) throw new RegistryError('conflict', `'${name}' is not paused. Sync it with \`mirror sync ${name}\`.`)
+      output.say(`Resuming from ${alarm.code}: ${alarm.message}`)
       return { accept: alarm.code, key: toKey(text(given, 'key')) }
     }),
   show: toReportLines,

@@ -13,12 +13,12 @@ import { scanPolicyOption, toScanPolicy } from '../scan-policy.ts'
 
 const pageMax = 1000
 const waitSeconds = 30
-/** After an error of the database, such as one that is busy for long. */
+/** Pause after a database error, such as a database that stays locked. */
 const pauseMs = 1000
 
-/** `skillstead mirror watch`: syncs when it is due, and prints what comes as it comes, until it is interrupted. */
+/** `skillstead mirror watch`. Syncs upstreams on schedule and prints changes until interrupted. */
 export const watchUpstreams: Command<undefined> = {
-  summary: 'Syncs what is followed when it is due, and prints what comes in until it is interrupted.',
+  summary: 'Sync upstreams on schedule and print each change, until interrupted.',
   words: [],
   options: { ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
   printsItself: true,
@@ -31,7 +31,7 @@ export const watchUpstreams: Command<undefined> = {
       async (mirror, registry) => {
         const upstreams = await mirror.list()
         if (upstreams.length === 0)
-          throw new RegistryError('conflict', 'Nothing is followed yet; see `mirror add --help`.')
+          throw new RegistryError('conflict', 'There are no upstreams yet. Add one with `mirror add`.')
         const since = (await localApi(registry, systemCaller).getFeed({ limit: 1 })).head
         mirror.start()
         onBegin(upstreams.map(({ name }) => name))
@@ -45,7 +45,7 @@ export const watchUpstreams: Command<undefined> = {
   show: () => [],
 }
 
-/** Where an event goes: a line for people, a line of JSON for programs. */
+/** Prints events: a line of text, or with --json a line of JSON. */
 function createTold({ json, print, warn }: Output) {
   const tell = (event: object, lines: readonly string[]) => {
     for (const line of json ? [JSON.stringify(event)] : lines) print(line)
@@ -53,7 +53,7 @@ function createTold({ json, print, warn }: Output) {
   return {
     onBegin(upstreams: readonly string[]) {
       if (json) tell({ event: 'watching', upstreams }, [])
-      else warn(`Watching ${upstreams.join(', ')}; interrupt to end.`)
+      else warn(`Watching ${upstreams.join(', ')}. Interrupt to stop.`)
     },
     onEntry(upstream: string, { seq, type, subject, digest, at, data }: FeedEntry) {
       const version = typeof data.version === 'string' ? data.version : null
@@ -68,7 +68,7 @@ function createTold({ json, print, warn }: Output) {
     },
     onAlarm(upstream: string, alarm: { code: string; message: string }) {
       tell({ event: 'alarm', upstream, ...alarm }, [
-        `${upstream} stands still (${alarm.code}): ${toOneLine(alarm.message)}`,
+        `${upstream} is paused (${alarm.code}): ${toOneLine(alarm.message)}`,
       ])
     },
     onError(error: unknown) {
@@ -80,7 +80,7 @@ function createTold({ json, print, warn }: Output) {
   }
 }
 
-/** Tells what comes into the log of this registry from elsewhere, whichever process brings it. */
+/** Reports entries of this registry's log that came from upstreams, whichever process imported them. */
 async function follow(
   registry: Registry,
   since: number,
@@ -106,7 +106,7 @@ async function follow(
   }
 }
 
-/** From which upstream the skills of entries are, by full name; those of this node are left out. */
+/** Maps full names to the upstream of the skill; skills of this node are left out. */
 async function readSources(registry: Registry, entries: readonly FeedEntry[]): Promise<Map<string, string>> {
   if (entries.length === 0) return new Map()
   const names = [...new Set(entries.map(toFullName))]

@@ -17,7 +17,8 @@ import { storeOptions } from '../place.ts'
 
 /** `skillstead mirror add NAME URL`. */
 export const addUpstream: Command<ShownUpstream> = {
-  summary: 'Follows another registry: a node, any that speaks the specification, a discovery index, git, or a folder.',
+  summary:
+    'Add an upstream: a node, a registry that implements the specification, a discovery index, git, or a folder.',
   words: ['NAME', 'URL|PATH'],
   options: { ...upstreamOptions, ...askingOptions, ...originOption, ...storeOptions },
   async run(given) {
@@ -41,7 +42,7 @@ export const addUpstream: Command<ShownUpstream> = {
 
 /** `skillstead mirror set NAME`. */
 export const changeUpstream: Command<ShownUpstream & { readonly next: string }> = {
-  summary: 'Changes how a registry is followed: what is given, and nothing else.',
+  summary: 'Change settings of an upstream. Options that are not given stay as they are.',
   words: ['NAME'],
   options: { ...changeOptions, ...storeOptions },
   async run(given) {
@@ -54,24 +55,24 @@ export const changeUpstream: Command<ShownUpstream & { readonly next: string }> 
       return { ...toShown(changed), next: `skillstead mirror sync ${name}${isChosenAnew ? ' --full' : ''}` }
     })
   },
-  show: ({ next, ...changed }) => [...toStatusLines(changed), `Go on with: ${next}`],
+  show: ({ next, ...changed }) => [...toStatusLines(changed), `Next: ${next}`],
 }
 
 /** `skillstead mirror list`. */
 export const listUpstreams: Command<{ upstreams: ShownUpstream[]; total: number }> = {
-  summary: 'Lists the registries that are followed, those that are synced first at the top.',
+  summary: 'List upstreams in the order in which they are synced.',
   words: [],
   options: storeOptions,
   async run(given) {
     const upstreams = await withMirror(given, async (mirror) => (await mirror.list()).map(toShown))
     return { upstreams, total: upstreams.length }
   },
-  show: ({ upstreams }) => (upstreams.length === 0 ? ['Nothing is followed yet.'] : upstreams.map(toListLine)),
+  show: ({ upstreams }) => (upstreams.length === 0 ? ['There are no upstreams yet.'] : upstreams.map(toListLine)),
 }
 
-/** `skillstead mirror status [NAME]`: a failure to scripts where one stands still. */
+/** `skillstead mirror status [NAME]`. Exits with 1 when an upstream is paused. */
 export const showStatus: Command<{ upstreams: ShownUpstream[]; total: number }> = {
-  summary: 'Tells how the followed registries stand. Exit code 1 where one stands still for an alarm.',
+  summary: 'Show the state of upstreams. Exit code 1 when an upstream is paused.',
   words: ['[NAME]'],
   options: storeOptions,
   async run(given) {
@@ -82,13 +83,14 @@ export const showStatus: Command<{ upstreams: ShownUpstream[]; total: number }> 
     })
     return { upstreams, total: upstreams.length }
   },
-  show: ({ upstreams }) => (upstreams.length === 0 ? ['Nothing is followed yet.'] : upstreams.flatMap(toStatusLines)),
+  show: ({ upstreams }) =>
+    upstreams.length === 0 ? ['There are no upstreams yet.'] : upstreams.flatMap(toStatusLines),
   hasFailed: ({ upstreams }) => upstreams.some(({ alarm }) => alarm !== null),
 }
 
 /** `skillstead mirror remove NAME`. */
 export const removeUpstream: Command<{ removed: string }> = {
-  summary: 'Follows a registry no more. What came from it stays.',
+  summary: 'Remove an upstream. Skills that were imported from it stay.',
   words: ['NAME'],
   options: { ...networkOptions, ...storeOptions },
   async run(given) {
@@ -96,15 +98,15 @@ export const removeUpstream: Command<{ removed: string }> = {
     await withMirror(given, (mirror) => mirror.remove(name))
     return { removed: name }
   },
-  show: ({ removed }) => [`${removed} is followed no more. What came from it stays.`],
+  show: ({ removed }) => [`Removed the upstream ${removed}. Skills that were imported from it stay.`],
 }
 
 function toUnreachable(problem: string): RegistryError {
-  const advice = 'Nothing was added. Check the address; with --network offline it is added without a request.'
+  const advice = 'Nothing was added. Check the address, or pass --network offline to add it without a request.'
   return new RegistryError('upstream_failed', `${problem} ${advice}`)
 }
 
-/** What is told of one upstream only: who is linked, and what did not come in. */
+/** Adds the linked users and the refused entries, which are shown for a single upstream only. */
 async function withDetails(mirror: Mirror, status: ShownUpstream): Promise<ShownUpstream> {
   const { name } = status
   const accounts = (await mirror.accounts.list()).filter(({ upstream }) => upstream === name)
@@ -118,8 +120,10 @@ async function withDetails(mirror: Mirror, status: ShownUpstream): Promise<Shown
 function showNext({ name, keys, settings }: ShownUpstream): string[] {
   return [
     ...(keys.length > 0 && !settings.pinned
-      ? ['Its key was taken as it is. Compare it with the one that its operator publishes, or pin that one with --key.']
+      ? [
+          'Its key was trusted on first use. Compare it with the key that its operator publishes, or pin that key with --key.',
+        ]
       : []),
-    `Bring in what it has: skillstead mirror sync ${name}`,
+    `Import its skills: skillstead mirror sync ${name}`,
   ]
 }

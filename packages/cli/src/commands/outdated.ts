@@ -8,8 +8,8 @@ import { placeOptions } from '../place.ts'
 /** `skillstead outdated [NAME...]`. */
 export const outdated: Command<{ skills: Notice[] }> = {
   summary:
-    'Lists installed skills that have a newer version, or of which their registry warns: withdrawn, deprecated, ' +
-    'dangerous, or taken down. Exit code 1 where there are any.',
+    'List installed skills that have a newer version or a warning from their registry: yanked, deprecated, ' +
+    'dangerous or taken down. Exit code 1 when there are any.',
   words: ['[NAME...]'],
   options: { ...globalOption, ...placeOptions },
   async run(given, output) {
@@ -17,7 +17,7 @@ export const outdated: Command<{ skills: Notice[] }> = {
     return { skills: await listNotices(session, listLocked(session)) }
   },
   show({ skills }) {
-    if (skills.length === 0) return ['Everything is at its latest version.']
+    if (skills.length === 0) return ['All skills are at their latest version.']
     const heads = skills.map(({ fullName, version }) => `${fullName}@${version}`)
     const width = Math.max(...heads.map(({ length }) => length))
     const reasons = Math.max(...skills.map(({ reason }) => reason.length))

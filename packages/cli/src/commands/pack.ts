@@ -10,9 +10,9 @@ const visibilities = ['public', 'internal', 'private'] as const
 
 /** `skillstead pack list [QUERY]`. */
 export const listPacks: Command<{ packs: Pack[]; total: number }> = {
-  summary: 'Lists packs of skills.',
+  summary: 'List packs of skills.',
   words: ['[QUERY]'],
-  options: { page: { value: 'N', help: 'which page of a hundred' }, ...placeOptions },
+  options: { page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' }, ...placeOptions },
   run: (given) =>
     withApi(given, (api) => api.listPacks({ q: given.words[0] ?? '', limit: 100, page: text(given, 'page') })),
   show: ({ packs, total }) => [
@@ -26,7 +26,7 @@ export const listPacks: Command<{ packs: Pack[]; total: number }> = {
 
 /** `skillstead pack show SLUG`. */
 export const showPack: Command<Pack> = {
-  summary: 'Shows a pack with its skills, and how much room their listing takes in the context of an agent.',
+  summary: "Show a pack with its skills, and the size of their listing in an agent's context.",
   words: ['SLUG'],
   options: placeOptions,
   run: (given) => withApi(given, (api) => api.getPack({ slug: given.words[0]! })),
@@ -42,11 +42,11 @@ export const showPack: Command<Pack> = {
 
 /** `skillstead pack create SLUG [NAME...]`. */
 export const createPack: Command<Pack> = {
-  summary: 'Makes a pack. NAME is a skill; NAME@VERSION pins it.',
+  summary: 'Create a pack. NAME is a skill; NAME@VERSION pins its version.',
   words: ['SLUG', '[NAME...]'],
   options: {
-    name: { value: 'TEXT', help: 'how it is called; its slug unless it is said' },
-    description: { value: 'TEXT', help: 'what it is for' },
+    name: { value: 'TEXT', help: 'the display name. Default: the slug' },
+    description: { value: 'TEXT', help: 'what the pack is for' },
     visibility: { value: 'WHO', help: 'public, internal or private' },
     ...own,
   },
@@ -56,14 +56,14 @@ export const createPack: Command<Pack> = {
     const input = { slug, name: text(given, 'name') ?? slug, description: text(given, 'description') ?? '', visibility }
     return withApi(given, (api) => api.createPack({ ...input, skills: words.map(parseSkillWord) }), asCurator(given))
   },
-  show: (pack) => [`Made the pack ${pack.slug}: ${toBudget(pack)}.`],
+  show: (pack) => [`Created the pack ${pack.slug}: ${toBudget(pack)}.`],
 }
 
 /** `skillstead pack add SLUG NAME...`. */
 export const addToPack: Command<Pack> = {
-  summary: 'Adds skills to a pack, at its end. NAME@VERSION pins a skill, also one that is in it.',
+  summary: 'Add skills to the end of a pack. NAME@VERSION pins a version, also of a skill that is already in the pack.',
   words: ['SLUG', 'NAME...'],
-  options: { note: { value: 'TEXT', help: 'what they are there for' }, ...own },
+  options: { note: { value: 'TEXT', help: 'why these skills are in the pack' }, ...own },
   run: (given) =>
     changeSkills(given, async (api, pack, words) => {
       const members = pack.skills.map(toMember)
@@ -77,12 +77,12 @@ export const addToPack: Command<Pack> = {
       }
       return members
     }),
-  show: (pack) => [`The pack ${pack.slug} has ${toBudget(pack)} now.`],
+  show: (pack) => [`The pack ${pack.slug} now has ${toBudget(pack)}.`],
 }
 
 /** `skillstead pack remove SLUG NAME...`. */
 export const removeFromPack: Command<Pack> = {
-  summary: 'Takes skills out of a pack.',
+  summary: 'Remove skills from a pack.',
   words: ['SLUG', 'NAME...'],
   options: own,
   run: (given) =>
@@ -90,12 +90,12 @@ export const removeFromPack: Command<Pack> = {
       const gone = new Set(words.map((word) => toFullName(pack, word)))
       return pack.skills.filter(({ fullName }) => !gone.has(fullName)).map(toMember)
     }),
-  show: (pack) => [`The pack ${pack.slug} has ${toBudget(pack)} now.`],
+  show: (pack) => [`The pack ${pack.slug} now has ${toBudget(pack)}.`],
 }
 
 /** `skillstead pack delete SLUG`. */
 export const deletePack: Command<{ deleted: string }> = {
-  summary: 'Deletes a pack, and no skill. Its slug stays taken.',
+  summary: 'Delete a pack. Its skills stay, and its slug cannot be used again.',
   words: ['SLUG'],
   options: own,
   async run(given) {
@@ -103,7 +103,7 @@ export const deletePack: Command<{ deleted: string }> = {
     await withApi(given, (api) => api.deletePack({ slug }), asCurator(given))
     return { deleted: slug }
   },
-  show: ({ deleted }) => [`Deleted the pack ${deleted}. Its skills are as they were.`],
+  show: ({ deleted }) => [`Deleted the pack ${deleted}. Its skills are unchanged.`],
 }
 
 interface Member {
@@ -128,14 +128,16 @@ async function changeSkills(
 }
 
 function asCurator(given: Arguments) {
-  return { as: requireUser(given, 'Say whose the pack is: --user NAME.') }
+  return { as: requireUser(given, 'The owner of the pack is missing. Pass --user NAME.') }
 }
 
 function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]): Member {
   return { name: fullName, version: pinnedVersion ?? undefined, note }
 }
 
-/** The full name of a skill of a pack; throws for one that is not in it, so that a slip of the pen is noticed. */
+/**
+ * Resolves a name to the full name of a skill in the pack. Throws if it is not in the pack, so that typos are noticed.
+ */
 function toFullName({ slug, skills }: Pack, word: string): string {
   const { name } = parseSkillWord(word)
   const found = skills.filter(({ fullName }) => (name.includes('/') ? fullName : toShortName(fullName)) === name)
@@ -143,7 +145,7 @@ function toFullName({ slug, skills }: Pack, word: string): string {
   throw new Error(
     found.length === 0
       ? `${name} is not in the pack ${slug}; nothing was changed.`
-      : `${name} could be ${found.map(({ fullName }) => fullName).join(' or ')}: say which. Nothing was changed.`,
+      : `${name} could be ${found.map(({ fullName }) => fullName).join(' or ')}. Use the full name. Nothing was changed.`,
   )
 }
 

@@ -17,12 +17,12 @@ type ListedSkill = Parameters<typeof planListing>[0][number]
 /** `skillstead plan [NAME...]`. */
 export const plan: Command<ListingPlan> = {
   summary:
-    'Says which skills fit the room that an agent gives to its list of skills, which descriptions to shorten, and what to ' +
-    'leave out. NAME is a skill or pack:SLUG, the most important first; the installed skills, without a registry, where ' +
-    'none is named. Exit code 1 where something has to be left out.',
+    'Show which skills fit the size limit of an agent’s skill list, which descriptions to shorten, and what to ' +
+    'leave out. NAME is a skill or pack:SLUG, most important first. Default: the installed skills, which needs no ' +
+    'registry. Exit code 1 when a skill has to be left out.',
   words: ['[NAME...]'],
   options: {
-    budget: { value: 'N', help: `the room in characters; ${limits.listingCharactersMax} unless it is said` },
+    budget: { value: 'N', help: `the size limit in characters. Default: ${limits.listingCharactersMax}` },
     ...globalOption,
     ...placeOptions,
   },
@@ -32,7 +32,7 @@ export const plan: Command<ListingPlan> = {
       given.words.length === 0
         ? await readInstalled(given, output)
         : await withApi(given, (api) => find(api, given.words))
-    if (skills.length === 0) throw new Error('No skills are installed here: name some, as in skillstead plan NAME.')
+    if (skills.length === 0) throw new Error('No skills are installed here. Name skills: skillstead plan NAME...')
     return planListing(skills, budget)
   },
   show: toLines,
@@ -42,7 +42,7 @@ export const plan: Command<ListingPlan> = {
 function toBudget(given: string | undefined): number {
   if (given === undefined) return limits.listingCharactersMax
   if (/^\d{1,9}$/.test(given)) return Number(given)
-  throw new UsageError(`'${given}' is no budget: give a number of characters, such as 8000.`)
+  throw new UsageError(`'${given}' is not a size limit. Use a number of characters, such as 8000.`)
 }
 
 async function find(api: RegistryApi, words: readonly string[]): Promise<ListedSkill[]> {
@@ -51,13 +51,13 @@ async function find(api: RegistryApi, words: readonly string[]): Promise<ListedS
     const skills = word.startsWith('pack:')
       ? (await api.getPack({ slug: word.slice('pack:'.length) })).skills
       : [(await api.loadSkill({ ...parseSkillWord(word), level: 'metadata' })).metadata]
-    // A skill that is named twice has its first place.
+    // A skill that is named twice counts at its first position.
     for (const skill of skills) if (!found.has(skill.fullName)) found.set(skill.fullName, skill)
   }
   return [...found.values()]
 }
 
-/** What a host would list: the skills as they lie in their folders. */
+/** Reads the installed skills from their folders, as an agent host would list them. */
 async function readInstalled(given: Arguments, output: Output): Promise<ListedSkill[]> {
   const place = toPlace(given)
   const { skills } = await readPlaceLock(place)
@@ -65,7 +65,7 @@ async function readInstalled(given: Arguments, output: Output): Promise<ListedSk
   for (const [fullName, { targets }] of Object.entries(skills)) {
     const skill = await readListed(place, fullName, targets)
     if (skill) listed.push(skill)
-    else output.say(`${fullName} is in the lock and in no folder that can be read: it is not in the plan.`)
+    else output.say(`${fullName} is left out of the plan: it is in the lock, but no folder of it can be read.`)
   }
   return listed
 }
@@ -93,7 +93,7 @@ function toLines({ budget, cost, plannedCost, keep, shorten, drop }: ListingPlan
       lines: [`  drop     ${name}  ${size}`, `           ${reason}`],
     })),
   ]
-  const planned = plannedCost === cost ? '' : `, and ${plannedCost} as planned`
+  const planned = plannedCost === cost ? '' : `, and ${plannedCost} after the plan`
   return [
     `The listing takes ${cost} of ${budget} characters${planned}.`,
     ...rows.toSorted((a, b) => a.index - b.index).flatMap(({ lines }) => lines),

@@ -14,7 +14,7 @@ interface Published {
   fullName: string
   version: string
   created: boolean
-  /** Whether an administrator has to release it first. */
+  /** Whether the version was quarantined and an administrator has to release it. */
   quarantined: boolean
   dryRun: boolean
   portable: boolean
@@ -26,20 +26,20 @@ type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
   files?: { path: string; content: string; encoding: 'base64' }[]
-  /** About what was left out of a folder. */
+  /** Warnings about files of the folder that were left out. */
   warnings?: readonly Warning[]
 }
 
-/** `skillstead publish PATH`: a folder with a SKILL.md, an archive, or a SKILL.md alone. */
+/** `skillstead publish PATH`. PATH is a folder with a SKILL.md, an archive, or a SKILL.md. */
 export const publish: Command<Published> = {
-  summary: 'Publishes a skill from its folder, its zip or tar.gz, or a SKILL.md alone.',
+  summary: 'Publish a skill from a folder, zip, tar.gz or SKILL.md.',
   words: ['PATH'],
   options: {
-    name: { value: 'NAME', help: 'its name, where SKILL.md does not say' },
-    version: { value: 'VERSION', help: 'its version; the next patch unless it is said' },
-    description: { value: 'TEXT', help: 'its description, where SKILL.md does not say' },
+    name: { value: 'NAME', help: 'the name, if SKILL.md has none' },
+    version: { value: 'VERSION', help: 'the version. Default: the next patch version' },
+    description: { value: 'TEXT', help: 'the description, if SKILL.md has none' },
     visibility: { value: 'WHO', help: 'public, internal or private' },
-    changelog: { value: 'TEXT', help: 'what is new' },
+    changelog: { value: 'TEXT', help: 'what changed in this version' },
     'dry-run': { help: 'check everything, store nothing' },
     ...dangerousOption,
     owner: { value: 'NAME', help: 'the user to publish as, with --data' },
@@ -48,7 +48,8 @@ export const publish: Command<Published> = {
   async run(given, output) {
     const { warnings: leftOut = [], ...content } = await readContent(given.words[0]!)
     const as = text(given, 'owner')
-    if (findUrl(given) === undefined && as === undefined) throw new UsageError('Say whose it is: --owner NAME.')
+    if (findUrl(given) === undefined && as === undefined)
+      throw new UsageError('The owner is missing. Pass --owner NAME.')
     const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
       field,
       text(given, field),
@@ -85,18 +86,18 @@ export const publish: Command<Published> = {
       ? published.dryRun
         ? ['It is portable.']
         : []
-      : ['It is not portable: strict readers of the open format would refuse it.']),
+      : ['It is not portable: strict readers of the open format would reject it.']),
     ...warnings.map(toWarningLine),
     ...toScan(security, published.dryRun),
   ],
 }
 
-/** Shows what the scan of a dry run found, and throws where that is dangerous. */
+/** Shows the scan findings of a dry run, and throws if the verdict is dangerous. */
 function refuseFound(given: Arguments, output: Output, { skill, version, created }: PublishAnswer): void {
   const { security } = version
   if (!created || security?.verdict !== 'dangerous') return
   toFindingsLines(security).forEach(output.say)
-  const advice = 'Nothing was published. Remove what it found, or pass --allow-dangerous.'
+  const advice = 'Nothing was published. Fix the findings, or pass --allow-dangerous.'
   refuseDangerous(given, [`${skill.fullName}@${version.version}`], advice)
 }
 
@@ -108,25 +109,26 @@ function toOutcome({
   dryRun,
 }: Omit<Published, 'portable' | 'warnings' | 'security'>) {
   const name = `${fullName}@${version}`
-  if (quarantined && dryRun) return `It would wait as ${name} for an administrator to release it. Nothing was stored.`
-  if (quarantined) return `${name} waits for an administrator to release it, because of what the scan found.`
-  if (!created) return `${name} has this content already; nothing was published.`
+  if (quarantined && dryRun)
+    return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`
+  if (quarantined) return `${name} was quarantined because of its scan findings. An administrator has to release it.`
+  if (!created) return `${name} already has this content; nothing was published.`
   return dryRun ? `It would be published as ${name}. Nothing was stored.` : `Published ${name}.`
 }
 
-/** A dry run shows all that the scan found; else only what is not well is worth the lines. */
+/** A dry run shows all scan findings; a real run shows only verdicts other than safe. */
 function toScan(security: Security | null, dryRun: boolean): string[] {
   if (!security) return dryRun ? ['It was not scanned.'] : []
   if (!dryRun && security.verdict === 'safe') return []
-  return [`The scan says: ${toVerdict(security)}.`, ...toFindingsLines(security)]
+  return [`Scan verdict: ${toVerdict(security)}.`, ...toFindingsLines(security)]
 }
 
 async function readContent(path: string): Promise<Content> {
-  if (!existsSync(path)) throw new Error(`There is nothing at ${path}.`)
+  if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   const stats = statSync(path)
   if (stats.isDirectory()) return readFolder(path)
   if (stats.size > limits.archiveBytesMax)
-    throw new Error(`${path} has ${stats.size} bytes; ${limits.archiveBytesMax} are allowed.`)
+    throw new Error(`${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed.`)
   const body = new Uint8Array(readFileSync(path))
   if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
   if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }
@@ -143,5 +145,5 @@ async function readFolder(path: string): Promise<Content> {
     }))
     return { skillMd: item.skillMd, files, warnings: item.warnings }
   }
-  throw new Error(`${path} holds no SKILL.md.`)
+  throw new Error(`${path} contains no SKILL.md.`)
 }

@@ -8,7 +8,7 @@ import { toShortFindingLines } from '../scan/verdict.ts'
 export const listQuarantined: Command<{ quarantined: QuarantinedVersion[]; total: number }> = {
   summary: 'List quarantined versions, oldest first.',
   words: [],
-  options: { page: { value: 'N', help: 'which page of a hundred' }, ...placeOptions },
+  options: { page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' }, ...placeOptions },
   run: (given) => withApi(given, (api) => api.listQuarantined({ limit: 100, page: text(given, 'page') })),
   show: ({ quarantined, total }) => [...quarantined.map(toLine), `${quarantined.length} of ${total}.`],
 }
@@ -42,13 +42,13 @@ export const releaseQuarantined: Command<{ fullName: string; version: string }> 
 export const refuseQuarantinedVersion: Command<{ refused: string }> = {
   summary: 'Refuse a quarantined version and delete it.',
   words: ['ID'],
-  options: { note: { value: 'TEXT', help: 'why; it stands in the audit log' }, ...placeOptions },
+  options: { note: { value: 'TEXT', help: 'the reason, for the audit log' }, ...placeOptions },
   async run(given) {
     const [id] = given.words as [string]
     await withApi(given, (api) => api.deleteQuarantined({ id, note: text(given, 'note') }))
     return { refused: id }
   },
-  show: ({ refused }) => [`${refused} is refused.`],
+  show: ({ refused }) => [`Refused and deleted ${refused}.`],
 }
 
 /** `skillstead rescan`. */

@@ -16,7 +16,7 @@ interface Removed {
 
 /** `skillstead remove NAME...`. */
 export const remove: Command<Removed> = {
-  summary: 'Removes installed skills, their folders and their rows of skills.lock.',
+  summary: 'Remove installed skills: their folders and their entries in skills.lock.',
   words: ['NAME...'],
   options: { ...globalOption, ...forceOption },
   async run(given, output) {
@@ -41,7 +41,7 @@ export const remove: Command<Removed> = {
   show: ({ removed, skipped }) => [
     ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
     ...skipped.map(
-      ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. --force removes it nevertheless.`,
+      ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. Use --force to remove it anyway.`,
     ),
   ],
   hasFailed: ({ skipped }) => skipped.length > 0,
@@ -55,7 +55,7 @@ async function findFolders(session: Session, fullName: string, locked: LockedSki
     if (state.kind === 'missing') continue
     const reason = session.force ? undefined : await findEdits(session, state, fullName)
     if (reason) return { folders: [], skipped: { fullName, target, reason } }
-    // Folders of several agents may be one, by links.
+    // Folders of several agents can be the same folder through symbolic links.
     folders.set(toOnePath(path), { path, target, fullName, seen: session.force ? undefined : toSeen(state) })
   }
   return { folders: [...folders.values()] }

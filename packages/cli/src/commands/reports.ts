@@ -7,12 +7,12 @@ const verdicts = ['upheld', 'dismissed'] as const
 
 /** `skillstead reports list`. */
 export const listReports: Command<{ reports: Report[]; total: number }> = {
-  summary: 'Lists the reports of skills and the appeals of their owners, the oldest first.',
+  summary: 'List reports of skills and appeals by their owners, oldest first.',
   words: [],
   options: {
     status: { value: 'STATUS', help: reportStatuses.join(', ') },
     kind: { value: 'KIND', help: reportKinds.join(' or ') },
-    page: { value: 'N', help: 'which page of a hundred' },
+    page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' },
     ...placeOptions,
   },
   async run(given) {
@@ -32,9 +32,12 @@ export const listReports: Command<{ reports: Report[]; total: number }> = {
 
 /** `skillstead reports decide ID upheld|dismissed`. */
 export const decideReport: Command<Report> = {
-  summary: 'Decides a report (upheld hides the skill) or an appeal (upheld shows it again). That is final.',
+  summary: 'Decide a report (upheld hides the skill) or an appeal (upheld shows it again). The decision is final.',
   words: ['ID', 'VERDICT'],
-  options: { note: { value: 'TEXT', help: 'why; the owner reads it, unless a report is dismissed' }, ...placeOptions },
+  options: {
+    note: { value: 'TEXT', help: 'the reason; the owner can read it unless a report is dismissed' },
+    ...placeOptions,
+  },
   async run(given) {
     const [id, verdict] = given.words as [string, string]
     const status = choice(verdict, verdicts, 'verdict')!
@@ -45,14 +48,15 @@ export const decideReport: Command<Report> = {
 
 /** `skillstead skills moderate NAME shown|flagged|hidden`. */
 export const moderateSkill: Command<Moderation> = {
-  summary: 'Flags a skill (agents that have it are warned), hides it from everybody but its owner, or shows it again.',
+  summary:
+    'Flag a skill (agents that installed it are warned), hide it from all users but its owner, or show it again.',
   words: ['NAME', 'STATE'],
-  options: { reason: { value: 'TEXT', help: 'why; the owner reads it' }, ...placeOptions },
+  options: { reason: { value: 'TEXT', help: 'the reason, which the owner can read' }, ...placeOptions },
   async run(given) {
     const [name, wanted] = given.words as [string, string]
     const state = choice(wanted, moderationStates, 'state')!
     const reason = text(given, 'reason')
-    if (reason === undefined) throw new UsageError('Say why: --reason TEXT.')
+    if (reason === undefined) throw new UsageError('The reason is missing. Pass --reason TEXT.')
     return withApi(given, (api) => api.moderateSkill({ name, state, reason }))
   },
   show: ({ skill, state }) => [`${skill.fullName} is ${state}.`],

@@ -7,12 +7,12 @@ const sorts = ['votes', 'recent'] as const
 
 /** `skillstead requests`. */
 export const listRequests: Command<{ requests: SkillRequest[]; total: number }> = {
-  summary: 'Lists the skills that people ask for, the most wanted first.',
+  summary: 'List skill requests, most votes first.',
   words: [],
   options: {
     status: { value: 'STATUS', help: requestStatuses.join(', ') },
-    sort: { value: 'SORT', help: 'votes, or recent for the newest first' },
-    page: { value: 'N', help: 'which page of a hundred' },
+    sort: { value: 'SORT', help: 'votes, or recent for newest first' },
+    page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' },
     ...placeOptions,
   },
   async run(given) {

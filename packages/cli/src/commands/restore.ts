@@ -10,16 +10,17 @@ interface Restored extends RestoreSummary {
   readonly secretKey: KeyState
 }
 
-/** `skillstead restore FILE`: into a folder without a registry. */
+/** `skillstead restore FILE`. Restores into a folder that has no registry. */
 export const restore: Command<Restored> = {
-  summary: 'Makes a registry from a backup, in a folder that has none; the backup is checked first.',
+  summary: 'Restore a registry from a backup into a folder that has none. The backup is checked first.',
   words: ['FILE'],
-  options: { data: { value: 'DIR', help: 'the folder that is to hold the registry' } },
+  options: { data: { value: 'DIR', help: 'the folder to restore the registry into' } },
   async run(given) {
     const data = text(given, 'data')
-    if (data === undefined) throw new UsageError('Say where the registry is to be: --data DIR.')
+    if (data === undefined) throw new UsageError('The target folder is missing. Pass --data DIR.')
     const backup = resolve(given.words[0]!)
-    if (!statSync(backup, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${backup}.`)
+    if (!statSync(backup, { throwIfNoEntry: false })?.isFile())
+      throw new UsageError(`The file ${backup} does not exist.`)
     const file = join(data, 'skillstead.db')
     const summary = await restoreRegistry(backup, file, {
       signal: given.io.interruption(),
@@ -28,9 +29,9 @@ export const restore: Command<Restored> = {
     return { file, ...summary, secretKey: toKeyState(summary.sealed) }
   },
   show: (restored) => [
-    `Restored ${restored.file}: the registry '${restored.origin}', with ${restored.log} entries in its log. It is sound.`,
+    `Restored ${restored.file}: the registry '${restored.origin}', with ${restored.log} log entries. It is intact.`,
     ...tellEpoch(restored.epoch),
-    'API keys that were deleted since the backup are good again, and webhooks may be told once more of what they know.',
+    'API keys deleted since the backup are valid again, and webhooks may receive events a second time.',
     ...tellKeys(restored),
   ],
 }

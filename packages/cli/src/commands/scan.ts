@@ -13,22 +13,22 @@ const formats = ['text', 'json', 'sarif'] as const
 type Format = (typeof formats)[number]
 const failingVerdicts = ['caution', 'dangerous'] as const
 
-/** What a scan of many samples came to. */
+/** Totals of a scan of many samples. */
 interface ScanTotals {
   readonly samples: number
-  /** What could not be read. */
+  /** Samples that could not be read. */
   readonly unreadable: number
-  /** Those of a verdict that the caller wants to hear of. */
+  /** Samples with a verdict that --fail-on selects. */
   readonly failing: number
 }
 
-/** `skillstead scan PATH|URL|-`: what is dangerous in skills, and where, without a registry. */
+/** `skillstead scan PATH|URL|-`. Lists dangerous content with file and line, without a registry. */
 export const scan: Command<ScanTotals> = {
-  summary: 'Scans skills for what no skill should ask of an agent. Needs no registry, and no network for what is here.',
+  summary: 'Scan skills for dangerous content. Needs no registry, and no network for local files.',
   words: ['PATH|URL|-'],
   options: {
     format: { value: 'FORMAT', help: 'text, json (a line for each skill) or sarif' },
-    'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 where a skill is that, or worse' },
+    'fail-on': { value: 'VERDICT', help: 'caution or dangerous: exit code 1 for this verdict or worse' },
     ...outgoingOptions,
   },
   async run(given, output) {
@@ -50,10 +50,10 @@ export const scan: Command<ScanTotals> = {
       if (isFailing(report.verdict, failOn)) totals.failing += 1
     }
     printer.end?.(output)
-    if (totals.samples + totals.unreadable === 0) throw new Error(`${place} holds no skills.`)
+    if (totals.samples + totals.unreadable === 0) throw new Error(`${place} contains no skills.`)
     return totals
   },
-  // Each skill is printed as it is scanned: there may be any number of them.
+  // Each skill is printed as soon as it is scanned: there may be very many.
   show: () => [],
   printsItself: true,
   hasFailed: ({ failing, unreadable }) => failing > 0 || unreadable > 0,

@@ -9,18 +9,18 @@ const sorts = ['downloads', 'recent', 'stars'] as const
 
 /** `skillstead search QUERY...`. */
 export const search: Command<SearchResult> = {
-  summary: 'Searches skills, best first.',
+  summary: 'Search skills, best match first.',
   words: ['QUERY...'],
   options: {
-    limit: { value: 'N', help: 'how many to show: 20 unless it is said, at most 100' },
-    page: { value: 'N', help: 'which page of them' },
-    sort: { value: 'SORT', help: 'downloads, recent or stars instead of relevance' },
-    category: { value: 'NAME', help: 'only of this category' },
+    limit: { value: 'N', help: 'the number of skills to show, at most 100. Default: 20' },
+    page: { value: 'N', help: 'the page to show. Default: 1' },
+    sort: { value: 'SORT', help: 'downloads, recent or stars. Default: by relevance' },
+    category: { value: 'NAME', help: 'only skills of this category' },
     ...placeOptions,
   },
   async run(given) {
     const sort = sorts.find((name) => name === text(given, 'sort'))
-    if (text(given, 'sort') !== undefined && !sort) throw new UsageError(`--sort takes one of ${sorts.join(', ')}.`)
+    if (text(given, 'sort') !== undefined && !sort) throw new UsageError(`--sort must be one of ${sorts.join(', ')}.`)
     const { limit, page, category } = given.options as Record<string, string | undefined>
     return withApi(given, (api) => api.searchSkills({ q: given.words.join(' '), limit, page, category, sort }))
   },
@@ -37,7 +37,7 @@ export const search: Command<SearchResult> = {
   },
 }
 
-/** What to know before an install. */
+/** Warnings to see before an install. */
 function toMarks({ securityScore, deprecated }: SearchResult['skills'][number]): Line[] {
   const verdict = toScoreVerdict(securityScore)
   return [

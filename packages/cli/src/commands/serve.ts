@@ -22,39 +22,39 @@ import { storageQuotaOption, toStorageQuota } from '../storage-quota.ts'
 import { toPlan } from './users.ts'
 
 export const serveOptions: Record<string, Option> = {
-  port: { value: 'PORT', help: 'where to listen: 7545 unless it is said, 0 for any free one' },
-  host: { value: 'HOST', help: 'the address to listen on: 127.0.0.1 unless it is said' },
+  port: { value: 'PORT', help: 'the port to listen on; 0 picks a free port. Default: 7545' },
+  host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
   'rate-limits': {
     value: 'RATES',
-    help: 'limits per minute (any subset), or off. Default: requests anonymous=60,free=60,pro=300,team=600,enterprise=6000 and downloads of artifacts from an address files=5000,mebibytes=1024',
+    help: 'limits per minute (any subset), or off. Default for requests: anonymous=60,free=60,pro=300,team=600,enterprise=6000; for downloads by one address: files=5000,mebibytes=1024',
   },
   ...connectionOptions,
-  'trusted-proxies': { value: 'CIDR,...', help: 'networks whose X-Forwarded-For and Host are believed' },
+  'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
   ...originOption,
-  'public-url': { value: 'URL', help: 'the address that the outside knows the node by' },
+  'public-url': { value: 'URL', help: 'the public address of the node' },
   'cors-origins': {
     value: 'ORIGIN,...',
-    help: 'sites whose pages may call without a key, as https://app.example.com. Default: none',
+    help: 'web origins that may call the API without a key, such as https://app.example.com. Default: none',
   },
-  'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root: none unless it is said' },
+  'discovery-pack': { value: 'SLUG', help: 'the pack that `npx skills add` finds at the root. Default: none' },
   ...metricsTokenOptions,
   ...outgoingOptions,
   ...networkOptions,
   'default-plan': { value: 'PLAN', help: `the plan of new users: ${planNames.join(', ')}. Default: free` },
   'webhook-off-after': {
     value: 'N',
-    help: 'switches a webhook off when so many deliveries failed in a row: 20 unless it is said, 0 for never',
+    help: 'disable a webhook after N failed deliveries in a row; 0 for never. Default: 20',
   },
   ...scanPolicyOption,
   ...storageQuotaOption,
   ...backupOptions,
-  private: { help: 'nothing without a key' },
-  'json-logs': { help: 'one line of JSON a request, on standard output' },
+  private: { help: 'require an API key for every request' },
+  'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
-/** `skillstead serve`: a node on a port, until it is told to stop. */
+/** `skillstead serve`. Runs a node until it is interrupted. */
 export const serve: Command<undefined> = {
-  summary: 'Serves a registry until it is interrupted; what is under way is finished first.',
+  summary: 'Serve a registry until interrupted. Requests in progress are finished first.',
   words: [],
   options: { ...serveOptions, ...storeOptions },
   async run(given, output) {
@@ -71,7 +71,9 @@ export const serve: Command<undefined> = {
     const setupCode = await findSetupCode(registry)
     tellAddress(running, output, setupCode)
     if (setupCode !== undefined) {
-      output.say(`No users yet. Set up at ${running.node.url}/account/setup with the code ${setupCode}`)
+      output.say(
+        `There are no users yet. Create the first one at ${running.node.url}/account/setup with the code ${setupCode}`,
+      )
     }
     await untilStopped(running, given.io, output)
     return undefined
@@ -79,7 +81,7 @@ export const serve: Command<undefined> = {
   show: () => [],
 }
 
-/** How the registry of a node is called and does its work outside; throws {@link UsageError} for what cannot be read. */
+/** Reads the options for the registry's name and its outgoing work. Throws {@link UsageError} for invalid values. */
 export async function toWorkOptions(
   given: Arguments,
 ): Promise<
@@ -99,14 +101,14 @@ export async function toWorkOptions(
   }
 }
 
-/** What runs until it is stopped. */
+/** A running node with its registry and mirror. */
 interface Running {
   readonly registry: Registry
   readonly mirror: Mirror
   readonly node: ListeningNode
 }
 
-/** Listens as the options say, and follows what the registry follows; the registry is closed again where that fails. */
+/** Starts the node and the sync of its upstreams. Closes the registry again on failure. */
 export async function listen(registry: Registry, given: Arguments, output: Output): Promise<Running> {
   let mirror: Mirror | undefined
   try {
@@ -125,7 +127,7 @@ function isPortTaken(error: unknown): error is Error {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
 }
 
-/** Prints where the node listens, a sentence for people or one line of JSON, and who else can open its file. */
+/** Prints the URL of the node, as a sentence or one line of JSON, and warns when other users can read its files. */
 export function tellAddress({ node, registry }: Running, output: Output, setupCode?: string): void {
   const { url, port } = node
   output.print(output.json ? JSON.stringify({ url, port, setupCode }) : `Skillstead listens on ${url}`)
@@ -133,16 +135,16 @@ export function tellAddress({ node, registry }: Running, output: Output, setupCo
   if (warning !== undefined) output.say(warning)
 }
 
-/** Where nobody can sign in yet: what makes the first user of whoever reads it. */
+/** The setup code of a node without users. Anyone who knows it can create the first user, an administrator. */
 async function findSetupCode(registry: Registry): Promise<string | undefined> {
   const { needed } = await localApi(registry, guest).getSetup()
   return needed ? registry.setup.code : undefined
 }
 
-/** Waits for an interruption, then ends in order. */
+/** Waits for an interruption, then shuts down in order. */
 export async function untilStopped({ registry, mirror, node }: Running, io: Io, output: Output): Promise<void> {
   await untilInterrupted(io)
-  output.say('Finishing what is under way; interrupt again to stop at once.')
+  output.say('Finishing requests in progress. Interrupt again to stop at once.')
   await node.close()
   await mirror.close()
   await registry.close()
@@ -167,12 +169,12 @@ function toListenOptions(given: Arguments): ListenOptions {
 
 function toPack(given: string | undefined): string | undefined {
   if (given === undefined || isSkillName(given)) return given
-  throw new UsageError(`'${toOneLine(given)}' is no slug of a pack: write it as in web-basics.`)
+  throw new UsageError(`'${toOneLine(given)}' is not a pack slug. Use a slug such as web-basics.`)
 }
 
 function toCount(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
-  if (!/^\d{1,9}$/.test(given)) throw new UsageError(`'${given}' is no number of failures: 0 or more is needed.`)
+  if (!/^\d{1,9}$/.test(given)) throw new UsageError(`'${given}' is not a number of failures. Use 0 or more.`)
   return Number(given)
 }
 
@@ -180,7 +182,7 @@ function toPort(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   const port = Number(given)
   if (!/^\d+$/.test(given) || port > 65_535)
-    throw new UsageError(`'${given}' is no port: a number from 0 to 65535 is needed.`)
+    throw new UsageError(`'${given}' is not a port. Use a number from 0 to 65535.`)
   return port
 }
 
@@ -192,7 +194,7 @@ function toRates(given: string | undefined): ListenOptions['rates'] {
   for (const part of given.split(',')) {
     const [, name = '', rate = ''] = /^([a-z]+)=(\d+)$/.exec(part.trim()) ?? []
     if (!rateNames.includes(name) || Number(rate) < 1) {
-      throw new UsageError(`'${part}' is no rate: write it as free=60, for ${rateNames.join(', ')}.`)
+      throw new UsageError(`'${part}' is not a rate. Use the form free=60 with any of ${rateNames.join(', ')}.`)
     }
     rates[name] = Number(rate)
   }

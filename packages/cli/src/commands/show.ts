@@ -8,9 +8,9 @@ import { styled, verdictStyles, type Line } from '../style.ts'
 
 /** `skillstead show NAME`. */
 export const show: Command<SkillDetails> = {
-  summary: 'Shows a skill: `owner/name`, or a short name.',
+  summary: 'Show a skill: `owner/name`, or a short name.',
   words: ['NAME'],
-  options: { version: { value: 'VERSION', help: 'as of this version' }, ...placeOptions },
+  options: { version: { value: 'VERSION', help: 'the version to show. Default: the latest' }, ...placeOptions },
   run: (given) => withApi(given, (api) => api.getSkill({ name: given.words[0]!, version: text(given, 'version') })),
   show(skill) {
     const facts = [

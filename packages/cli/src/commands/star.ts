@@ -9,12 +9,12 @@ interface Starred {
 
 /** `skillstead star NAME`. */
 export const star: Command<Starred> = {
-  summary: 'Stars a skill, or takes the star back.',
+  summary: 'Star a skill, or remove the star.',
   words: ['NAME'],
-  options: { remove: { help: 'take it back' }, ...userOption, ...placeOptions },
+  options: { remove: { help: 'remove the star' }, ...userOption, ...placeOptions },
   async run(given) {
     const [name] = given.words as [string]
-    const as = requireUser(given, 'Say whose star: --user NAME.')
+    const as = requireUser(given, 'The user is missing. Pass --user NAME.')
     const remove = flag(given, 'remove')
     const answer = await withApi(given, (api) => (remove ? api.unstarSkill({ name }) : api.starSkill({ name })), { as })
     return { name, ...answer }

@@ -12,9 +12,9 @@ const folder = '.skillstead'
 const keyFile = `${folder}/admin-key`
 const administrator = 'operator'
 
-/** `skillstead start`: a node for trying things out, with everything that a newcomer needs. */
+/** `skillstead start`. Runs a node for trying things out, with an administrator and example skills. */
 export const start: Command<undefined> = {
-  summary: `Serves from ${folder}/ in the current folder; makes an administrator and publishes the examples at first.`,
+  summary: `Serve from ${folder}/ in the current folder. The first start creates an administrator and publishes the examples.`,
   words: [],
   options: serveOptions,
   async run(given, output) {
@@ -38,7 +38,7 @@ export const start: Command<undefined> = {
   show: () => [],
 }
 
-/** On a first start: an administrator, and example skills where there are no others. Says what it made. */
+/** On the first start creates an administrator, and the example skills if the registry is empty. Returns messages. */
 async function furnish(registry: Registry): Promise<string[]> {
   if (existsSync(keyFile)) return []
   const api = localApi(registry, systemCaller)
@@ -48,15 +48,15 @@ async function furnish(registry: Registry): Promise<string[]> {
   writeFileSync(keyFile, `${key}\n`, { mode: 0o600 })
   const examples = total === 0 ? await publishExamples(registry) : []
   return [
-    `The administrator is '${administrator}'; the key, which is also in ${keyFile}:`,
+    `Created the administrator '${administrator}'. The API key, also saved in ${keyFile}:`,
     `  ${key}`,
     ...(examples.length > 0 ? [`Published ${examples.length} example skills.`] : []),
   ]
 }
 
 /**
- * A key for the administrator of a first start, also where an earlier one ended before it was written down. Undefined
- * on a node that has users of its own: whoever made them has a key.
+ * Creates a key for the administrator of a first start, also if an earlier start ended before it wrote the key down.
+ * Returns undefined on a node with other users: their creator has a key.
  */
 async function makeKey(registry: Registry): Promise<string | undefined> {
   const operator = await registry.getCaller(administrator).catch(() => undefined)

@@ -10,7 +10,7 @@ import { placeOptions } from '../place.ts'
 
 /** `skillstead update [NAME...]`. */
 export const update: Command<Installed> = {
-  summary: 'Updates installed skills to their latest versions: those that are named, or all.',
+  summary: 'Update installed skills to their latest versions. Default: all installed skills.',
   words: ['[NAME...]'],
   options: { ...globalOption, ...forceOption, ...dangerousOption, ...placeOptions },
   async run(given, output) {
@@ -25,7 +25,7 @@ export const update: Command<Installed> = {
   },
   show(result) {
     const lines = showInstalled(result)
-    return lines.length > 0 ? lines : ['Everything is at its latest version.']
+    return lines.length > 0 ? lines : ['All skills are at their latest version.']
   },
   hasFailed: ({ skipped }) => skipped.length > 0,
 }

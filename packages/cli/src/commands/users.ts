@@ -5,7 +5,7 @@ import { toScopes } from './keys.ts'
 
 /** `skillstead users create NAME`. */
 export const createUser: Command<{ user: User; key: string }> = {
-  summary: 'Makes a user with a first key. The first user of a node becomes its administrator.',
+  summary: 'Create a user with a first API key. The first user of a node becomes its administrator.',
   words: ['NAME'],
   options: {
     plan: { value: 'PLAN', help: planNames.join(', ') },
@@ -22,16 +22,16 @@ export const createUser: Command<{ user: User; key: string }> = {
     return { user, key }
   },
   show: ({ user, key }) => [
-    `Made ${user.username}, ${user.role} on the ${user.plan} plan. The first key, shown this once:`,
+    `Created ${user.username}, ${user.role} on the ${user.plan} plan. The first API key, shown only once:`,
     key,
   ],
 }
 
 /** `skillstead users list`. */
 export const listUsers: Command<{ users: User[]; total: number }> = {
-  summary: 'Lists the users of a node by name.',
+  summary: 'List the users of a node by name.',
   words: [],
-  options: { page: { value: 'N', help: 'which page of a hundred' }, ...placeOptions },
+  options: { page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' }, ...placeOptions },
   run: (given) => withApi(given, (api) => api.listUsers({ limit: 100, page: text(given, 'page') })),
   show: ({ users, total }) => [
     ...users.map(
@@ -44,7 +44,7 @@ export const listUsers: Command<{ users: User[]; total: number }> = {
 
 /** `skillstead users set-plan NAME PLAN`. */
 export const setPlan: Command<User> = {
-  summary: "Changes a user's plan.",
+  summary: "Change a user's plan.",
   words: ['NAME', 'PLAN'],
   options: placeOptions,
   run: (given) => withApi(given, (api) => api.updateUser({ username: given.words[0]!, plan: toPlan(given.words[1]) })),
@@ -53,16 +53,16 @@ export const setPlan: Command<User> = {
 
 /** `skillstead users disable NAME`. */
 export const disableUser: Command<User> = {
-  summary: 'Stop a user from signing in: keys and sessions stop working at once, the skills stay.',
+  summary: 'Disable a user: keys and sessions stop working at once; published skills stay.',
   words: ['NAME'],
   options: placeOptions,
   run: (given) => withApi(given, (api) => api.updateUser({ username: given.words[0]!, disabled: true })),
-  show: ({ username }) => [`${username} is disabled. \`skillstead users enable ${username}\` undoes it.`],
+  show: ({ username }) => [`${username} is disabled. Undo with \`skillstead users enable ${username}\`.`],
 }
 
 /** `skillstead users enable NAME`. */
 export const enableUser: Command<User> = {
-  summary: 'Let a disabled user sign in again, with the keys from before.',
+  summary: 'Enable a disabled user; the earlier API keys work again.',
   words: ['NAME'],
   options: placeOptions,
   run: (given) => withApi(given, (api) => api.updateUser({ username: given.words[0]!, disabled: false })),
@@ -71,7 +71,7 @@ export const enableUser: Command<User> = {
 
 /** `skillstead users key NAME`. */
 export const issueKey: Command<ApiKey & { readonly username: string; readonly key: string }> = {
-  summary: 'Issue an API key for a user who lost theirs. It is shown this once; the other keys keep working.',
+  summary: 'Issue an API key for a user who lost theirs. It is shown only once; the other keys keep working.',
   words: ['NAME'],
   options: {
     'key-name': { value: 'NAME', help: 'the name of the key. Default: issued by an administrator' },
@@ -91,12 +91,13 @@ export const issueKey: Command<ApiKey & { readonly username: string; readonly ke
     )
     return { username, ...issued }
   },
-  show: ({ username, key }) => [`A key for ${username}, shown this once:`, key],
+  show: ({ username, key }) => [`An API key for ${username}, shown only once:`, key],
 }
 
-/** The plan of a name. Throws {@link UsageError}. */
+/** Parses the name of a plan. Throws {@link UsageError}. */
 export function toPlan(given: string | undefined): PlanName | undefined {
   const plan = planNames.find((name) => name === given)
-  if (given !== undefined && !plan) throw new UsageError(`'${given}' is no plan; there are ${planNames.join(', ')}.`)
+  if (given !== undefined && !plan)
+    throw new UsageError(`'${given}' is not a plan. Use one of ${planNames.join(', ')}.`)
   return plan
 }

@@ -7,11 +7,11 @@ const decisions = ['verified', 'rejected'] as const
 
 /** `skillstead verifications list`. */
 export const listVerifications: Command<{ verifications: ListedVerification[]; total: number }> = {
-  summary: 'Lists verifications of authors, the oldest first.',
+  summary: 'List author verifications, oldest first.',
   words: [],
   options: {
-    status: { value: 'STATUS', help: `${verificationStatuses.join(', ')}; all unless it is said` },
-    page: { value: 'N', help: 'which page of a hundred' },
+    status: { value: 'STATUS', help: `${verificationStatuses.join(', ')}. Default: all` },
+    page: { value: 'N', help: 'the page, of 100 rows each. Default: 1' },
     ...placeOptions,
   },
   async run(given) {
@@ -23,9 +23,9 @@ export const listVerifications: Command<{ verifications: ListedVerification[]; t
 
 /** `skillstead verifications decide ID verified|rejected`. */
 export const decideVerification: Command<ListedVerification> = {
-  summary: 'Decides a manual verification, or takes back one of any kind.',
+  summary: 'Decide a manual verification, or revoke a verification of any kind.',
   words: ['ID', 'DECISION'],
-  options: { note: { value: 'TEXT', help: 'why, for the author to read' }, ...placeOptions },
+  options: { note: { value: 'TEXT', help: 'the reason, which the author can read' }, ...placeOptions },
   async run(given) {
     const [id, wanted] = given.words as [string, string]
     const status = choice(wanted, decisions, 'decision')!

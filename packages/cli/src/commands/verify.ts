@@ -17,22 +17,22 @@ import { showVerification, toVerification, type Verification } from '../verify/r
 /** `skillstead verify [FILE|NAME]`. */
 export const verify: Command<Verification | InstalledReport> = {
   summary:
-    'Without a word: checks that what is installed is what skills.lock says. With one: checks who published a skill and when, that the log of its node holds it, and that its content is what was published. ' +
-    'With the FILE of a saved record it needs no network; a file whose name reads like that of a skill is ./FILE.',
+    'Without an argument: verify that the installed skills match skills.lock. With one: verify who published a skill and when, that the log of its node contains it, and that its content is what was published. ' +
+    'With the FILE of a saved record it needs no network. Write ./FILE if the file name looks like a skill name.',
   words: ['[FILE|NAME]'],
   options: {
-    version: { value: 'VERSION', help: 'which version; the latest unless it is said' },
+    version: { value: 'VERSION', help: 'the version. Default: the latest' },
     key: {
       value: 'VKEY',
-      help: 'the public key of the node, or a file of it; the one pinned at the first use unless it is said',
+      help: 'the public key of the node, or a file with it. Default: the key pinned on first use',
     },
     content: {
       value: 'PATH',
-      help: 'the content to check: a folder, a zip or a SKILL.md; that of the node for a NAME',
+      help: 'the content to verify: a folder, a zip or a SKILL.md. Default for a NAME: the content on the node',
     },
-    save: { value: 'FILE', help: 'with a NAME: keep the record' },
+    save: { value: 'FILE', help: 'with a NAME: save the record to FILE' },
     url: { value: 'URL', help: 'a running node' },
-    'api-key': { value: 'KEY', help: 'the API key for it (or SKILLSTEAD_KEY)', env: 'SKILLSTEAD_KEY' },
+    'api-key': { value: 'KEY', help: 'the API key for the node (or SKILLSTEAD_KEY)', env: 'SKILLSTEAD_KEY' },
     ...globalOption,
     ...storeOptions,
   },
@@ -42,7 +42,7 @@ export const verify: Command<Verification | InstalledReport> = {
       refuseOptions(
         given,
         ['version', 'key', 'content', 'save', 'url', 'data', 'database-url'],
-        'needs the FILE or the NAME to verify',
+        'needs a FILE or NAME to verify',
       )
       return verifyInstalled(given, output)
     }
@@ -58,9 +58,9 @@ function refuseOptions(given: Arguments, options: readonly string[], why: string
 }
 
 async function verifyFile(given: Arguments, file: string): Promise<Verification> {
-  refuseOptions(given, ['url', 'data', 'version', 'save'], 'is for the NAME of a skill, not a file')
+  refuseOptions(given, ['url', 'data', 'version', 'save'], 'is only for the NAME of a skill, not for a file')
   const key = text(given, 'key')
-  if (key === undefined) throw new UsageError("Say whose signature it must have: --key and the node's public key.")
+  if (key === undefined) throw new UsageError('The public key of the node is missing. Pass it with --key.')
   const [keys, path] = [readGivenKeys(key), text(given, 'content')]
   const content = path === undefined ? undefined : await readContentAt(path)
   return toVerification(file, verifyProvenance(readRecord(file), { keys, content }))
@@ -75,13 +75,13 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
     const record = await getRecord(given, api, name)
     const content = await readContent(given, api, name, record.version)
     const report = verifyProvenance(record, { keys, content })
-    // A key that does not even fit its own record is not worth trusting.
+    // Do not pin a key that fails to verify its own node's record.
     if (report.ok) remember?.()
     return toVerification(name, report)
   })
 }
 
-/** A record of another skill would be as genuine, so it is refused here: scripts look at the exit code alone. */
+/** Refuse a record of another skill: it would also verify, and scripts look at the exit code alone. */
 async function getRecord(given: Arguments, api: RegistryApi, name: string): Promise<Provenance> {
   const [version, file] = [text(given, 'version'), text(given, 'save')]
   const record = await api.getProvenance({ name, version })
@@ -90,18 +90,18 @@ async function getRecord(given: Arguments, api: RegistryApi, name: string): Prom
   const isAsked = name.includes('/') ? fullName === name : fullName.endsWith(`/${name}`)
   if (isAsked && (version === undefined || record.version === version)) return record
   const asked = [name, version].filter((part) => part !== undefined).join('@')
-  throw new Error(`The node answered with ${toOneLine(`${fullName}@${record.version}`)}, and ${asked} was asked for.`)
+  throw new Error(`The node returned ${toOneLine(`${fullName}@${record.version}`)}, but ${asked} was requested.`)
 }
 
 interface Trusted {
   readonly keys: readonly string[]
-  /** Keeps them, where they were met for the first time. */
+  /** Pins the keys, if this is their first use. */
   readonly remember?: () => void
 }
 
 /**
- * The node's own keys for its own files, and those of the registries that it follows; for a node elsewhere those that were
- * pinned, or pinned from now on.
+ * For local files: the node's own keys and those of its upstreams. For a remote node: the pinned keys, or the ones that
+ * are pinned on this first use.
  */
 async function findKeys(
   given: Arguments,
@@ -118,20 +118,20 @@ async function findKeys(
   if (known.keys.some((one) => keys.includes(one))) {
     const next = keys.filter((one) => !known.keys.includes(one))
     if (next.length > 0)
-      output.say(`${url} is to have another key, ${next[0]}; skillstead key --url ${url} --pin takes it.`)
+      output.say(`${url} will change to the key ${next[0]}. Trust it with: skillstead key --url ${url} --pin`)
     return { keys: known.keys }
   }
   throw new Error(
-    `The key of ${url} is ${keys[0]} now, and not the one pinned on ${known.since.slice(0, 10)}, ${known.keys[0]}. ` +
-      'Nothing of it is believed. Ask its operator by another way; if the new key is theirs, ' +
-      `take it with: skillstead key --url ${url} --pin`,
+    `The key of ${url} has changed: it is now ${keys[0]}; the key pinned on ${known.since.slice(0, 10)} was ${known.keys[0]}. ` +
+      'Nothing from this node is trusted. Ask its operator over another channel; if the new key is theirs, ' +
+      `trust it with: skillstead key --url ${url} --pin`,
   )
 }
 
 function pin(file: string, url: string, keys: readonly string[], output: Output): void {
   keepKnownKeys(file, url, { keys, since: new Date().toISOString() })
-  output.say(`This is the first use of ${url}: its key was taken as it is, and pinned in ${file}.`)
-  output.say(`Compare it with the one that its operator publishes: ${keys.join(' ')}`)
+  output.say(`First use of ${url}: its key was trusted without a check and pinned in ${file}.`)
+  output.say(`Compare it with the key that its operator publishes: ${keys.join(' ')}`)
 }
 
 async function readContent(given: Arguments, api: RegistryApi, name: string, version: string): Promise<ContentFile[]> {

@@ -8,21 +8,21 @@ import { toOneLine } from '../output.ts'
 import { findUrl, placeOptions, requireUser, withApi } from '../place.ts'
 
 const options: Record<string, Option> = {
-  user: { value: 'NAME', help: 'whose webhooks, with --data' },
+  user: { value: 'NAME', help: 'the owner of the webhooks, with --data' },
   ...placeOptions,
 }
 
-/** What is chosen when a webhook is made, and can be changed later. */
+/** Settings of a new webhook, which `update` can change. */
 const settings: Record<string, Option> = {
   events: { value: 'LIST', help: `any of ${eventNames.join(',')}` },
-  skills: { value: 'LIST', help: 'what it is about, as owner/name or owner/*; all for every skill' },
-  'secret-file': { value: 'FILE|-', help: 'a file with the secret that signs deliveries, - for standard input' },
-  'allow-networks': { value: 'CIDR,...', help: 'private networks that the address may lie in, with --data' },
+  skills: { value: 'LIST', help: 'the skills to notify about, as owner/name or owner/*; all for every skill' },
+  'secret-file': { value: 'FILE|-', help: 'a file with the secret that signs deliveries; - reads standard input' },
+  'allow-networks': { value: 'CIDR,...', help: 'private networks that the address may be in, with --data' },
 }
 
 /** `skillstead webhooks list`. */
 export const listWebhooks: Command<{ webhooks: Webhook[]; total: number }> = {
-  summary: 'Lists webhooks, and what became of the newest delivery of each.',
+  summary: 'List webhooks with the result of their latest delivery.',
   words: [],
   options,
   run: (given) => withWebhooks(given, (api) => api.listWebhooks({ limit: 100 })),
@@ -31,24 +31,24 @@ export const listWebhooks: Command<{ webhooks: Webhook[]; total: number }> = {
 
 /** `skillstead webhooks add URL`. */
 export const addWebhook: Command<Webhook & { secret?: string }> = {
-  summary: 'Makes a webhook. A secret that is not given is made, and shown this once.',
+  summary: 'Create a webhook. Default secret: a new one, which is shown only once.',
   words: ['URL'],
   options: { ...settings, ...options },
   async run(given) {
     const events = toEvents(text(given, 'events'))
-    if (!events) throw new UsageError(`Say which events: --events LIST, any of ${eventNames.join(', ')}.`)
+    if (!events) throw new UsageError(`Events are missing. Pass --events LIST, any of ${eventNames.join(', ')}.`)
     const input = { url: given.words[0]!, events, skills: toSkills(given), secret: await readSecret(given) }
     return withWebhooks(given, (api) => api.createWebhook(input))
   },
   show: ({ secret, ...webhook }) => [
     ...toLines(webhook),
-    ...(secret === undefined ? [] : ['Its secret, shown this once:', secret]),
+    ...(secret === undefined ? [] : ['Its secret, shown only once:', secret]),
   ],
 }
 
 /** `skillstead webhooks show ID`. */
 export const showWebhook: Command<Webhook & { deliveries: Delivery[] }> = {
-  summary: 'Shows a webhook and its deliveries, the newest first, with every attempt and why it failed.',
+  summary: 'Show a webhook and its deliveries, newest first, with every attempt and its error.',
   words: ['ID'],
   options,
   run: (given) => withWebhooks(given, (api) => api.getWebhook({ id: given.words[0]! })),
@@ -60,12 +60,12 @@ export const showWebhook: Command<Webhook & { deliveries: Delivery[] }> = {
 
 /** `skillstead webhooks update ID`. */
 export const updateWebhook: Command<Webhook> = {
-  summary: 'Changes a webhook. For a day after a change of its secret, both secrets sign.',
+  summary: 'Change a webhook. For one day after a change of its secret, both secrets sign.',
   words: ['ID'],
   options: {
     to: { value: 'URL', help: 'the https address to deliver to' },
-    on: { help: 'delivers, again' },
-    off: { help: 'delivers no more' },
+    on: { help: 'enable the webhook' },
+    off: { help: 'disable the webhook' },
     ...settings,
     ...options,
   },
@@ -75,7 +75,7 @@ export const updateWebhook: Command<Webhook> = {
     const active = toActive(given)
     const changes = { url: text(given, 'to'), events, skills: toSkills(given), active, secret: await readSecret(given) }
     if (Object.values(changes).every((change) => change === undefined))
-      throw new UsageError('Say what to change: --to, --events, --skills, --on, --off or --secret-file.')
+      throw new UsageError('Nothing to change. Pass --to, --events, --skills, --on, --off or --secret-file.')
     return withWebhooks(given, (api) => api.updateWebhook({ id, ...changes }))
   },
   show: toLines,
@@ -83,7 +83,7 @@ export const updateWebhook: Command<Webhook> = {
 
 /** `skillstead webhooks remove ID`. */
 export const removeWebhook: Command<{ removed: string }> = {
-  summary: 'Deletes a webhook; what waits for it is not sent.',
+  summary: 'Delete a webhook. Its pending deliveries are dropped.',
   words: ['ID'],
   options,
   async run(given) {
@@ -96,7 +96,7 @@ export const removeWebhook: Command<{ removed: string }> = {
 
 /** `skillstead webhooks ping ID`. */
 export const pingWebhook: Command<Delivery> = {
-  summary: 'Sends a test delivery, and waits for what becomes of it; fails where it does.',
+  summary: 'Send a test delivery and wait for its result. Exit code 1 when it fails.',
   words: ['ID'],
   options,
   run(given) {
@@ -109,7 +109,7 @@ export const pingWebhook: Command<Delivery> = {
 
 /** `skillstead webhooks retry ID DELIVERY`. */
 export const retryDelivery: Command<Delivery> = {
-  summary: 'Tries a delivery that waits or has failed again at once; fails where it does for good.',
+  summary: 'Retry a pending or failed delivery at once. Exit code 1 when it fails for good.',
   words: ['ID', 'DELIVERY'],
   options,
   run(given) {
@@ -122,11 +122,13 @@ export const retryDelivery: Command<Delivery> = {
 }
 
 async function withWebhooks<T>(given: Arguments, work: (api: RegistryApi) => Promise<T>): Promise<T> {
-  const as = requireUser(given, 'Say whose webhooks: --user NAME.')
+  const as = requireUser(given, 'The owner of the webhooks is missing. Pass --user NAME.')
   return withApi(given, work, { as, outgoing: await toOutgoing(given) })
 }
 
-/** A node has answered or given up by then. On files nobody knows whether one runs, so not much time is lost. */
+/**
+ * By then a node has delivered or given up. With --data it is unknown whether a node is running, so the wait is short.
+ */
 function waitMs(given: Arguments): number {
   return findUrl(given) === undefined ? 2000 : 10_000
 }
@@ -134,27 +136,28 @@ function waitMs(given: Arguments): number {
 function toEvents(list: string | undefined): EventName[] | undefined {
   const names = list?.split(',').map((name) => name.trim())
   const unknown = names?.find((name) => !eventNames.includes(name as EventName))
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is no event; there are ${eventNames.join(', ')}.`)
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' is not an event. Use any of ${eventNames.join(', ')}.`)
   return names as EventName[] | undefined
 }
 
-/** Null is every skill. */
+/** Null means every skill. */
 function toSkills(given: Arguments): string[] | null | undefined {
   const list = text(given, 'skills')
   return list === 'all' ? null : list?.split(',').map((name) => name.trim())
 }
 
 function toActive(given: Arguments): boolean | undefined {
-  if (flag(given, 'on') && flag(given, 'off')) throw new UsageError('Say --on or --off, not both.')
+  if (flag(given, 'on') && flag(given, 'off')) throw new UsageError('Pass --on or --off, not both.')
   return flag(given, 'on') ? true : flag(given, 'off') ? false : undefined
 }
 
-/** A secret on a command line would stand in the list of processes and in the shell's history. */
+/** Read the secret from a file: an argument would be visible in the process list and the shell history. */
 async function readSecret(given: Arguments): Promise<string | undefined> {
   const file = text(given, 'secret-file')
   if (file === undefined) return undefined
   const secret = (file === '-' ? await readAll(given.io.stdin) : readText(file)).replace(/\r?\n$/, '')
-  if (secret === '') throw new UsageError(file === '-' ? 'No secret was written.' : `'${file}' holds no secret.`)
+  if (secret === '')
+    throw new UsageError(file === '-' ? 'Standard input has no secret.' : `'${file}' contains no secret.`)
   return secret
 }
 

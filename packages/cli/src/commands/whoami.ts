@@ -4,11 +4,11 @@ import { findUrl, placeOptions, requireUser, userOption, withApi } from '../plac
 
 /** `skillstead whoami`. */
 export const whoami: Command<Me & { readonly node: string | null }> = {
-  summary: 'Shows the user whose API key is in use, and the node.',
+  summary: 'Show the user whose API key is in use, and the node.',
   words: [],
   options: { ...userOption, ...placeOptions },
   async run(given) {
-    const as = requireUser(given, 'Name the user: --user NAME.')
+    const as = requireUser(given, 'The user is missing. Pass --user NAME.')
     const me = await withApi(given, (api) => api.getMe(), { as })
     return { ...me, node: findUrl(given) ?? text(given, 'data') ?? null }
   },

@@ -13,20 +13,20 @@ interface Yanked {
 
 /** `skillstead yank NAME@VERSION`. */
 export const yank: Command<Yanked> = {
-  summary: 'Withdraw a version from search and from new installs. It is still served by its exact number.',
+  summary: 'Yank a version: it leaves search and new installs, and is still served by its exact number.',
   words: ['NAME@VERSION'],
   options,
   run: (given) => change(given, true, (api, input) => api.yankVersion(input)),
-  show: ({ name, version }) => [`Yanked ${name}@${version}. \`skillstead unyank ${name}@${version}\` undoes it.`],
+  show: ({ name, version }) => [`Yanked ${name}@${version}. Undo with \`skillstead unyank ${name}@${version}\`.`],
 }
 
 /** `skillstead unyank NAME@VERSION`. */
 export const unyank: Command<Yanked> = {
-  summary: 'Offer a yanked version again.',
+  summary: 'Undo the yank of a version.',
   words: ['NAME@VERSION'],
   options,
   run: (given) => change(given, false, (api, input) => api.unyankVersion(input)),
-  show: ({ name, version }) => [`${name}@${version} is offered again.`],
+  show: ({ name, version }) => [`${name}@${version} is no longer yanked.`],
 }
 
 interface Deprecated {
@@ -37,12 +37,12 @@ interface Deprecated {
 
 /** `skillstead deprecate NAME [MESSAGE...]`. */
 export const deprecate: Command<Deprecated> = {
-  summary: 'Mark a skill as deprecated; everyone who shows, installs or updates it sees the message.',
+  summary: 'Mark a skill as deprecated; users who show, install or update it see the message.',
   words: ['NAME', '[MESSAGE...]'],
-  options: { undo: { help: 'remove the mark' }, ...options },
+  options: { undo: { help: 'undo the deprecation' }, ...options },
   async run(given) {
     const [name, ...message] = given.words as [string, ...string[]]
-    if (flag(given, 'undo') && message.length > 0) throw new UsageError('Give a message or --undo, not both.')
+    if (flag(given, 'undo') && message.length > 0) throw new UsageError('Pass a message or --undo, not both.')
     const deprecated = !flag(given, 'undo')
     const input = { name, deprecated, deprecationMessage: message.join(' ') }
     const { skill } = await withApi(given, (api) => api.publishSkill(input), { as: requireOwner(given) })
@@ -62,11 +62,11 @@ async function change(
 ): Promise<Yanked> {
   const [, name, version] = /^(.+)@(\d+\.\d+\.\d+)$/.exec(given.words[0]!) ?? []
   if (name === undefined || version === undefined)
-    throw new UsageError(`'${given.words[0]}' names no version: write it as NAME@1.2.3.`)
+    throw new UsageError(`'${given.words[0]}' has no version. Use the form NAME@1.2.3.`)
   await withApi(given, (api) => work(api, { name, version }), { as: requireOwner(given) })
   return { name, version, yanked }
 }
 
 function requireOwner(given: Arguments): string | undefined {
-  return requireUser(given, "Name the skill's owner: --user NAME.")
+  return requireUser(given, "The skill's owner is missing. Pass --user NAME.")
 }

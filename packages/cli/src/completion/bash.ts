@@ -1,6 +1,6 @@
 import { listFirstWords, type Entry } from './entries.ts'
 
-/** A script by which bash, from 3.2 on, completes command lines; it calls nothing, so it is quick. */
+/** Builds the completion script for bash 3.2 and later. The script calls no program, so that completion is fast. */
 export function toBash(entries: readonly Entry[]): string {
   const firsts = listFirstWords(entries)
   const nouns = firsts.filter(({ verbs }) => verbs.length > 0)
@@ -41,7 +41,7 @@ complete -F _skillstead skillstead
 `
 }
 
-/** A noun with its verb goes before the noun alone, which would match it too. */
+/** A noun with its verb must come before the noun alone, whose pattern would match both. */
 function toSpecificFirst(entries: readonly Entry[]): Entry[] {
   return entries.toSorted((a, b) => Number(b.name.includes(' ')) - Number(a.name.includes(' ')))
 }

@@ -3,30 +3,30 @@ import type { Command } from '../command.ts'
 /** The commands, loaded on use. */
 export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
 
-/** What can follow on a command line. */
+/** A command with its options, for completion. */
 export interface Entry {
-  /** One word, or a noun and its verb. */
+  /** A single word, or a noun and its verb. */
   readonly name: string
   readonly summary: string
   readonly options: readonly {
     readonly name: string
     readonly help: string
-    /** What is given to it; undefined for a flag. */
+    /** Placeholder of the option's value; undefined for a flag. */
     readonly value?: string
     readonly isPath: boolean
   }[]
-  /** Whether its words are paths. */
+  /** Whether its positional arguments are paths. */
   readonly takesPath: boolean
 }
 
-/** The words that come first, each with what it does; a noun with several verbs names these. */
+/** A first word of the command line with its summary. For a noun with several verbs the summary lists the verbs. */
 export interface FirstWord {
   readonly word: string
   readonly summary: string
   readonly verbs: readonly { readonly word: string; readonly summary: string }[]
 }
 
-/** Every command with its options, from the tables that run them. */
+/** All commands with their options, from the same tables that run them. */
 export async function listEntries(
   commands: CommandTable,
   summaries: Readonly<Record<string, string>>,
@@ -51,7 +51,7 @@ export async function listEntries(
   )
 }
 
-/** The first words of the commands, in their order. */
+/** The first words of the commands, in table order. */
 export function listFirstWords(entries: readonly Entry[]): FirstWord[] {
   const words = [...new Set(entries.map(({ name }) => name.split(' ')[0]!))]
   return words.map((word) => {

@@ -1,6 +1,6 @@
 import { listFirstWords, type Entry } from './entries.ts'
 
-/** A script by which fish completes command lines, with what each word is for. */
+/** Builds the completion script for fish, with a description of each word. */
 export function toFish(entries: readonly Entry[]): string {
   const firsts = listFirstWords(entries)
   return `# Completion of skillstead for fish: skillstead completion fish | source

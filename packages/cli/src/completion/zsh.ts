@@ -1,6 +1,6 @@
 import { listFirstWords, type Entry } from './entries.ts'
 
-/** A script by which zsh completes command lines, with what each word is for. */
+/** Builds the completion script for zsh, with a description of each word. */
 export function toZsh(entries: readonly Entry[]): string {
   const firsts = listFirstWords(entries)
   const nouns = firsts.filter(({ verbs }) => verbs.length > 0)
@@ -57,7 +57,7 @@ function toDescribed({ word, summary }: { word: string; summary: string }): stri
   return quote(`${word}:${summary.replaceAll(':', '\\:')}`)
 }
 
-/** What _arguments reads in a message as more than text. */
+/** Escapes characters that _arguments interprets in a message. */
 function escape(text: string): string {
   return text.replaceAll(/[\\[\]:]/g, '\\$&')
 }

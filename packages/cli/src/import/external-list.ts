@@ -2,7 +2,10 @@ import { parseForeignJson, type endpoints, type Input } from '@skillstead/protoc
 
 type ExternalInput = Input<(typeof endpoints)['addExternal']>
 
-/** An entry of a list with its place, from 1: a line of the file, or an item of a JSON array; or why it cannot be read. */
+/**
+ * An entry of a list with its number, from 1: its line in the file or its index in a JSON array; or the reason why it
+ * is invalid.
+ */
 export type ListedSkill =
   | { readonly line: number; readonly skill: ExternalInput }
   | { readonly line: number; readonly reason: string }
@@ -10,9 +13,9 @@ export type ListedSkill =
 const fields = ['url', 'name', 'description', 'author', 'installs'] as const
 
 /**
- * Reads a list of skills: a JSON array, or by lines an address or a record `{ url, name?, description?, author?,
- * installs? }`. Empty lines and those that begin with `#` are passed over, other fields of records too. Throws a sentence
- * for an array that cannot be read.
+ * Reads a list of skills: a JSON array, or lines with a URL or a record `{ url, name?, description?, author?, installs?
+ * }`. Skips empty lines and lines that begin with `#`, and ignores other fields of records. Throws for an array that
+ * cannot be parsed.
  */
 export function readExternalList(text: string): ListedSkill[] {
   const list = text.replace(/^\uFEFF/, '')
@@ -36,7 +39,7 @@ function parseArray(text: string): unknown[] {
     return parseForeignJson(text) as unknown[]
   } catch (error) {
     const reason = (error as Error).message
-    const sentence = `The list begins as an array in JSON and is none: ${reason}. Mend it, or give an address a line.`
+    const sentence = `The list starts like a JSON array but cannot be parsed: ${reason}. Fix it, or write one URL per line.`
     throw new Error(sentence, { cause: error })
   }
 }
@@ -49,10 +52,10 @@ function readJson(line: string): { skill: ExternalInput } | { reason: string } {
   }
 }
 
-/** The fields that are taken; what they hold is checked where they arrive. */
+/** Picks the known fields; the registry validates their values. */
 function toSkill(record: unknown): { skill: ExternalInput } | { reason: string } {
   if (typeof record !== 'object' || record === null || typeof (record as ExternalInput).url !== 'string')
-    return { reason: 'This is no record with a url.' }
+    return { reason: 'This is not a record with a url.' }
   const known = fields.filter((field) => (record as Record<string, unknown>)[field] != null)
   return { skill: Object.fromEntries(known.map((field) => [field, (record as ExternalInput)[field]])) as ExternalInput }
 }

@@ -4,10 +4,13 @@ import { limits, type Warning } from '@skillstead/protocol'
 import { gitFolderLeftOut, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
-/** What people and tools leave in folders and archives, and no skill is made of. */
+/** Files of version control and other tools, which are not part of a skill. */
 export const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
 
-/** Reads a folder of skills, however deep: every folder with a SKILL.md is one. Links are never followed. */
+/**
+ * Reads the skills of a folder at any depth: every folder with a SKILL.md is a skill. Symbolic links are never
+ * followed.
+ */
 export function openFolder(folder: string): Source {
   let found = 0
   let done = false
@@ -18,11 +21,11 @@ export function openFolder(folder: string): Source {
     }
     done = true
   }
-  // How much there is shows only at the end.
+  // The total is known only at the end.
   return { items: items(), share: () => (done ? 1 : found / (found + 10)) }
 }
 
-/** The skills of a folder and of those below it; `path` is how the source calls the folder. */
+/** The skills of a folder and its subfolders; `path` is the folder's path in the source. */
 async function* readTree(folder: string, path: string): AsyncGenerator<SourceItem> {
   const entries = await readdir(folder, { withFileTypes: true })
   const skillFile = entries.find((entry) => entry.isFile() && isSkillMd(entry.name))
@@ -51,7 +54,10 @@ interface FoundFiles {
   bytes: number
 }
 
-/** The files beside a SKILL.md and below, but for nested skills. Tells when there is too much, before reading it. */
+/**
+ * The files of a skill in and below its folder, without nested skills. Returns a reason if there are too many, before
+ * reading them.
+ */
 async function collectFiles(
   folder: string,
   prefix: string,
@@ -72,23 +78,23 @@ async function collectFiles(
       continue
     }
     if (!entry.isFile()) continue
-    if (found.files.length >= limits.versionFilesMax) return `It has more than ${limits.versionFilesMax} files.`
+    if (found.files.length >= limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
     const { size } = await stat(join(folder, path))
     if (size > limits.fileBytesMax) return `${path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
     found.bytes += size
     if (found.bytes > limits.versionBytesMax)
-      return `Its files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB together.`
+      return `The files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB in total.`
     found.files.push({ path: path.normalize('NFC'), bytes: await readFile(join(folder, path)) })
   }
   return undefined
 }
 
-/** Why a skill with a `.git` below its folders is refused. */
+/** The reason why a skill with a nested `.git` is refused. */
 export function toNestedGit(path: string): string {
-  return `${path}: A skill may have no .git below its folders, since git runs programs that are named in it.`
+  return `${path}: .git is not allowed inside a skill, because git runs programs that it names.`
 }
 
-/** `SKILL.md` in any casing. */
+/** `SKILL.md` in any letter case. */
 export function isSkillMd(name: string): boolean {
   return name.toLowerCase() === 'skill.md'
 }

@@ -8,21 +8,21 @@ import { startRowBar } from '../row-bar.ts'
 import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../sealed-keys.ts'
 import { findSecretKey } from '../secret-key.ts'
 
-/** What was taken in of an export, and how long that took. */
+/** The result of importing an export, with its duration. */
 export interface TakenExport extends ImportSummary {
   readonly seconds: number
   readonly secretKey: KeyState
 }
 
-/** Whether a path is an export of a whole registry, which says so in its first line. */
+/** Whether the path is an export of a whole registry, which its first line declares. */
 export async function isExportGiven(path: string): Promise<boolean> {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true && (await isExport(path))
 }
 
-/** Takes an export into a folder without a registry, or an empty database. */
+/** Imports an export into a folder without a registry, or into an empty database. */
 export async function importExport(path: string, given: Arguments, output: Output): Promise<TakenExport> {
   if (text(given, 'owner') !== undefined) {
-    throw new UsageError('--owner is for skills that do not say whose they are; an export says it of each.')
+    throw new UsageError('--owner cannot be used with an export, which names the owner of each skill.')
   }
   const startedMs = performance.now()
   const bar = startRowBar(output)
@@ -43,8 +43,8 @@ export function showExport(summary: TakenExport): string[] {
   const { tables, rows, digest, origin, epoch, seconds } = summary
   const [skills, versions] = [tables['skills']!.rows, tables['versions']!.rows]
   return [
-    `Took in ${rows} rows: ${skills} skills, ${versions} versions, ${tables['log']!.rows} entries of the log of '${origin}'; ${seconds.toFixed(1)} s.`,
-    'What is stored was read again, and is what the export has:',
+    `Imported ${rows} rows: ${skills} skills, ${versions} versions, ${tables['log']!.rows} log entries of '${origin}'; ${seconds.toFixed(1)} s.`,
+    'The stored rows were read again and match the export:',
     `  ${digest}`,
     ...tellEpoch(epoch),
     ...tellKeys(summary),

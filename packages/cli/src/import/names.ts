@@ -4,20 +4,20 @@ import { isUsername, limits, reservedOwners } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import type { SkillRecord } from './records.ts'
 
-/** What a skill is called in the registry. */
+/** The name of an imported skill in the registry. */
 export interface ImportName {
   readonly owner: string
   readonly name: string
-  /** The name as its author wrote it, where that is another. */
+  /** The name as its author wrote it, if it differs. */
   readonly displayName: string | undefined
 }
 
 /**
- * Gives each skill of a source its full name, by the source alone, so that every import of it gives the same. Call it
- * once for each record, in their order. Undefined for a record without an author.
+ * Gives each skill of a source its full name. The name depends on the source alone, so that every import gives the same
+ * names. Call it once per record, in order. Returns undefined for a record without an author.
  */
 export function createNamer(owner: string | undefined): (record: SkillRecord) => ImportName | undefined {
-  /** The folders of the skills that have a name already. */
+  /** The folders of the skills that already have this name. */
   const taken = new Map<string, string[][]>()
 
   return (record) => {
@@ -36,7 +36,9 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
     return { owner: username, name, displayName: written === name ? undefined : written }
   }
 
-  /** The plain name for the first; for others with the nearest folder in front that tells them from those before. */
+  /**
+   * The first skill gets the plain name; later ones get the nearest parent folder that tells them apart as a prefix.
+   */
   function chooseName(username: string, plain: string, folders: string[]): string {
     const others = taken.get(`${username}/${plain}`)
     if (!others) return plain
@@ -52,7 +54,10 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   }
 }
 
-/** A username from what a source calls an author; '' where nothing is left. The node's own addresses are nobody's. */
+/**
+ * A username from an author's name; '' if no valid character remains. Addresses that the node uses itself are not
+ * allowed.
+ */
 function toUsername(text: string): string {
   const slug = toSlug(text).slice(0, limits.usernameCharactersMax).replace(/-$/, '')
   if (!isUsername(slug)) return ''

@@ -4,14 +4,14 @@ import { firstIssueOnly, parseForeignJson } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
-/** A line longer than this is no skill; it is skipped as it streams, so that a bomb stays small. */
+/** Skip longer lines while streaming, so that a decompression bomb does not fill the memory. */
 const lineBytesMax = 64 * 1024 * 1024
 const newline = 10
 
 const Name = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String))
 const Text = v.nullish(v.string())
 
-/** One line: a skill with its history, as the README of a corpus describes it. What else it holds does not matter. */
+/** One record: a skill with its history, as described in the README of a corpus. Unknown fields are ignored. */
 const Record = v.object({
   id: v.pipe(v.string(), v.minLength(1)),
   repo: Text,
@@ -25,21 +25,24 @@ const Record = v.object({
   clawhub: v.nullish(v.object({ owner: Text })),
 })
 
-/** Reads `.ndjson` and `.ndjson.gz`: one JSON record a line. */
+/** Reads `.ndjson` and `.ndjson.gz`: one JSON record per line. */
 export function openNdjson(file: string): Source {
   const { size } = statSync(file)
   const bytes = createReadStream(file)
   return { items: readItems(bytes, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
-/** One line of a file of JSON records: its value (undefined where it is no JSON), or why it cannot be looked at. */
+/** One line of a file of JSON records: its value (undefined if it is not JSON), or the reason why it cannot be read. */
 export interface ReadObject {
   readonly number: number
   readonly value?: unknown
   readonly reason?: string
 }
 
-/** The values of `.ndjson` and `.ndjson.gz`, line by line; empty lines are none. `done`: what becomes of them. */
+/**
+ * The values of `.ndjson` and `.ndjson.gz`, line by line, without empty lines. `done` describes the processed lines in
+ * error messages.
+ */
 export async function* readObjects(
   file: string,
   done: 'imported' | 'scanned',
@@ -73,16 +76,16 @@ async function* readChunks(
   try {
     yield* input
   } catch (cause) {
-    // zlib says "unexpected end of file" and no more.
-    throw new Error(`${file} is cut off or damaged after line ${countLines()}; what stands before it is ${done}.`, {
+    // The zlib message is only "unexpected end of file".
+    throw new Error(`${file} is cut off or damaged after line ${countLines()}; the lines before it are ${done}.`, {
       cause,
     })
   }
 }
 
-/** Lines of a stream; undefined for one that is too long, of which nothing is kept. */
+/** The lines of a stream; undefined for a line that is too long, which is not buffered. */
 async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
-  // Joined once a line is whole: joining at every chunk would take time in the square of its length.
+  // Join once per line: joining at every chunk would take quadratic time.
   let parts: Buffer[] = []
   let length = 0
   for await (const chunk of input) {
@@ -117,7 +120,7 @@ function readItem(value: unknown, number: number): SourceItem {
     const field = v.getDotPath(issue)
     return {
       id: `line ${number}`,
-      reason: field ? `The record's \`${field}\` is missing or of the wrong type.` : 'The line is no JSON object.',
+      reason: field ? `The record's \`${field}\` is missing or of the wrong type.` : 'The line is not a JSON object.',
     }
   }
   const record = parsed.output

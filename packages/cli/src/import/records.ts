@@ -1,7 +1,7 @@
 import type { ArchiveFile } from '@skillstead/skill-format/archives'
 import type { Warning } from '@skillstead/protocol'
 
-/** A version in a skill's history, oldest first. */
+/** A version in the history of a skill, oldest first. */
 interface HistoryVersion {
   readonly skillMd: string
   readonly version?: string
@@ -9,13 +9,13 @@ interface HistoryVersion {
   readonly publishedAt?: number
 }
 
-/** A skill as a source holds it, before it has its name in the registry. */
+/** A skill as read from a source, before it gets its name in the registry. */
 export interface SkillRecord {
-  /** How the source calls it, for messages. */
+  /** Identifies the skill in messages. */
   readonly id: string
-  /** What the source says of the author; undefined where only the operator can. */
+  /** The author as named by the source; undefined if only the operator can name one. */
   readonly owner?: string
-  /** The name as its author wrote it; undefined where the folder must serve. */
+  /** The name as its author wrote it; undefined if the folder name is to be used. */
   readonly name?: string
   /** The path of its SKILL.md in the source, `/`-separated. */
   readonly path: string
@@ -24,13 +24,13 @@ export interface SkillRecord {
   readonly history: readonly HistoryVersion[]
   readonly skillMd: string
   readonly files: readonly ArchiveFile[]
-  /** Files that the source names but does not hold. */
+  /** Number of files that the source names without their content. */
   readonly filesMissing: number
-  /** About what was left out of it. */
+  /** Warnings about content that was left out. */
   readonly warnings?: readonly Warning[]
 }
 
-/** Something in a source that is no skill at all. */
+/** An item of a source that could not be read as a skill. */
 export interface Unreadable {
   readonly id: string
   readonly reason: string
@@ -42,13 +42,13 @@ export function isUnreadable(item: object): item is Unreadable {
   return 'reason' in item
 }
 
-/** What is read, piece by piece; `share` of it has been read, for a progress bar. */
+/** The items of a source; `share` is the fraction read so far, for a progress bar. */
 export interface Source {
   readonly items: AsyncIterable<SourceItem>
   share(): number
 }
 
-/** The text of bytes that claim to be UTF-8: what is not becomes the replacement character. */
+/** Decodes UTF-8; invalid bytes become the replacement character. */
 export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }

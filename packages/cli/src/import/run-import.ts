@@ -2,9 +2,9 @@ import { importVersions, systemCaller, type ImportedVersion, type Registry } fro
 import { createNamer, type ImportName } from './names.ts'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from './records.ts'
 
-/** What became of a source. Every record is taken, unchanged or refused. */
+/** The result of an import. Every record is counted as taken, unchanged or refused. */
 export interface ImportSummary {
-  /** Skills of which something new was stored. */
+  /** Skills with newly stored content. */
   taken: number
   unchanged: number
   /** Skills of which nothing could be stored. */
@@ -12,22 +12,22 @@ export interface ImportSummary {
   versionsCreated: number
   versionsUnchanged: number
   versionsRefused: number
-  /** Versions that wait for an administrator because of their scan. */
+  /** Versions in quarantine because of their scan. */
   versionsQuarantined: number
-  /** Files that the source names without holding their content. */
+  /** Files that the source names without their content. */
   filesMissing: number
-  /** How many versions came with each warning. */
+  /** Number of versions per warning code. */
   warnings: Record<string, number>
-  /** Why each was refused, the first of them. */
+  /** Reasons for the first refused skills. */
   refusals: { id: string; reason: string }[]
   seconds: number
 }
 
-/** So many versions are handed to the registry at a time: enough to share commits, too few to be felt in memory. */
+/** Versions per batch: enough to share commits, few enough to use little memory. */
 const batchVersions = 128
 const batchBytes = 4 * 1024 * 1024
 const batchesWaitingMax = 2
-const refusalsToldMax = 1000
+const refusalsReportedMax = 1000
 
 interface Batch {
   readonly records: { id: string; versions: number }[]
@@ -36,8 +36,8 @@ interface Batch {
 }
 
 /**
- * Imports every skill of a source with its history. `onProgress` hears how many records are done. Throws where a
- * failure that is none of a record's own, such as a full disk, ends the import early.
+ * Imports every skill of a source with its history. `onProgress` gets the number of processed records. Throws when the
+ * import ends early because of a failure that does not concern a single record, such as a full disk.
  */
 export async function runImport(
   registry: Registry,
@@ -55,7 +55,8 @@ export async function runImport(
   async function send(): Promise<void> {
     const sent = batch
     batch = createBatch()
-    // A batch may fail while the next is being read and nobody waits for it, so the failure is kept until it is told.
+    // A batch may fail while the next one is being read and nothing awaits it, so its failure is stored until it is
+    // reported.
     const task = importBatch(registry, sent, summary, onProgress)
       .catch((error: unknown) => {
         failure ??= toEarlyEnd(error, summary)
@@ -79,7 +80,7 @@ export async function runImport(
     }
     const name = nameOf(item)
     if (!name) {
-      refuse(summary, item.id, 'It names no author; say whose it is with --owner.')
+      refuse(summary, item.id, 'It names no author. Pass the owner with --owner.')
       continue
     }
     addToBatch(batch, item, name)
@@ -114,14 +115,14 @@ async function importBatch(
     summary.versionsQuarantined += quarantined
     summary.versionsUnchanged += own.length - created - refused - quarantined
     for (const outcome of own) {
-      if (outcome.error) tell(summary, id, outcome.error.message)
+      if (outcome.error) addRefusal(summary, id, outcome.error.message)
       else if (outcome.created) countWarnings(summary, outcome.warnings)
     }
   }
   onProgress(batch.records.length)
 }
 
-/** What was read of a source before it broke is imported before it is told that it did. */
+/** If the source breaks off, import the items that were read before reporting the failure. */
 async function* finishFirst(items: Source['items'], finish: () => Promise<void>): AsyncGenerator<SourceItem> {
   try {
     yield* items
@@ -133,17 +134,20 @@ async function* finishFirst(items: Source['items'], finish: () => Promise<void>)
 
 function toEarlyEnd(error: unknown, { taken, unchanged }: ImportSummary): Error {
   const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
-  const done = `${taken + unchanged} skills are in; import it again to go on from there.`
+  const done = `${taken + unchanged} skills were imported. Run the import again to continue.`
   return new Error(`The import ended early: ${reason}. ${done}`, { cause: error })
 }
 
-/** The history in its order; what is there now only where it differs from the last, else its files go with that. */
+/**
+ * Adds the history in order, then the current state if it differs from the last version; otherwise its files are added
+ * to that version.
+ */
 function addToBatch(batch: Batch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
   const { license, repository, history, skillMd, files } = record
   const common = { owner, name, displayName, license, repository }
   const last = history.at(-1)
-  // No source dates what is there now, but it is no older than its history; without a date, text that came back from
-  // an earlier version would be taken for that version.
+  // Sources have no date for the current state, but it is not older than its history. Without a date, text that was
+  // reverted to an earlier version would be taken for that version.
   const now = { skillMd, publishedAt: last?.publishedAt }
   const versions = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
     ...common,
@@ -158,11 +162,11 @@ function addToBatch(batch: Batch, record: SkillRecord, { owner, name, displayNam
 
 function refuse(summary: ImportSummary, id: string, reason: string): void {
   summary.refused += 1
-  tell(summary, id, reason)
+  addRefusal(summary, id, reason)
 }
 
-function tell(summary: ImportSummary, id: string, reason: string): void {
-  if (summary.refusals.length < refusalsToldMax) summary.refusals.push({ id, reason })
+function addRefusal(summary: ImportSummary, id: string, reason: string): void {
+  if (summary.refusals.length < refusalsReportedMax) summary.refusals.push({ id, reason })
 }
 
 function countWarnings(summary: ImportSummary, warnings: readonly { code: string }[]): void {

@@ -5,22 +5,22 @@ import { limits } from '@skillstead/protocol'
 import { isSkillMd, skipped, toNestedGit } from './folder.ts'
 import { decodeText, type Source, type SourceItem } from './records.ts'
 
-/** An archive of many skills may hold more than one skill may. */
+/** An archive of many skills may be larger than the archive of one skill. */
 const zipBytesMax = 512 * 1024 * 1024
 const zipLimits = { filesMax: 50_000, fileBytesMax: limits.fileBytesMax, versionBytesMax: 1024 * 1024 * 1024 }
 
-/** Reads an archive of skills: every folder in it with a SKILL.md is one. Hostile archives are refused as a whole. */
+/** Reads an archive of skills: every folder with a SKILL.md is a skill. Malicious archives are refused as a whole. */
 export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   let share = 0
   async function* items(): AsyncGenerator<SourceItem> {
     const { size } = statSync(file)
     if (size > zipBytesMax)
-      throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB; unpack it and import the folder.`)
+      throw new Error(`${file} is larger than ${zipBytesMax / 1024 / 1024} MiB. Unpack it and import the folder.`)
     const { files, gitFolders } = await readArchiveFiles(readFileSync(file), type, zipLimits)
     refuseEscapes(file, files)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
     const skills = groupBySkill(files.filter(isWanted), gitFolders.filter(isOutsideModules), archiveName)
-    if (skills.length === 0) throw new Error(`${file} holds no SKILL.md.`)
+    if (skills.length === 0) throw new Error(`${file} contains no SKILL.md.`)
     for (const [i, item] of skills.entries()) {
       share = i / skills.length
       yield item
@@ -30,12 +30,13 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   return { items: items(), share: () => share }
 }
 
-/** An archive with a path out of it was made by nobody who means well; nothing of it is taken. */
+/** An archive with a path that leaves it is malicious; refuse all of it. */
 function refuseEscapes(file: string, entries: readonly ArchiveFile[]): void {
   const escape = entries.find(
     ({ path }) => path.startsWith('/') || path.includes('\\') || path.split('/').includes('..'),
   )
-  if (escape) throw new Error(`${file} holds ${escape.path}, which leads out of it. Nothing was imported.`)
+  if (escape)
+    throw new Error(`${file} contains the path ${escape.path}, which leads out of the archive. Nothing was imported.`)
 }
 
 function isWanted({ path }: ArchiveFile): boolean {
@@ -46,7 +47,7 @@ function isOutsideModules(path: string): boolean {
   return !path.split('/').includes('node_modules')
 }
 
-/** Each file and each `.git` belongs to the nearest folder above it that has a SKILL.md. */
+/** Each file and each `.git` belongs to the nearest parent folder with a SKILL.md. */
 function groupBySkill(
   entries: readonly ArchiveFile[],
   gitFolders: readonly string[],
@@ -63,7 +64,8 @@ function groupBySkill(
   const gitFoldersOf = Map.groupBy(gitFolders, (path) => findSkillFolder(path, documents))
   return [...documents].map(([folder, [document, ...others]]) => {
     const { path: id, bytes: skillMd } = document!
-    if (others.length > 0) return { id, reason: `${others[0]!.path} stands beside it; there must be one SKILL.md.` }
+    if (others.length > 0)
+      return { id, reason: `It has a second ${others[0]!.path}; there must be exactly one SKILL.md.` }
     const inside = gitFoldersOf.get(folder) ?? []
     const nested = inside.find((path) => posix.dirname(path) !== folder)
     if (nested !== undefined) return { id, reason: toNestedGit(nested) }

@@ -3,17 +3,17 @@ import { UsageError } from '../command.ts'
 import { homeFolder } from '../config.ts'
 import type { Environment } from '../io.ts'
 
-/** Where an agent looks for skills: in a project, and for everything that its user does. */
+/** The folders of skills of an agent: in a project, and for a user account. */
 interface AgentFolders {
   readonly project: string
-  /** Below the home folder, or below the folder that a variable names. */
+  /** Relative to the home folder, or to the folder that a variable names. */
   readonly user: string
 }
 
 /** The folder that most agents share (agentskills.io). */
 const shared = '.agents/skills'
 
-/** The agents that people have, by the names that other installers call them. */
+/** The supported agents, under the names that other installers use. */
 const agents: Readonly<Record<string, AgentFolders>> = {
   universal: { project: shared, user: shared },
   augment: toOwn('.augment'),
@@ -36,21 +36,21 @@ const agents: Readonly<Record<string, AgentFolders>> = {
   windsurf: { project: '.windsurf/skills', user: '.codeium/windsurf/skills' },
 }
 
-/** What stands for a variable that is not set, below the home folder. */
+/** Default values of the variables, relative to the home folder. */
 const homes: Readonly<Record<string, string>> = { CLAUDE_CONFIG_DIR: '.claude', XDG_CONFIG_HOME: '.config' }
 
-/** The folders in which agents look for skills, each once. Throws {@link UsageError} that lists the agents. */
+/** The folders of skills of agents, without duplicates. Throws {@link UsageError} that lists the agents. */
 export function toAgentFolders(names: readonly string[], isGlobal: boolean, env: Environment): string[] {
   const folders = names.map((name) => {
     const agent = Object.hasOwn(agents, name) ? agents[name] : undefined
     if (!agent)
-      throw new UsageError(`'${name}' is no agent known here; there are ${Object.keys(agents).join(', ')}, and --dir.`)
+      throw new UsageError(`'${name}' is not a known agent. Use one of ${Object.keys(agents).join(', ')}, or --dir.`)
     return isGlobal ? toUserFolder(agent.user, env) : agent.project
   })
   return [...new Set(folders)]
 }
 
-/** The folders of all agents known here. */
+/** The folders of all supported agents. */
 export function listAgentFolders(isGlobal: boolean, env: Environment): string[] {
   return toAgentFolders(Object.keys(agents), isGlobal, env)
 }

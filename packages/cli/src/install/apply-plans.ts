@@ -9,26 +9,26 @@ import type { Item, ItemPlan } from './plan-folders.ts'
 import { replaceFolders } from './replace-folders.ts'
 import { toLockOptions, type Session } from './session.ts'
 
-/** What became of the skills of a command. */
+/** The result of an install or update. */
 export interface Installed {
   readonly skills: readonly {
     readonly fullName: string
     readonly version: string
     readonly digest: string
     readonly targets: readonly string[]
-    /** `downgraded` where the version before was a newer one, which was withdrawn or which a pack does not want. */
+    /** `downgraded`: the installed version was newer, but was yanked or is not the one that a pack pins. */
     readonly change: 'installed' | 'updated' | 'downgraded' | 'restored' | 'unchanged'
-    /** The version before. */
+    /** The previously installed version. */
     readonly from: string | null
   }[]
-  /** What was left as it is, for somebody would have lost something. */
+  /** Folders that were left unchanged, because local changes would be lost. */
   readonly skipped: readonly { fullName: string; version: string; target: string; reason: string }[]
   readonly warnings: readonly string[]
 }
 
 const downloadsAtATime = 4
 
-/** Downloads into the cache what is to be written and not there yet. */
+/** Downloads the packages that are needed and not in the cache. */
 export async function fetchPlans(session: Session, api: RegistryApi, plans: readonly ItemPlan[]): Promise<void> {
   const missing = await listMissing(session, plans)
   const done = startProgress(session.output, missing.length)
@@ -49,7 +49,7 @@ export async function fetchPlans(session: Session, api: RegistryApi, plans: read
   if (failures.length > 0) throw failures[0]
 }
 
-/** Throws where a version that the scanner calls dangerous would be written and the caller has not allowed that. */
+/** Throws if the plans would write a version that the scanner rates dangerous and the caller did not allow that. */
 export function refuseDangerousPlans({ given }: Session, plans: readonly ItemPlan[]): void {
   const dangerous = plans.filter(({ item, writes }) => item.isDangerous && writes.length > 0)
   const names = dangerous.map(({ item }) => `${item.fullName}@${item.version}`)
@@ -57,7 +57,7 @@ export function refuseDangerousPlans({ given }: Session, plans: readonly ItemPla
   refuseDangerous(given, names, advice)
 }
 
-/** The items that are to be written and that the cache does not hold. */
+/** The items that are to be written and are not in the cache. */
 export async function listMissing({ cache }: Session, plans: readonly ItemPlan[]): Promise<Item[]> {
   const missing: Item[] = []
   for (const { item, writes } of plans) {
@@ -81,7 +81,7 @@ function startProgress(output: Output, total: number) {
   }
 }
 
-/** Writes the folders and the lock, all or nothing. The packages are in the cache by now. */
+/** Writes the folders and the lock, all or nothing. The packages must be in the cache. */
 export async function applyPlans(session: Session, plans: readonly ItemPlan[]): Promise<Installed> {
   const kept = plans.filter(({ skipped }) => !skipped)
   const changes = kept.flatMap(({ item, writes }) =>
@@ -104,11 +104,11 @@ export async function applyPlans(session: Session, plans: readonly ItemPlan[]): 
 
 async function readPackageFiles({ cache }: Session, { fullName, version, digest }: Item) {
   const files = await cache.find(digest)
-  if (!files) throw new Error(`The cache lost ${fullName}@${version} meanwhile. Nothing was changed; try again.`)
+  if (!files) throw new Error(`${fullName}@${version} disappeared from the cache. Nothing was changed; try again.`)
   return files
 }
 
-/** Another command may have written the lock meanwhile, so that only what is ours is put into it. */
+/** Another command may have changed the lock meanwhile, so merge only our own entries into it. */
 async function commit({ place }: Session, items: readonly Item[]): Promise<void> {
   await changeLock(place.lockFolder, toLockOptions(place), (before) => {
     const skills: Record<string, LockedSkill> = { ...before }
@@ -140,20 +140,20 @@ function toChange(before: LockedSkill | undefined, { version, targets }: Item, w
   return written > 0 ? 'restored' : 'unchanged'
 }
 
-/** The result in lines. */
+/** The result as lines of text. */
 export function showInstalled({ skills, skipped, warnings }: Installed): string[] {
   return [
     ...skills.map(({ fullName, version, targets, change, from }) => {
       const where = targets.join(', ')
       if (change === 'updated') return `Updated ${fullName} from ${from} to ${version} in ${where}.`
-      if (change === 'downgraded') return `Put ${fullName} back from ${from} to ${version} in ${where}.`
-      if (change === 'unchanged') return `${fullName}@${version} is in ${where} already.`
+      if (change === 'downgraded') return `Downgraded ${fullName} from ${from} to ${version} in ${where}.`
+      if (change === 'unchanged') return `${fullName}@${version} is already in ${where}.`
       return `${change === 'installed' ? 'Installed' : 'Restored'} ${fullName}@${version} in ${where}.`
     }),
     ...warnings.map((warning) => `Warning: ${toOneLine(warning)}`),
     ...skipped.map(
       ({ fullName, version, target, reason }) =>
-        `Left ${target} as it is: ${toOneLine(reason)}. --force puts ${fullName}@${version} there nevertheless.`,
+        `Left ${target} as it is: ${toOneLine(reason)}. Use --force to install ${fullName}@${version} there anyway.`,
     ),
   ]
 }

@@ -7,22 +7,22 @@ import type { Environment } from '../io.ts'
 import { readPackage } from './package.ts'
 import { writeWhole } from '../write-whole.ts'
 
-/** The packages that were downloaded, by the digests of their versions. What it gives was checked just then. */
+/** The downloaded packages, by the digest of their version. Content is verified on every read. */
 export interface PackageCache {
-  /** The files of a version; undefined where they are not kept, or are no longer what they were. */
+  /** The files of a version; undefined if they are not cached, or no longer match the digest. */
   find(digest: string): Promise<ContentFile[] | undefined>
-  /** Keeps a package that was checked; as long as the process lives where it cannot be written, and then says why. */
+  /** Caches a verified package. If the folder cannot be written, caches it in memory and returns the reason. */
   keep(digest: string, zip: Uint8Array): string | undefined
 }
 
-/** Where packages are kept; safe to delete at any time. */
+/** The cache folder; it is safe to delete at any time. */
 export function cacheFolder(env: Environment): string {
   const folder =
     env['XDG_CACHE_HOME'] || (process.platform === 'win32' && env['LOCALAPPDATA']) || join(homeFolder(env), '.cache')
   return join(folder, 'skillstead')
 }
 
-/** The cache in a folder, which is made when something is kept. */
+/** Opens the cache in a folder, which is created on the first write. */
 export function openCache(folder: string): PackageCache {
   const toFile = (digest: string): string => join(folder, 'sha256', `${digest.slice('sha256:'.length)}.zip`)
   const memory = new Map<string, Uint8Array>()
@@ -35,14 +35,14 @@ export function openCache(folder: string): PackageCache {
       try {
         return await readKept(file, digest)
       } catch {
-        // Damaged, or altered by somebody: it is fetched again.
+        // Damaged or altered: download it again.
         deleteQuietly(file)
         return undefined
       }
     },
     keep(digest, zip) {
       try {
-        // Private skills lie there too.
+        // Private skills are cached as well, so only the user may read the folder.
         mkdirSync(folder, { recursive: true, mode: 0o700 })
         writeWhole(toFile(digest), zip, 0o600)
         return undefined
@@ -54,7 +54,7 @@ export function openCache(folder: string): PackageCache {
   }
 }
 
-/** In a cache that may not be written it stays. */
+/** In a read-only cache the file stays. */
 function deleteQuietly(file: string): void {
   try {
     rmSync(file, { force: true })
@@ -62,7 +62,7 @@ function deleteQuietly(file: string): void {
 }
 
 async function readKept(file: string, digest: string): Promise<ContentFile[]> {
-  if (statSync(file).size > limits.archiveBytesMax) throw new Error('No package is as large.')
+  if (statSync(file).size > limits.archiveBytesMax) throw new Error('The file is larger than any package.')
   const files = await readPackage(readFileSync(file))
   verifyFiles(files, digest)
   return files

@@ -6,14 +6,14 @@ import type { PackageCache } from './cache.ts'
 import { waitForTurn, type Say } from './offer.ts'
 import { readPackage } from './package.ts'
 
-/** A version by what its content must be. */
+/** A version and the digest that its content must have. */
 export interface Wanted {
   readonly fullName: string
   readonly version: string
   readonly digest: string
 }
 
-/** Downloads a version, and keeps it in the cache once it is what it should be; throws before that where it is not. */
+/** Downloads a version, verifies its digest and caches it. Throws if the digest differs. */
 export async function fetchPackage(api: RegistryApi, wanted: Wanted, cache: PackageCache, say: Say): Promise<void> {
   const { fullName, version, digest } = wanted
   const content = await waitForTurn(() => api.getArchive({ name: fullName, version }), say)
@@ -22,12 +22,12 @@ export async function fetchPackage(api: RegistryApi, wanted: Wanted, cache: Pack
   const actual = toContentDigest(files)
   if (actual === digest) {
     const reason = cache.keep(digest, zip)
-    if (reason) say(`${fullName} could not be kept in the cache: ${reason}`)
+    if (reason) say(`${fullName} could not be cached: ${reason}`)
     return
   }
   throw new Error(
-    `What came for ${fullName}@${version} is not that version: its digest is ${actual}, and ${digest} was promised. ` +
-      'Nothing was changed. Somebody may have altered it on the way; ask the operator of the registry.',
+    `The download of ${fullName}@${version} has the wrong content: its digest is ${actual}, expected ${digest}. ` +
+      'Nothing was changed. It may have been altered on the way; ask the operator of the registry.',
   )
 }
 
@@ -36,7 +36,7 @@ async function readOf({ fullName, version }: Wanted, zip: Uint8Array): Promise<C
     return await readPackage(zip)
   } catch (error) {
     const reason = toOneLine((error as Error).message)
-    throw new Error(`The package that came for ${fullName}@${version} was refused. ${reason} Nothing was changed.`, {
+    throw new Error(`The package of ${fullName}@${version} was refused. ${reason} Nothing was changed.`, {
       cause: error,
     })
   }

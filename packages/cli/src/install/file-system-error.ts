@@ -1,4 +1,4 @@
-/** What a file system refused, as a sentence; other errors are given back as they are. */
+/** Converts a file system error to a message with advice; other errors are returned unchanged. */
 export function toFileSystemError(error: unknown): unknown {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
   if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error
@@ -8,16 +8,16 @@ export function toFileSystemError(error: unknown): unknown {
   return new Error(`${sentence} Nothing was changed.`, { cause: error })
 }
 
-const denied = 'may not be written by you. Make the folder writable, or choose another one with --dir.'
-const full = 'could not be written: there is no room left on that disk. Make room, and try again.'
+const denied = 'cannot be written: permission denied. Make the folder writable, or choose another one with --dir.'
+const full = 'could not be written: the disk is full. Free some space and try again.'
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: denied,
   EPERM: denied,
-  EROFS: 'lies on a file system that is read only. Choose another folder with --dir.',
+  EROFS: 'is on a read-only file system. Choose another folder with --dir.',
   ENOSPC: full,
   EDQUOT: full,
   EFBIG: full,
-  ENOTDIR: 'is below a file, where a folder was expected. Move that file away, or choose another folder with --dir.',
-  EEXIST: 'is there already, and is no folder. Move it away, or choose another folder with --dir.',
+  ENOTDIR: 'is below a file instead of a folder. Move that file away, or choose another folder with --dir.',
+  EEXIST: 'exists already and is not a folder. Move it away, or choose another folder with --dir.',
 }

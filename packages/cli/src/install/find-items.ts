@@ -6,19 +6,19 @@ import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import type { Item } from './plan-folders.ts'
 import { getLocked, type Session } from './session.ts'
 
-/** A word of `install`: a skill, perhaps in one version, or a pack. */
+/** An argument of `install`: a skill with an optional version, or a pack. */
 export type Word = Asked | { readonly pack: string }
 
-/** What a word of `install` means. Throws {@link UsageError} for what is no name. */
+/** Parses an argument of `install`. Throws {@link UsageError} for an invalid name. */
 export function parseWord(word: string): Word {
   const slug = /^pack:(.*)$/.exec(word)?.[1]
   if (slug !== undefined && isSkillName(slug)) return { pack: slug }
   const [, name = '', version] = /^([a-z0-9/-]+)(?:@(latest|\d+\.\d+\.\d+))?$/.exec(word) ?? []
   if (isFullName(name) || isSkillName(name)) return { name, version: version === 'latest' ? undefined : version }
-  throw new UsageError(`'${word}' is none of owner/name, name, owner/name@1.2.3 and pack:SLUG.`)
+  throw new UsageError(`'${word}' is not a skill or pack. Use owner/name, name, owner/name@1.2.3 or pack:SLUG.`)
 }
 
-/** The items that the words stand for, as the registry has them now. */
+/** Asks the registry for the current versions of the arguments. */
 export async function askForItems(
   session: Session,
   api: RegistryApi,
@@ -32,32 +32,33 @@ export async function askForItems(
       const item = await askForItem(session, api, one, source)
       const other = items.get(item.fullName)
       if (other && other.version !== item.version)
-        throw new UsageError(`${item.fullName} was asked for at ${other.version} and at ${item.version}: say one.`)
+        throw new UsageError(
+          `${item.fullName} was requested both at ${other.version} and at ${item.version}. Name only one version.`,
+        )
       items.set(item.fullName, item)
     }
   }
   return [...items.values()]
 }
 
-/** Where the registry is away, what the lock says will do: it is what was agreed on. */
+/** If the registry is unavailable, the locked version is used. */
 async function askForItem(session: Session, api: RegistryApi, asked: Asked, source: string): Promise<Item> {
   try {
     return await toItem(session, api, asked, source)
   } catch (error) {
-    const locked = isAway(error) ? findLockedItem(session, asked) : undefined
+    const locked = isUnavailable(error) ? findLockedItem(session, asked) : undefined
     if (!locked) throw error
     session.output.say(
-      `${(error as Error).message} ${locked.fullName}@${locked.version} is taken as skills.lock has it.`,
+      `${(error as Error).message} ${locked.fullName}@${locked.version} is installed as in skills.lock.`,
     )
     return locked
   }
 }
 
-/** The items of words by the lock alone. */
+/** Resolves the arguments from the lock alone. */
 export function toLockedItems(session: Session, words: readonly Word[]): Item[] {
   return words.map((word) => {
-    if ('pack' in word)
-      throw new UsageError(`What is in the pack ${word.pack} only a registry knows, and --offline asks none.`)
+    if ('pack' in word) throw new UsageError(`Packs need a registry: ${word.pack} cannot be installed with --offline.`)
     const locked = findLockedItem(session, word)
     if (locked) return locked
     const { name, version } = word
@@ -73,8 +74,8 @@ const awayCodes: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
 ])
 
-/** Whether the registry is the reason, and not what was asked. */
-function isAway(error: unknown): boolean {
+/** Whether the registry is unavailable, as opposed to a bad request. */
+function isUnavailable(error: unknown): boolean {
   return error instanceof RegistryError && awayCodes.has(error.code)
 }
 
@@ -87,7 +88,7 @@ function findLockedItem(session: Session, { name, version }: Asked): Item | unde
   }
 }
 
-/** The item that the lock has, in the folders that it has and those that were asked for. */
+/** The locked item, with its locked folders and the requested ones. */
 export function toLockedItem(session: Session, fullName: string, locked: LockedSkill): Item {
   return { fullName, ...locked, targets: toTargets(session, fullName, locked), warnings: [] }
 }
@@ -98,9 +99,9 @@ async function toItem(session: Session, api: RegistryApi, asked: Asked, source: 
   const formerName = asked.name !== fullName && Object.hasOwn(skills, asked.name) ? asked.name : undefined
   const lockedName = formerName ?? fullName
   const locked = Object.hasOwn(skills, lockedName) ? skills[lockedName] : undefined
-  // Two registries may each have an alice.
+  // Two registries may have different users of the same name.
   const isMoved = locked !== undefined && locked.source !== source && locked.source !== localSource
-  const moved = isMoved ? [`${fullName} came from ${locked.source} before, and comes from ${source} now.`] : []
+  const moved = isMoved ? [`${fullName} was installed from ${locked.source} before, and now comes from ${source}.`] : []
   const warnings = [...moved, ...offer.warnings]
   return { ...offer, warnings, fullName, formerName, source, targets: toTargets(session, fullName, locked) }
 }

@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import { isJunk, readContentAt } from '../verify/content.ts'
 
-/** What lies where a skill is to be. */
+/** The content of a target folder. */
 export type FolderState =
   | { readonly kind: 'missing' }
   | { readonly kind: 'version'; readonly digest: string; readonly files: readonly ContentFile[] }
-  /** Something that is no version of a skill, for this reason. */
+  /** Content that is not a version of a skill, with the reason. */
   | { readonly kind: 'other'; readonly reason: string }
 
 /**
- * Looks at a folder; it is read whole, so that nothing but its content counts. What file managers leave in it is no part
- * of it, unless it makes the folder one of the versions that are `expected`, by their digests.
+ * Reads a whole folder and computes its digest. Files of file managers are ignored, unless the folder with them matches
+ * one of the `expected` digests.
  */
 export async function readFolderState(path: string, expected: readonly string[]): Promise<FolderState> {
   const stats = findStats(path)
   if (!stats) return { kind: 'missing' }
-  if (stats.isSymbolicLink()) return { kind: 'other', reason: 'it is a link, which somebody else made' }
+  if (stats.isSymbolicLink()) return { kind: 'other', reason: 'it is a symbolic link' }
   if (!stats.isDirectory()) return { kind: 'other', reason: 'it is a file' }
   if (existsSync(join(path, '.git'))) return { kind: 'other', reason: 'it is a git repository' }
   try {
@@ -34,7 +34,7 @@ function toVersion(files: readonly ContentFile[]) {
   return { kind: 'version', digest: toContentDigest(files), files } as const
 }
 
-/** What is to be there still when a folder is replaced; undefined for what is no version. */
+/** The digest that must still be there when the folder is replaced; undefined for content that is not a version. */
 export function toSeen(state: FolderState): string | null | undefined {
   if (state.kind === 'missing') return null
   return state.kind === 'version' ? state.digest : undefined
@@ -44,13 +44,13 @@ function findStats(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    // A file where a folder of the path should be: whoever writes there is told.
+    // A parent of the path is a file; the command that writes there reports it.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
     throw error
   }
 }
 
-/** How a folder differs from what is to be in it, as far as the published files are known; undefined where it does not. */
+/** How a folder differs from its version, as far as the published files are known; undefined if it does not differ. */
 export function describeEdits(
   state: FolderState,
   digest: string,
@@ -60,7 +60,7 @@ export function describeEdits(
   if (state.kind === 'other') return state.reason
   if (state.digest === digest) return undefined
   const edits = published.length === 0 ? [] : listEdits(state.files, published)
-  if (edits.length === 0) return 'its files are not those of the version'
+  if (edits.length === 0) return 'its files differ from the version'
   const more = edits.length - editsShownMax
   return [...edits.slice(0, editsShownMax), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
@@ -73,7 +73,7 @@ function listEdits(files: readonly ContentFile[], published: readonly ContentFil
   return [
     ...published.flatMap(({ path, bytes }) => {
       const there = found.get(path)
-      // It was not looked for.
+      // File managers' files are not expected.
       if (!there) return isJunk(path) ? [] : [`${path} is missing`]
       return Buffer.from(there).equals(bytes) ? [] : [`${path} was altered`]
     }),

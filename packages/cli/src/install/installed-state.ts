@@ -3,21 +3,21 @@ import type { LockedSkill } from './lock.ts'
 import { toTargetPath } from './install-place.ts'
 import type { Session } from './session.ts'
 
-/** A folder of an installed skill against the lock. */
+/** A folder of an installed skill, compared with the lock. */
 interface TargetState {
   readonly target: string
   readonly state: 'intact' | 'edited' | 'missing'
-  /** How it differs. */
+  /** The difference, if any. */
   readonly edits?: string
 }
 
-/** An installed skill with what its folders hold. */
+/** An installed skill with the state of its folders. */
 export interface InstalledSkill extends Omit<LockedSkill, 'targets'> {
   readonly fullName: string
   readonly targets: readonly TargetState[]
 }
 
-/** Reads the folders of installed skills, without a network. */
+/** Reads the folders of installed skills. Needs no network. */
 export async function listInstalled(
   session: Session,
   locked: readonly (readonly [fullName: string, LockedSkill])[],

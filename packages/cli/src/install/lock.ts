@@ -4,28 +4,28 @@ import { checkPaths } from '@skillstead/skill-format/archives'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
 import { replaceAlone } from '../write-whole.ts'
 
-/** What is installed: one version of a skill, where it came from, and the folders that hold it. */
+/** An installed version of a skill: its registry and its folders. */
 export interface LockedSkill {
   readonly version: string
-  /** The digest of the version: over its files, and so of what lies in each folder. */
+  /** The digest of the version, which covers all files of each folder. */
   readonly digest: string
-  /** The address of the registry; `local` for one on files. */
+  /** The URL of the registry; `local` for one in a folder. */
   readonly source: string
-  /** The folders, relative to the one of the lock with `/` between names; the last name is the skill's own. */
+  /** The folders, relative to the lock's folder with `/` as separator; the last segment is the name of the skill. */
   readonly targets: readonly string[]
 }
 
-/** The installed skills of a folder by full name. The same lock gives the same bytes. */
+/** The installed skills of a place by full name. Equal locks have equal bytes. */
 export interface Lock {
   readonly version: 1
   readonly skills: Readonly<Record<string, LockedSkill>>
 }
 
-/** The source of what came from a registry on files, whose place is nothing to others. */
+/** Source of skills from a registry in a folder: its path means nothing on other machines. */
 export const localSource = 'local'
 
 export interface LockOptions {
-  /** Whether its targets may lie anywhere: in a user's own lock, which comes with no project. */
+  /** Whether targets may be anywhere: only in the lock of a user account, which is not part of a project. */
   readonly anywhere?: boolean
 }
 
@@ -36,19 +36,21 @@ function lockFile(folder: string): string {
   return join(folder, 'skills.lock')
 }
 
-/** The lock of a folder; an empty one where there is none. Throws for one that cannot be read, or that leads elsewhere. */
+/**
+ * Reads the lock of a folder; an empty one if there is none. Throws for an invalid lock or a target outside its place.
+ */
 export async function readLock(folder: string, options: LockOptions = {}): Promise<Lock> {
   const file = lockFile(folder)
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) return { version: 1, skills: {} }
-  if (!stats.isFile()) throw toLockError(file, 'it is no file')
-  if (stats.size > lockBytesMax) throw new Error(`${file} has ${stats.size} bytes, which no lock has.`)
+  if (!stats.isFile()) throw toLockError(file, 'it is not a file')
+  if (stats.size > lockBytesMax) throw new Error(`${file} is too large for a lock: ${stats.size} bytes.`)
   return parseLock(file, readFileSync(file, 'utf8'), options)
 }
 
 /**
- * Puts a lock in the place of the former one, the whole of it or nothing, while no other command does. Its bytes depend
- * on what it says alone; where that is what it said before, nothing is written, for the folder may be read only.
+ * Replaces a lock atomically while other commands are locked out. The bytes depend only on its content; an unchanged
+ * lock is not written, because the folder may be read-only.
  */
 export async function changeLock(
   folder: string,
@@ -60,7 +62,7 @@ export async function changeLock(
   const file = lockFile(folder)
   await replaceAlone(file, async () => {
     const text = toText(change((await readLock(folder, options)).skills))
-    // What could not be read again would be the end of every command here.
+    // A lock that could not be parsed again would break every later command here.
     parseLock(file, text, options)
     return text
   })
@@ -80,11 +82,11 @@ function sortSkills(skills: Lock['skills']): Lock['skills'] {
   )
 }
 
-/** A lock comes with a project, and so perhaps from a stranger: what it says is not believed before it was checked. */
+/** A lock comes with a project, possibly from a stranger, so validate all of it. */
 function parseLock(file: string, text: string, options: LockOptions): Lock {
   const lock = parseJson(file, text)
-  if (!isRecord(lock) || !isRecord(lock.skills)) throw toLockError(file, 'it is no lock of skills')
-  if (lock.version !== 1) throw new Error(`${file} is of another form than this program knows; it may be too old.`)
+  if (!isRecord(lock) || !isRecord(lock.skills)) throw toLockError(file, 'it is not a lock of skills')
+  if (lock.version !== 1) throw new Error(`${file} has an unsupported version. Update skillstead.`)
   const skills = Object.entries(lock.skills).map(([name, skill]) => {
     const problem = findProblem(name, skill, options)
     if (problem) throw toLockError(file, `of ${JSON.stringify(name)}, ${problem}`)
@@ -94,7 +96,9 @@ function parseLock(file: string, text: string, options: LockOptions): Lock {
   return { version: 1, skills: Object.fromEntries(skills) }
 }
 
-/** Two skills in one folder, or one inside another, would write over each other; also where case is ignored. */
+/**
+ * Two skills in one folder, or nested, would overwrite each other. Compare case-insensitively, as some file systems do.
+ */
 function refuseSharedTargets(file: string, skills: readonly (readonly [string, LockedSkill])[]): void {
   const targets = skills.flatMap(([name, skill]) =>
     skill.targets.map((target) => ({ name, target: `${toFolded(target)}/` })),
@@ -103,7 +107,7 @@ function refuseSharedTargets(file: string, skills: readonly (readonly [string, L
   const shared = sorted.findIndex(({ target }, i) => sorted[i + 1]?.target.startsWith(target))
   if (shared === -1) return
   const [one, other] = [sorted[shared]!, sorted[shared + 1]!]
-  throw toLockError(file, `${one.name} and ${other.name} have the same folder, ${one.target}`)
+  throw toLockError(file, `${one.name} and ${other.name} have the same folder ${one.target}`)
 }
 
 function parseJson(file: string, text: string): unknown {
@@ -111,20 +115,20 @@ function parseJson(file: string, text: string): unknown {
     return parseForeignJson(text)
   } catch {
     const isMerge = /^(?:<{7}|={7}|>{7})/m.test(text)
-    throw toLockError(file, isMerge ? 'it holds the marks of a merge that was not finished' : 'it is no JSON')
+    throw toLockError(file, isMerge ? 'it contains unresolved merge conflict markers' : 'it is not JSON')
   }
 }
 
 function findProblem(name: string, skill: unknown, options: LockOptions): string | undefined {
-  if (!isFullName(name)) return 'the name is no full name of a skill'
-  if (!isRecord(skill)) return 'nothing is said'
+  if (!isFullName(name)) return 'its name is not a full name'
+  if (!isRecord(skill)) return 'its entry is not an object'
   const { version, digest, source, targets } = skill
-  if (typeof version !== 'string' || !isVersion(version)) return 'the version is none'
-  if (!isDigest(digest)) return 'the digest is none'
-  if (typeof source !== 'string' || !isSource(source)) return 'the source is no address'
-  if (!Array.isArray(targets) || targets.length > 100) return 'the targets are no list of folders'
+  if (typeof version !== 'string' || !isVersion(version)) return 'its version is invalid'
+  if (!isDigest(digest)) return 'its digest is invalid'
+  if (typeof source !== 'string' || !isSource(source)) return 'its source is not a URL'
+  if (!Array.isArray(targets) || targets.length > 100) return 'its targets are not a list of folders'
   const wrong = targets.find((target) => !isTarget(target, toShortName(name), options))
-  return wrong === undefined ? undefined : `the target ${JSON.stringify(wrong)} is no folder of this project for it`
+  return wrong === undefined ? undefined : `its target ${JSON.stringify(wrong)} is not an allowed folder`
 }
 
 /** Whether a text is `owner/name`. */
@@ -133,12 +137,12 @@ export function isFullName(text: string): boolean {
   return more.length === 0 && isUsername(owner) && isSkillName(name)
 }
 
-/** The name without its owner, which is also that of its folder. */
+/** The name without its owner, which is also the name of its folder. */
 export function toShortName(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }
 
-/** Whether this is a digest as registries write them. */
+/** Whether this is a digest in the format of registries. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
 }
@@ -147,20 +151,20 @@ function isSource(source: string): boolean {
   return source === localSource || (/^https?:\/\//.test(source) && URL.canParse(source))
 }
 
-/** A path as file systems compare that ignore case and normalisation. */
+/** Folds case and Unicode normalization, to compare paths as some file systems do. */
 export function toFolded(path: string): string {
   return path.normalize('NFC').toLowerCase()
 }
 
 /**
- * Whether a lock may name this folder: below it and named as the skill, so that no lock has the folders of others written
- * over, and on every system the same.
+ * Whether a lock may name this folder: it must be inside the place and named like the skill, so that a lock cannot make
+ * a command overwrite other folders, on any system.
  */
 export function isTarget(target: unknown, name: string, { anywhere = false }: LockOptions): boolean {
   if (typeof target !== 'string' || target.length > 1000 || /\p{Cc}/u.test(target)) return false
   const segments = target.split('/')
   if (anywhere && isAbsolute(target)) return segments.at(-1) === name && !segments.includes('..')
-  // Segment by segment: what a version may hold is of limited depth, and a project is not.
+  // Check each segment on its own: the depth limit for files of a version does not apply to a project's folders.
   const problems = segments.flatMap((segment) => checkPaths([{ path: `x/${segment.normalize('NFC')}` }]))
   return segments.at(-1) === name && problems.length === 0
 }
@@ -170,5 +174,5 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function toLockError(file: string, problem: string): Error {
-  return new Error(`${file} cannot be used: ${problem}. Mend it, or take an earlier one; nothing was changed.`)
+  return new Error(`${file} cannot be used: ${problem}. Fix it, or restore an earlier one. Nothing was changed.`)
 }

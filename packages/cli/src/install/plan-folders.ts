@@ -6,29 +6,31 @@ import { toRealPath, toTargetPath } from './install-place.ts'
 import type { Session } from './session.ts'
 import type { FolderChange } from './staging.ts'
 
-/** A version that is to lie in some folders. */
+/** A version with the folders that it is installed into. */
 export interface Item extends Wanted {
   readonly source: string
   readonly targets: readonly string[]
   readonly warnings: readonly string[]
-  /** Whether its registry says that the scanner calls it dangerous. */
+  /** Whether its registry says that the scanner rates it dangerous. */
   readonly isDangerous?: boolean
-  /** The full name that the lock has it under, where its owner has changed. */
+  /** Its full name in the lock, if its owner has changed. */
   readonly formerName?: string | undefined
 }
 
-/** A folder to be written, and what was in it when that was decided; not said where it does not matter. */
+/** A folder to write, and its content when that was decided; `seen` is undefined if the content does not matter. */
 type FolderWrite = Pick<FolderChange, 'path' | 'target' | 'seen'>
 
-/** What there is to do for an item. */
+/** The planned action for an item. */
 export interface ItemPlan {
   readonly item: Item
   readonly writes: readonly FolderWrite[]
-  /** Why it is left as it is. */
+  /** The reason why it is left unchanged. */
   readonly skipped?: { readonly target: string; readonly reason: string }
 }
 
-/** Looks at the folders of an item. One that holds what nobody else has stands in the way of all, but by force. */
+/**
+ * Reads the folders of an item. A folder with unknown content blocks all folders of the item, unless --force is set.
+ */
 export async function planItem(session: Session, item: Item): Promise<ItemPlan> {
   refuseOtherDigest(session, item)
   const writes = new Map<string, FolderWrite>()
@@ -41,24 +43,24 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
     if (state.kind === 'version' && state.digest === item.digest) continue
     const edits = session.force ? undefined : await findEdits(session, state, lockedName)
     if (edits) return { item, writes: [], skipped: { target, reason: edits } }
-    // Folders of several agents may be one, by links.
+    // Folders of several agents can be the same folder through symbolic links.
     writes.set(toOnePath(path), { path, target, seen: session.force ? undefined : toSeen(state) })
   }
   return { item, writes: [...writes.values()] }
 }
 
-/** A version never changes, so that of two digests one is a lie. */
+/** A version never changes, so if two digests differ, one of them is false. */
 function refuseOtherDigest({ lock }: Session, { fullName, version, digest }: Item): void {
   const locked = Object.hasOwn(lock.skills, fullName) ? lock.skills[fullName] : undefined
   if (locked?.version !== version || locked.digest === digest) return
   throw new Error(
-    `skills.lock has the digest ${locked.digest} for ${fullName}@${version}, and the registry says ${digest}. ` +
-      'A version never changes, so one of them is wrong, and nothing was changed. If the lock is, ' +
-      `\`skillstead remove ${fullName}\` takes the skill out of it.`,
+    `skills.lock has the digest ${locked.digest} for ${fullName}@${version}, but the registry returned ${digest}. ` +
+      'A version never changes, so one of them is wrong. Nothing was changed. If the lock is wrong, run ' +
+      `\`skillstead remove ${fullName}\`.`,
   )
 }
 
-/** A folder of another installed skill is not taken from it, by no force. */
+/** A folder of another installed skill is never overwritten, even with --force. */
 function refuseClaimed({ lock, place }: Session, item: Item, path: string): void {
   const one = toOnePath(path)
   const claim = Object.entries(lock.skills).find(
@@ -69,14 +71,14 @@ function refuseClaimed({ lock, place }: Session, item: Item, path: string): void
   )
   if (!claim) return
   throw new Error(
-    `${claim[0]} is installed in ${path}, where ${item.fullName} would go. Remove that first, ` +
-      'or give another folder with --dir. Nothing was changed.',
+    `${claim[0]} is already installed in ${path}, the folder for ${item.fullName}. Remove it first, ` +
+      'or pass another folder with --dir. Nothing was changed.',
   )
 }
 
 /**
- * Why a folder may not be written over. What the lock has there may, and what the cache has: it would be no loss.
- * Undefined where it may.
+ * The reason why a folder may not be overwritten. Content of the lock or the cache may be, because it is not lost.
+ * Undefined if it may.
  */
 export async function findEdits(session: Session, state: FolderState, fullName: string): Promise<string | undefined> {
   if (state.kind === 'missing') return undefined
@@ -84,11 +86,11 @@ export async function findEdits(session: Session, state: FolderState, fullName: 
   if (state.kind === 'version') {
     if (state.digest === locked?.digest || (await session.cache.find(state.digest))) return undefined
   }
-  if (!locked) return state.kind === 'other' ? state.reason : 'something else is there, which is not in the lock'
+  if (!locked) return state.kind === 'other' ? state.reason : 'its content is not in the lock'
   return describeEdits(state, locked.digest, await session.cache.find(locked.digest))
 }
 
-/** One name for a folder of a skill, whatever links lead to it. */
+/** The canonical path of a skill's folder, with symbolic links resolved. */
 export function toOnePath(path: string): string {
   return toFolded(join(toRealPath(dirname(path)), basename(path)))
 }

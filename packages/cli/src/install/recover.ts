@@ -4,22 +4,22 @@ import { listAgentFolders } from './agents.ts'
 import { readFolderState } from './folder-state.ts'
 import type { Lock } from './lock.ts'
 import { toFolder, toSkillParent, toTargetPath, type Place } from './install-place.ts'
-import { carryOn, isThere, listStagings, readJournal, takeBack } from './staging.ts'
+import { completeSwap, isThere, listStagings, readJournal, takeBack } from './staging.ts'
 import type { JournalEntry, StagingPlaces } from './staging.ts'
 
-/** Above what any install takes: a process of the same id is then another one. */
+/** Longer than any install takes: an older staging folder with this process id is from another process. */
 const installMsMax = 60 * 60_000
 
 /**
- * Clears away what interrupted commands left: a change that the lock names is finished, any other taken back. The lock
- * is written between both, at one moment, so that all folders of a command change or none.
+ * Cleans up after interrupted commands. Changes that the lock contains are finished, others are undone. The lock is
+ * written atomically between the two, so either all folders of a command change or none.
  */
 export async function recover(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
   const targets = Object.values(lock.skills).flatMap((skill) => skill.targets)
   const parents = new Set([
     ...targets.map((target) => dirname(toTargetPath(place, target))),
     ...folders.map((folder) => toSkillParent(place, folder)),
-    // A first install that was killed is in no lock.
+    // A first install that was killed is not in any lock.
     ...listAgentParents(place),
   ])
   for (const parent of parents) {
@@ -29,7 +29,7 @@ export async function recover(place: Place, lock: Lock, folders: readonly string
   }
 }
 
-/** The folders that agents have here; not those that a link leads out of a project. */
+/** The existing folders of agents, without those that a symbolic link leads out of the project. */
 function listAgentParents(place: Place): string[] {
   return listAgentFolders(place.isGlobal, place.env).flatMap((folder) => {
     try {
@@ -42,7 +42,7 @@ function listAgentParents(place: Place): string[] {
 
 function isAtWork(folder: string, pid: number): boolean {
   const stats = statSync(folder, { throwIfNoEntry: false })
-  // It went just now.
+  // The folder was deleted meanwhile.
   if (!stats) return true
   if (Date.now() - stats.mtimeMs > installMsMax) return false
   try {
@@ -55,16 +55,16 @@ function isAtWork(folder: string, pid: number): boolean {
 
 async function finish(parent: string, folder: string, lock: Lock): Promise<void> {
   const places = { parent, next: join(folder, 'new'), former: join(folder, 'old') }
-  // A project may bring what looks like ours: by links in it folders elsewhere would be moved.
+  // A project may contain fake staging folders whose symbolic links would make us move folders elsewhere.
   if ([places.next, places.former].some(isOther)) return
   try {
     for (const entry of readJournal(folder)) {
-      if (isCommitted(entry, lock)) carryOn(places, entry)
+      if (isCommitted(entry, lock)) completeSwap(places, entry)
       else await takeBackOwn(places, entry)
     }
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // A folder that may be read only: it stays as it is until somebody comes who may change it.
+    // The folder may be read-only: it stays until a command with write access runs.
   }
 }
 
@@ -79,7 +79,7 @@ function isCommitted({ fullName, target, digest }: JournalEntry, { skills }: Loc
   return digest === null ? !isNamed : isNamed && locked?.digest === digest
 }
 
-/** What somebody put there since stays. */
+/** Content that was put there since is left unchanged. */
 async function takeBackOwn(places: StagingPlaces, entry: JournalEntry): Promise<void> {
   const path = join(places.parent, entry.name)
   if (isThere(path) && !isThere(join(places.next, entry.name))) {

@@ -2,9 +2,9 @@ import { dirname } from 'node:path'
 import { createStaging, type FolderChange, type Staging } from './staging.ts'
 
 /**
- * Replaces folders of skills, all or none. Everything is written beside them first; then they are swapped by renaming,
- * and `commit` writes the lock. Whatever goes wrong on the way is taken back; after a kill, `recover` does it. What cannot
- * be put back is kept.
+ * Replaces folders of skills, all or none. New content is first written to staging folders and then swapped in by
+ * renaming; `commit` writes the lock. On any error the swap is undone; after a kill, `recover` does that. Former
+ * content that cannot be restored is not deleted.
  */
 export async function replaceFolders(changes: readonly FolderChange[], commit: () => Promise<void>): Promise<void> {
   const stagings = new Map<string, Staging>()
@@ -35,12 +35,12 @@ export async function replaceFolders(changes: readonly FolderChange[], commit: (
 function toStuckError(cause: unknown, folders: readonly string[]): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new Error(
-    `${reason} What was there could not be put back, and lies in ${folders.join(', ')}: move it to where it was.`,
+    `${reason} The former content could not be restored. It is in ${folders.join(', ')}; move it back.`,
     { cause },
   )
 }
 
-/** What is left of it is cleared away the next time. */
+/** Leftovers are removed by the next command. */
 function closeQuietly(staging: Staging): void {
   try {
     staging.close()

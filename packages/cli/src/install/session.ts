@@ -8,25 +8,25 @@ import { localSource, readLock, toShortName, type Lock, type LockOptions, type L
 import { toPlace, toSkillFolders, type Place } from './install-place.ts'
 import { recover } from './recover.ts'
 
-/** What a command on installed skills works with. */
+/** The state of a command on installed skills. */
 export interface Session {
   readonly given: Arguments
   readonly output: Output
   readonly place: Place
   readonly lock: Lock
   readonly cache: PackageCache
-  /** The folders of skills that were asked for; none where the usual ones are meant. */
+  /** The requested folders of skills; empty for the default folders. */
   readonly folders: readonly string[]
-  /** Whether what somebody edited may be written over. */
+  /** Whether local changes may be overwritten. */
   readonly force: boolean
 }
 
-/** What stands in the way of a lost edit. */
+/** Option that allows to overwrite local changes. */
 export const forceOption: Record<string, Option> = {
-  force: { help: 'also where somebody edited the files; the edits are lost' },
+  force: { help: 'overwrite local changes to the files; the changes are lost' },
 }
 
-/** Reads the lock, once what an interrupted command left is cleared away. */
+/** Cleans up after interrupted commands, then reads the lock. */
 export async function openSession(given: Arguments, output: Output): Promise<Session> {
   const place = toPlace(given)
   const folders = toSkillFolders(given, place)
@@ -43,50 +43,55 @@ export async function openSession(given: Arguments, output: Output): Promise<Ses
   }
 }
 
-/** The lock of a place, as it is now. */
+/** Reads the current lock of a place. */
 export function readPlaceLock(place: Place): Promise<Lock> {
   return readLock(place.lockFolder, toLockOptions(place))
 }
 
-/** What the lock of a place may say. */
+/** What the lock of a place may contain. */
 export function toLockOptions({ isGlobal }: Place): LockOptions {
   return { anywhere: isGlobal }
 }
 
-/** An installed skill by its full name, or by the short one. Throws where there is none, or more than one. */
+/** An installed skill by full or short name. Throws if there is none, or more than one. */
 export function getLocked({ lock, place }: Session, name: string): [fullName: string, LockedSkill] {
   const found = Object.entries(lock.skills).filter(([fullName]) =>
     name.includes('/') ? fullName === name : toShortName(fullName) === name,
   )
   if (found.length === 1) return found[0]!
-  if (found.length > 1) throw new Error(`'${name}' is ${found.map(([one]) => one).join(' and ')} here: say which.`)
-  const where = place.isGlobal ? 'for you; without --global the project is looked at' : 'in this folder'
-  throw new Error(`'${name}' is not installed ${where}. \`skillstead list\` shows what is.`)
+  if (found.length > 1) {
+    const names = found.map(([one]) => one).join(' and ')
+    throw new Error(`'${name}' is ambiguous: ${names}. Use the full name.`)
+  }
+  const where = place.isGlobal
+    ? 'for your user account. Without --global the command uses the project'
+    : 'in this folder'
+  throw new Error(`'${name}' is not installed ${where}. Run \`skillstead list\` to see installed skills.`)
 }
 
-/** The installed skills that were named; all of them where none was. */
+/** The installed skills that were named; all installed skills if none was. */
 export function listLocked(session: Session): [fullName: string, LockedSkill][] {
   const { words } = session.given
   if (words.length === 0) return Object.entries(session.lock.skills)
   return [...new Map(words.map((word) => getLocked(session, word)))]
 }
 
-/** The place of the registry that the options name, as a lock says it. */
+/** The registry of the options, in the form of the lock's `source`. */
 export function toSource(given: Arguments): string {
   const url = findUrl(given)
   return url === undefined ? localSource : toNodeAddress(url)
 }
 
 /**
- * Asks the registry that a skill came from; the one that the options name goes before it. A key goes with the request
- * only where it is meant for that registry: the lock may name one of a stranger.
+ * Runs `work` with the registry that a skill came from, or with the one that the options name. The API key is sent only
+ * to the registry that it belongs to: a lock from a stranger may name any registry.
  */
 export function withSource<T>(given: Arguments, source: string, work: (api: RegistryApi) => Promise<T>): Promise<T> {
   const isStated = ['url', 'data', 'database-url'].some((option) => text(given, option) !== undefined)
   if (isStated || toSource(given) === source) return withApi(given, work)
   if (source === localSource)
     throw new UsageError(
-      'Some of the skills came from a registry on files: say which with --data DIR, or --url for another.',
+      'Some of the skills came from a registry in a folder. Pass that folder with --data DIR, or another node with --url.',
     )
   return withApi({ ...given, options: { ...given.options, url: source, key: undefined } }, work)
 }

@@ -4,19 +4,21 @@ import { basename, dirname, join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
 import { readFolderState } from './folder-state.ts'
 
-/** A skill's folder that is to be replaced, or removed where there is no `digest`. */
+/** A skill's folder that is to be replaced, or removed if there is no `digest`. */
 export interface FolderChange {
   readonly path: string
   readonly target: string
   readonly fullName: string
   readonly digest?: string
-  /** What was there when this was decided, null for nothing; where it is not said, whatever is there may go. */
+  /**
+   * The digest of the folder when the change was decided, null for no folder; undefined if any content may be replaced.
+   */
   readonly seen?: string | null | undefined
-  /** What is to be in it. */
+  /** Reads the new content. */
   readonly readFiles?: () => Promise<readonly ContentFile[]>
 }
 
-/** What a staging folder is for, so that whoever finds it after a crash can finish the change or take it back. */
+/** Journal of a staging folder: enough to finish or undo the change after a crash. */
 export interface JournalEntry {
   readonly name: string
   readonly target: string
@@ -24,26 +26,26 @@ export interface JournalEntry {
   readonly digest: string | null
 }
 
-/** A folder beside the skills in which a change is made ready. Not in the skills' way: its name begins with a dot. */
+/** A folder next to the skills in which a change is prepared. Its name begins with a dot, so that agents ignore it. */
 export interface Staging {
-  /** Writes what is to come. */
+  /** Writes the new content. */
   add(change: FolderChange): Promise<void>
-  /** Says on disk what is about to happen. */
+  /** Writes the journal to disk. */
   seal(): void
-  /** Puts each new folder in the place of the old one. */
+  /** Swaps each new folder with the old one. */
   swap(): void
-  /** Throws where what was swapped out is not what was seen before: somebody wrote there meanwhile. */
+  /** Throws if a swapped-out folder is not what was seen before, because another process wrote to it meanwhile. */
   check(): Promise<void>
-  /** Takes back what was swapped; the folders of which the former content could not be put back. */
+  /** Undoes the swap. Returns the folders whose former content could not be restored. */
   undo(): string[]
-  /** Deletes itself, and the folders that were made for it and hold nothing. */
+  /** Deletes the staging folder, and empty folders that were created for it. */
   close(): void
 }
 
 const stagingPattern = /^\.skillstead-(\d+)-[0-9a-f]{8}$/
 const journalName = 'journal.json'
 
-/** Makes a staging folder in a folder of skills, which it makes too. */
+/** Creates a staging folder in a folder of skills, which is created as well if missing. */
 export function createStaging(parent: string): Staging {
   const made = mkdirSync(parent, { recursive: true })
   const folder = join(parent, `.skillstead-${process.pid}-${randomBytes(4).toString('hex')}`)
@@ -81,14 +83,14 @@ export function createStaging(parent: string): Staging {
   }
 }
 
-/** The folder of the skills, and the two in which what is to come and what was there lie. */
+/** The folder of the skills, and the folders with the new and the former content. */
 export interface StagingPlaces {
   readonly parent: string
   readonly next: string
   readonly former: string
 }
 
-/** Puts the former folder back in the place of the new one; where nothing was swapped, nothing happens. */
+/** Restores the former folder; does nothing if it was not swapped. */
 export function takeBack({ parent, next, former }: StagingPlaces, { name, digest }: JournalEntry): void {
   const isSwapped = digest !== null && !isThere(join(next, name))
   if (isSwapped) moveIfThere(join(parent, name), join(next, name))
@@ -107,15 +109,15 @@ function isTakenBack(places: StagingPlaces, entry: JournalEntry): boolean {
 async function requireSeen(former: string, target: string, before: string | null): Promise<void> {
   const state = await readFolderState(former, before === null ? [] : [before])
   if (state.kind === 'missing' ? before === null : state.kind === 'version' && state.digest === before) return
-  throw new Error(`Somebody wrote into ${target} just now, so it stays as it is. Nothing was changed; try again.`)
+  throw new Error(`${target} was changed by another process. Nothing was changed; try again.`)
 }
 
-/** Puts the new folder in its place where the old one is already out of it. */
-export function carryOn({ parent, next }: StagingPlaces, { name, digest }: JournalEntry): void {
+/** Moves the new folder into place if the old one is already swapped out. */
+export function completeSwap({ parent, next }: StagingPlaces, { name, digest }: JournalEntry): void {
   if (digest !== null && !isThere(join(parent, name))) moveIfThere(join(next, name), join(parent, name))
 }
 
-/** Whether anything has this name; a link that leads nowhere is something. */
+/** Whether a file of this name exists; a broken symbolic link counts. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
@@ -124,7 +126,7 @@ function moveIfThere(from: string, to: string): void {
   if (isThere(from)) renameSync(from, to)
 }
 
-/** Every byte is on the disk before the folder takes the place of the other, so that a power cut leaves one of both. */
+/** Flush every byte before the swap, so that after a power cut the folder has either the old or the new content. */
 function writeFiles(folder: string, files: readonly ContentFile[]): void {
   mkdirSync(folder)
   for (const { path, bytes } of files) {
@@ -144,7 +146,7 @@ function removeEmpty(folder: string, top: string): void {
   }
 }
 
-/** The journal of a staging folder; none where it was not sealed, and so nothing was swapped. */
+/** The journal of a staging folder; empty if it was not sealed, so that nothing was swapped. */
 export function readJournal(folder: string): JournalEntry[] {
   try {
     const entries = JSON.parse(readFileSync(join(folder, journalName), 'utf8')) as JournalEntry[]
@@ -154,7 +156,7 @@ export function readJournal(folder: string): JournalEntry[] {
   }
 }
 
-/** The staging folders in a folder of skills, with the processes that made them. */
+/** The staging folders in a folder of skills, with the ids of the processes that created them. */
 export function listStagings(parent: string): { folder: string; pid: number }[] {
   let entries
   try {

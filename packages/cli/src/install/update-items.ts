@@ -3,30 +3,30 @@ import type { LockedSkill } from './lock.ts'
 import { isListOf, isObject, requireShape, waitForTurn, type Say } from './offer.ts'
 import { withSource, type Session } from './session.ts'
 
-/** An installed skill that its registry has something to say about. */
+/** An installed skill with an update or warning from its registry. */
 export interface Notice {
   readonly fullName: string
   readonly version: string
-  /** The version to take instead; null where there is none. */
+  /** The version to update to; null if there is none. */
   readonly latestVersion: string | null
   readonly reason: HeartbeatResult['updates'][number]['reason'] | 'unknown'
   readonly message: string
-  /** What its author says of a deprecated skill; else empty. */
+  /** The author's deprecation message; empty if not deprecated. */
   readonly deprecationMessage: string
   readonly source: string
 }
 
 type Locked = readonly [fullName: string, LockedSkill]
 
-/** As many as one heartbeat takes. */
-const skillsAtATime = 1000
+/** The maximum of one heartbeat. */
+const heartbeatBatch = 1000
 
-/** Asks each registry once about what came from it, and counts nothing as a download. */
+/** Asks each registry once about the skills that came from it. This counts no downloads. */
 export async function listNotices(session: Session, locked: readonly Locked[]): Promise<Notice[]> {
   const notices: Notice[] = []
   for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
-    for (let at = 0; at < skills.length; at += skillsAtATime) {
-      const some = skills.slice(at, at + skillsAtATime)
+    for (let at = 0; at < skills.length; at += heartbeatBatch) {
+      const some = skills.slice(at, at + heartbeatBatch)
       notices.push(...(await withSource(session.given, source, (api) => askAbout(api, some, session.output.say))))
     }
   }
@@ -41,13 +41,13 @@ async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): 
   return skills.flatMap(([fullName, { version, source }]): Notice[] => {
     const update = updates.find(({ skillName }) => skillName === fullName)
     if (update) {
-      // Earlier nodes do not have the field.
+      // Older nodes do not send this field.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
       const latest = toOther(latestVersion, version)
       return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, source }]
     }
     if (!unknown.includes(fullName)) return []
-    const message = `${fullName} is not in this registry, or not for you to see.`
+    const message = `${fullName} is not in this registry, or you cannot see it.`
     return [{ fullName, version, latestVersion: null, reason: 'unknown', message, deprecationMessage: '', source }]
   })
 }
@@ -56,12 +56,12 @@ function isUpdateRow(row: unknown): boolean {
   return isObject(row) && [row.skillName, row.reason, row.message].every((field) => typeof field === 'string')
 }
 
-/** What a notice says to the person at the terminal, with what the author writes. */
+/** The text of a notice, with the author's deprecation message. */
 export function toText({ message, deprecationMessage }: Notice): string {
-  return deprecationMessage === '' ? message : `${message} Its author writes: ${deprecationMessage}`
+  return deprecationMessage === '' ? message : `${message} Author's message: ${deprecationMessage}`
 }
 
-/** Whether an update takes the latest version: a newer one, or any other where the installed one was withdrawn. */
+/** Whether an update would install the latest version: it is newer, or the installed one was yanked. */
 export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
   if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false
   return reason === 'yanked' || compareVersions(latestVersion, version) > 0

@@ -1,7 +1,7 @@
 import type { BundleHeader } from '@skillstead/mirror'
 import { toOneLine } from '../output.ts'
 
-/** What a bundle says of itself, for people. */
+/** The header of a bundle as lines of text. */
 export function toBundleLines(header: BundleHeader): string[] {
   const { origin, epoch, since, until, keys, maker, filters, createdAt, counts } = header
   const facts: [label: string, fact: string][] = [
@@ -17,7 +17,7 @@ export function toBundleLines(header: BundleHeader): string[] {
   return facts.map(([label, fact]) => `  ${label.padEnd(9)}${toOneLine(fact)}`)
 }
 
-/** A size for people. */
+/** A size with its unit. */
 export function toSize(bytes: number): string {
   if (bytes < 1e3) return `${bytes} bytes`
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`

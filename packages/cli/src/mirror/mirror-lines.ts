@@ -3,7 +3,7 @@ import { toOneLine } from '../output.ts'
 
 const refusalsShownMax = 20
 
-/** An upstream with its times as people and programs write them. */
+/** An upstream with times in the form of the CLI's output. */
 export type ShownUpstream = Omit<
   UpstreamStatus,
   'checkpointAt' | 'triedAt' | 'syncedAt' | 'nextAt' | 'alarm' | 'lastError' | 'estimate'
@@ -15,7 +15,7 @@ export type ShownUpstream = Omit<
   readonly estimate: { left: number; secondsLeft: number; at: string } | null
   readonly alarm: (Omit<Alarm, 'at'> & { at: string }) | null
   readonly lastError: { code: string; message: string; at: string } | null
-  /** Which users have an account there, and what did not come in: told of one upstream alone. */
+  /** Linked users and refused entries; shown for a single upstream only. */
   readonly linked?: readonly { user: string; username: string | null }[]
   readonly refusals?: readonly { subject: string; reason: string; detail: string; at: string }[]
 }
@@ -39,7 +39,7 @@ export function toListLine({ name, kind, location, state, skills }: ShownUpstrea
   return `${name}  ${kind}  ${toOneLine(location)}  ${state}, ${toSkills(skills)}`
 }
 
-/** All that is known of an upstream. */
+/** The full state of an upstream. */
 export function toStatusLines(upstream: ShownUpstream): string[] {
   const { name, kind, location, state, alarm, lastError, skills, refused } = upstream
   const facts = [
@@ -47,7 +47,7 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     [
       'stopped',
       alarm &&
-        `${alarm.code}, ${alarm.at}: ${alarm.message} Go on with: ${toCommand(upstream)} ${toAcceptOptions(alarm)}`,
+        `${alarm.code}, ${alarm.at}: ${alarm.message} Resume with: ${toCommand(upstream)} ${toAcceptOptions(alarm)}`,
     ],
     ...(alarm?.keys ?? []).map((key) => ['offered', `${key} (compare it with the operator of ${name})`]),
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
@@ -55,11 +55,11 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     ['left', toLeft(upstream)],
     ['takes', toTaken(upstream)],
     ['log', toLog(upstream)],
-    ...upstream.keys.map((key) => ['key', `${key} (${upstream.settings.pinned ? 'pinned' : 'taken on first use'})`]),
+    ...upstream.keys.map((key) => ['key', `${key} (${upstream.settings.pinned ? 'pinned' : 'trusted on first use'})`]),
     ['account', toAccount(upstream)],
     ...(upstream.linked ?? []).map(({ user, username }) => [
       'linked',
-      `${user} as ${username ?? 'whom it says later'}`,
+      `${user} as ${username ?? 'a name not known yet'}`,
     ]),
     ['writes', toWrites(upstream)],
   ]
@@ -70,23 +70,23 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
   ]
 }
 
-/** What a sync did. */
+/** The result of a sync. */
 export function toReportLines(report: SyncReport): string[] {
   const { upstream, applied, unchanged, refused, refusedTotal, removed, requests, bytes, durationMs, head } = report
   const parts = [
-    `${toCount(applied)} ${applied === 1 ? 'change' : 'changes'} came in`,
-    ...(removed > 0 ? [`${toCount(removed)} of them took something away`] : []),
-    ...(unchanged > 0 ? [`${toCount(unchanged)} here already`] : []),
+    `${toCount(applied)} ${applied === 1 ? 'change' : 'changes'} imported`,
+    ...(removed > 0 ? [`${toCount(removed)} of them removals`] : []),
+    ...(unchanged > 0 ? [`${toCount(unchanged)} unchanged`] : []),
     ...(refusedTotal > 0 ? [`${toCount(refusedTotal)} refused`] : []),
   ]
   return [
-    `${upstream}: ${parts.join(', ')}. It is at ${head}.`,
+    `${upstream}: ${parts.join(', ')}. Now at ${head}.`,
     ...toRefusalLines(refused, refusedTotal),
     `${toCount(requests)} ${requests === 1 ? 'request' : 'requests'}, ${toMegabytes(bytes)} of content, ${(durationMs / 1000).toFixed(1)} s.`,
   ]
 }
 
-/** What was refused, the first of it. */
+/** The first refused entries. */
 export function toRefusalLines(refused: readonly SyncReport['refused'][number][], total: number): string[] {
   const shown = refused.slice(0, refusalsShownMax)
   const hidden = total - shown.length
@@ -112,7 +112,7 @@ function toTaken({ settings: { mode, selected, filters, priority } }: ShownUpstr
   return `${mode}${names}${chosen.join('')}${priority === 0 ? '' : `; priority ${priority}`}`
 }
 
-/** What a registry without a log says itself of how long it takes. */
+/** The remaining time, as estimated by an upstream without a log. */
 function toLeft({ estimate }: ShownUpstream): string {
   if (estimate === null) return ''
   const minutes = Math.ceil(estimate.secondsLeft / 60)
@@ -121,19 +121,19 @@ function toLeft({ estimate }: ShownUpstream): string {
 
 function toLog({ logOrigin, verified, applied, checkpointAt, freezeChecked }: ShownUpstream): string {
   if (logOrigin === null) return ''
-  const signed = checkpointAt === null ? 'it does not say when it signed' : `signed ${checkpointAt}`
-  const frozen = freezeChecked ? '' : '; that it is not frozen cannot be seen'
-  return `${logOrigin}, ${toCount(verified)} entries verified, ${toCount(applied)} in place, ${signed}${frozen}`
+  const signed = checkpointAt === null ? 'without a signing time' : `signed ${checkpointAt}`
+  const frozen = freezeChecked ? '' : '; a freeze attack cannot be detected'
+  return `${logOrigin}, ${toCount(verified)} entries verified, ${toCount(applied)} applied, ${signed}${frozen}`
 }
 
 function toAccount({ hasApiKey, account }: ShownUpstream): string {
   if (!hasApiKey) return ''
-  return account === null ? 'an API key is kept' : `the API key of ${account} is kept`
+  return account === null ? 'an API key is stored' : `the API key of ${account} is stored`
 }
 
 function toWrites({ name, writesWaiting, writesInConflict }: ShownUpstream): string {
   if (writesWaiting + writesInConflict === 0) return ''
-  return `${writesWaiting} wait, ${writesInConflict} in conflict: mirror outbox list --upstream ${name}`
+  return `${writesWaiting} pending, ${writesInConflict} in conflict: mirror outbox list --upstream ${name}`
 }
 
 function toSkills(count: number): string {

@@ -9,50 +9,53 @@ const networkModes = ['online', 'prefer-local', 'offline'] as const satisfies re
 const kinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const satisfies readonly UpstreamKind[]
 const modes = ['full', 'selected', 'pull-through'] as const satisfies readonly MirrorMode[]
 
-/** Whether upstreams are asked, and what they are never asked for. */
+/** Whether upstreams are asked, and which names are never sent to them. */
 export const networkOptions: Record<string, Option> = {
   network: {
     value: 'MODE',
-    help: 'when upstreams are asked: online, prefer-local (unless it is said), or offline: never (or SKILLSTEAD_NETWORK)',
+    help: 'when to ask upstreams: online, prefer-local, or offline for never (or SKILLSTEAD_NETWORK). Default: prefer-local',
     env: 'SKILLSTEAD_NETWORK',
   },
   'private-names': {
     value: 'PATTERN,...',
-    help: 'names that stay here, * for anything: never asked upstream (or SKILLSTEAD_PRIVATE_NAMES)',
+    help: 'names that are never sent upstream, * matches anything (or SKILLSTEAD_PRIVATE_NAMES)',
     env: 'SKILLSTEAD_PRIVATE_NAMES',
   },
 }
 
-/** As {@link networkOptions}, for a command that asks by itself. */
+/** Like {@link networkOptions}, for a command that itself makes requests. */
 export const askingOptions: Record<string, Option> = { ...networkOptions, ca: outgoingOptions.ca! }
 
-/** What is taken of an upstream. */
+/** Filters for the skills of an upstream. */
 export const filterOptions: Record<string, Option> = {
-  owner: { value: 'NAME,...', help: 'only of these owners' },
-  name: { value: 'NAME,...', help: 'only these, full or short, * for anything' },
-  keyword: { value: 'WORD,...', help: 'only what has one of these keywords' },
-  category: { value: 'NAME,...', help: 'only of these categories' },
-  license: { value: 'NAME,...', help: 'only under these licences' },
-  verified: { help: 'only of owners who are verified there' },
-  'min-score': { value: 'N', help: 'only what our own scan gives as many of 100' },
-  'max-size': { value: 'SIZE', help: 'only versions up to this, as 200k or 5M' },
+  owner: { value: 'NAME,...', help: 'only skills of these owners' },
+  name: { value: 'NAME,...', help: 'only skills with these full or short names, * matches anything' },
+  keyword: { value: 'WORD,...', help: 'only skills with one of these keywords' },
+  category: { value: 'NAME,...', help: 'only skills of these categories' },
+  license: { value: 'NAME,...', help: 'only skills under these licences' },
+  verified: { help: 'only skills of owners whom the upstream has verified' },
+  'min-score': { value: 'N', help: 'only versions that our own scan rates at N of 100 or more' },
+  'max-size': { value: 'SIZE', help: 'only versions up to this size, such as 200k or 5M' },
 }
 
-/** What an operator sets for an upstream. */
+/** Settings of an upstream. */
 export const upstreamOptions: Record<string, Option> = {
-  kind: { value: 'KIND', help: `${kinds.join(', ')}; found out unless it is said` },
+  kind: { value: 'KIND', help: `${kinds.join(', ')}. Default: detected` },
   mode: {
     value: 'MODE',
-    help: 'full (unless it is said), selected: what --select names, or pull-through: what somebody asks for',
+    help: 'full, selected (the skills of --select), or pull-through (skills on first request). Default: full',
   },
-  select: { value: 'NAME,...', help: 'takes only these, full or short; * for anything' },
-  every: { value: 'TIME', help: 'how often a node syncs it, as 30s, 15m (unless it is said), 6h; 0 for by hand' },
-  priority: { value: 'N', help: 'the higher is synced first, and gets a name that two have; 0 unless it is said' },
-  'max-age': { value: 'TIME', help: 'how old its newest checkpoint may be; 24h unless it is said, 0 for any age' },
-  key: { value: 'VKEY', help: 'the public key that signs its log, or a FILE of it: no other is believed' },
+  select: { value: 'NAME,...', help: 'only skills with these full or short names; * matches anything' },
+  every: { value: 'TIME', help: 'the sync interval, such as 30s, 15m or 6h; 0 for manual syncs only. Default: 15m' },
+  priority: {
+    value: 'N',
+    help: 'upstreams with a higher priority are synced first and win name conflicts. Default: 0',
+  },
+  'max-age': { value: 'TIME', help: 'the maximum age of its newest checkpoint; 0 for any age. Default: 24h' },
+  key: { value: 'VKEY', help: 'the public key that signs its log, or a FILE with it; no other key is trusted' },
   'api-key': {
     value: 'KEY',
-    help: 'your key there, for private skills; - asks for it, or reads standard input; kept encrypted (or SKILLSTEAD_UPSTREAM_KEY)',
+    help: 'your upstream API key, for private skills; - prompts for it, or reads standard input; stored encrypted (or SKILLSTEAD_UPSTREAM_KEY)',
     env: 'SKILLSTEAD_UPSTREAM_KEY',
   },
   ...filterOptions,
@@ -63,7 +66,7 @@ export function toNetworkMode(given: Arguments): NetworkMode | undefined {
   return choice(text(given, 'network'), networkModes, 'network mode')
 }
 
-/** The names that stay here. */
+/** Names that are never sent upstream. */
 export function toPrivateNames(given: Arguments): string[] | undefined {
   return toList(given, 'private-names')
 }
@@ -72,7 +75,7 @@ export function toPrivateNames(given: Arguments): string[] | undefined {
 export function toFilters(given: Arguments): Filters {
   const score = text(given, 'min-score')
   if (score !== undefined && !/^(?:\d{1,2}|100)$/.test(score))
-    throw new UsageError(`'${score}' is no score: a number from 0 to 100 is needed.`)
+    throw new UsageError(`'${score}' is not a score. Use a number from 0 to 100.`)
   const filters: Filters = {
     owners: toList(given, 'owner'),
     names: toList(given, 'name'),
@@ -86,39 +89,39 @@ export function toFilters(given: Arguments): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
-/** As {@link upstreamOptions}, for one that is followed already: what it is stays. */
+/** Like {@link upstreamOptions}, for an existing upstream, whose kind cannot change. */
 export const changeOptions: Record<string, Option> = {
-  location: { value: 'URL|PATH', help: 'where it is now' },
+  location: { value: 'URL|PATH', help: 'the new URL or path' },
   ...Object.fromEntries(Object.entries(upstreamOptions).filter(([name]) => name !== 'kind')),
   // Not from the environment: what is set there for another command would replace the one that is kept.
-  'api-key': { value: 'KEY', help: 'another key there; - asks for it, or reads standard input' },
-  'no-filters': { help: 'takes what was filtered out as well; filters that are given stand for all there were' },
+  'api-key': { value: 'KEY', help: 'a new upstream API key; - prompts for it, or reads standard input' },
+  'no-filters': { help: 'remove all filters. Filters that are given replace all earlier ones' },
 }
 
-/** As {@link toAddOptions}, for one that is followed already. Throws {@link UsageError}. */
+/** Like {@link toAddOptions}, for an existing upstream. Throws {@link UsageError}. */
 export function toChangeOptions(given: Arguments): ChangeOptions {
   const { kind: _, filters = {}, ...options } = toAddOptions(given)
   const isFiltered = Object.keys(filters).length > 0
-  if (isFiltered && flag(given, 'no-filters')) throw new UsageError('Give filters or --no-filters, not both.')
+  if (isFiltered && flag(given, 'no-filters')) throw new UsageError('Pass filters or --no-filters, not both.')
   const changes = { ...options, location: text(given, 'location') }
   const changed = isFiltered || flag(given, 'no-filters') ? { ...changes, filters } : changes
   if (Object.values(changed).some((value) => value !== undefined)) return changed
-  throw new UsageError('Say what is to change; `skillstead mirror set --help` lists what can.')
+  throw new UsageError('Nothing to change. `skillstead mirror set --help` lists the settings.')
 }
 
-/** With the API key that is asked for, or read from standard input, where `-` stands for it. */
+/** Replaces an API key of `-` by one from a prompt or standard input. */
 export async function withAskedKey<T extends { apiKey?: string }>(io: Io, options: T, location: string): Promise<T> {
   return options.apiKey === '-' ? { ...options, apiKey: await askKey(io, location) } : options
 }
 
-/** What was said of an upstream, and nothing for what was not. Throws {@link UsageError}. */
+/** The given settings only. Throws {@link UsageError}. */
 export function toAddOptions(given: Arguments): AddOptions {
   const priority = text(given, 'priority')
   if (priority !== undefined && !/^-?\d{1,9}$/.test(priority))
-    throw new UsageError(`'${priority}' is no priority: a whole number is needed.`)
+    throw new UsageError(`'${priority}' is not a priority. Use a whole number.`)
   return {
     kind: choice(text(given, 'kind'), kinds, 'kind of upstream'),
-    // Who chooses wants what was chosen.
+    // --select implies the mode `selected`.
     mode: choice(text(given, 'mode'), modes, 'mode') ?? (text(given, 'select') === undefined ? undefined : 'selected'),
     selected: toList(given, 'select'),
     everySeconds: toSeconds(given, 'every'),
@@ -130,12 +133,14 @@ export function toAddOptions(given: Arguments): AddOptions {
   }
 }
 
-/** What is pinned is one key: the log vouches for the next. */
+/** Pin one key: later keys are announced in the log itself. */
 export function toKey(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const [key, ...others] = readGivenKeys(given)
   if (others.length === 0) return key
-  throw new UsageError(`'${given}' holds ${others.length + 1} keys: pin one, and the log itself vouches for the next.`)
+  throw new UsageError(
+    `'${given}' contains ${others.length + 1} keys. Pin only one; the log itself announces the next.`,
+  )
 }
 
 const secondsOf: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 }
@@ -147,15 +152,16 @@ function toSeconds(given: Arguments, option: string): number | undefined {
   if (written === undefined) return undefined
   const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(written) ?? []
   if (number !== undefined && Number(number) * secondsOf[unit]! > secondsMax)
-    throw new UsageError(`'${written}' is too long for --${option}: a year, 366d, is the most.`)
-  if (number === undefined) throw new UsageError(`'${written}' is no time: write it as 30s, 15m, 6h or 2d, or 0.`)
+    throw new UsageError(`'${written}' is too long for --${option}. Use at most 366d.`)
+  if (number === undefined)
+    throw new UsageError(`'${written}' is not a time. Use a form such as 30s, 15m, 6h or 2d, or 0.`)
   return Number(number) * secondsOf[unit]!
 }
 
 function toBytes(written: string | undefined): number | undefined {
   if (written === undefined) return undefined
   const [, number, unit = ''] = /^(\d{1,12})([kmg]?)$/i.exec(written) ?? []
-  if (number === undefined) throw new UsageError(`'${written}' is no size: write it in bytes, or as 200k or 5M.`)
+  if (number === undefined) throw new UsageError(`'${written}' is not a size. Use bytes, or a form such as 200k or 5M.`)
   return Number(number) * bytesOf[unit.toLowerCase()]!
 }
 

@@ -3,10 +3,10 @@ import type { SyncProgress } from '@skillstead/mirror'
 import { every, lineMs } from '../every.ts'
 import type { Output } from '../output.ts'
 
-/** How far a sync is, for people. */
+/** The progress of a sync. */
 export interface ProgressLine {
   tell(progress: SyncProgress): void
-  /** Leaves the terminal as it was. */
+  /** Clears the progress line and restores the terminal. */
   end(): void
 }
 
@@ -15,10 +15,10 @@ const phases: Readonly<Record<SyncProgress['phase'], string>> = {
   applying: 'bringing in changes',
   listing: 'reading skills',
 }
-/** An estimate of less than this is a guess. */
+/** Estimates from a shorter time are unreliable. */
 const measureMs = 2_000
 
-/** A bar on a terminal, a line now and then elsewhere, nothing where programs read. */
+/** A bar on a terminal, a line at intervals elsewhere, nothing with --json. */
 export function createProgressLine(output: Output): ProgressLine {
   if (output.json) return { tell: () => undefined, end: () => undefined }
   const pace = createPace()
@@ -60,11 +60,13 @@ function createLines(output: Output, pace: Pace): ProgressLine {
 }
 
 interface Pace {
-  /** How long the present phase goes on, where anybody can say. */
+  /** Remaining seconds of the present phase, if they can be estimated. */
   secondsLeft(progress: SyncProgress): number | undefined
 }
 
-/** What a source says itself goes first: it knows how fast it may ask. Else what was done so far is carried on. */
+/**
+ * Prefers the source's own estimate, because it knows its rate limit. Otherwise extrapolates from the progress so far.
+ */
 export function createPace(now: () => number = () => performance.now()): Pace {
   let began: { phase: string; done: number; atMs: number } | undefined
   return {

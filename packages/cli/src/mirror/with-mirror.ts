@@ -10,19 +10,19 @@ import { findStorageSentence } from '../storage-sentence.ts'
 import { toNetworkMode, toPrivateNames } from './options.ts'
 
 interface WithMirrorOptions {
-  /** Whether a folder that is not there is made. */
+  /** Whether a missing folder is created. */
   readonly make?: boolean
   readonly scanPolicy?: ScanPolicy
 }
 
-/** The mirror of the registry that the options name, for the length of some work. */
+/** Opens the mirror of the registry that the options name, runs `work`, and closes it again. */
 export async function withMirror<T>(
   given: Arguments,
   work: (mirror: Mirror, registry: Registry) => Promise<T>,
   { make = false, scanPolicy, ...options }: MirrorOptions & WithMirrorOptions = {},
 ): Promise<T> {
-  const parts = { ...(await toMirrorOptions(given)), onError: toTell(given), ...options }
-  // Where there is no registry, nothing is made beside it.
+  const parts = { ...(await toMirrorOptions(given)), onError: toErrorLog(given), ...options }
+  // Create nothing in a folder without a registry.
   const { makePrivateFolder } = await import('@skillstead/core')
   toLocation(given, make ? { make: makePrivateFolder } : {})
   return withRegistry(
@@ -39,15 +39,15 @@ export async function withMirror<T>(
   )
 }
 
-/** What goes wrong beside a command, in a line; with --json there is only the one of the command itself. */
-function toTell(given: Arguments): (error: unknown) => void {
+/** Prints background errors of a command as one line; silent with --json, which prints only the command's own error. */
+function toErrorLog(given: Arguments): (error: unknown) => void {
   if (flag(given, 'json')) return () => undefined
   const { warn } = createOutput(given.io, false)
   return (error) =>
     warn(toOneLine(findStorageSentence(error) ?? (error instanceof Error ? error.message : String(error))))
 }
 
-/** How the options say that upstreams are asked. Throws a UsageError. */
+/** The network options. Throws {@link UsageError}. */
 export async function toMirrorOptions(given: Arguments): Promise<MirrorOptions> {
   return {
     mode: toNetworkMode(given),

@@ -3,7 +3,10 @@ import * as v from 'valibot'
 import type { Unreadable } from '../import/records.ts'
 import type { Sample } from './samples.ts'
 
-/** A record of samples, `{ id, files }`, or of a corpus, whose SKILL.md stands apart. What else it holds does not matter. */
+/**
+ * A record of samples, `{ id, files }`, or of a corpus, which has SKILL.md as a separate field. Unknown fields are
+ * ignored.
+ */
 const Record = v.object({
   id: v.pipe(v.string(), v.minLength(1)),
   skillMd: v.nullish(v.string()),
@@ -11,7 +14,7 @@ const Record = v.object({
   files: v.nullish(v.array(v.object({ path: v.pipe(v.string(), v.minLength(1)), text: v.nullish(v.string()) }))),
 })
 
-/** The sample in a record; files whose content the record does not hold are left out. */
+/** The sample of a record. Files without content in the record are left out. */
 export function readSample(value: unknown, number: number): Sample | Unreadable {
   const parsed = v.safeParse(Record, value, firstIssueOnly)
   if (!parsed.success) {
@@ -25,5 +28,5 @@ export function readSample(value: unknown, number: number): Sample | Unreadable 
     ...(own ? [{ path: 'SKILL.md', bytes: own }] : []),
     ...(files ?? []).flatMap(({ path, text }) => (text == null ? [] : [{ path, bytes: Buffer.from(text) }])),
   ]
-  return all.length > 0 ? { id, files: all } : { id, reason: 'The record holds no text.' }
+  return all.length > 0 ? { id, files: all } : { id, reason: 'The record contains no text.' }
 }

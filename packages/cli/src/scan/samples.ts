@@ -11,17 +11,17 @@ import { openZip } from '../import/zip.ts'
 import type { Io } from '../io.ts'
 import { readSample } from './read-sample.ts'
 
-/** A skill, or a part of one, to be scanned. */
+/** A skill, or some of its files, to scan. */
 export interface Sample {
-  /** How the source calls it. */
+  /** Identifies the sample in messages. */
   readonly id: string
-  /** SKILL.md first, where there is one. */
+  /** SKILL.md first, if there is one. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
 }
 
 /**
- * What is at a path or an address: a folder of skills, an archive, records, one file, or standard input. One after the
- * other, so that a large source takes no more memory than a small one. Throws what cannot be read at all.
+ * Reads the samples of a path or URL: a folder of skills, an archive, records, one file, or standard input. Reads them
+ * one by one, so that a large source needs no more memory than a small one. Throws if the source cannot be read.
  */
 export function openSamples(
   place: string,
@@ -30,7 +30,7 @@ export function openSamples(
 ): AsyncIterable<Sample | Unreadable> {
   if (place === '-') return readInput(stdin)
   if (/^https?:\/\//i.test(place)) return readAddress(place, outgoing)
-  if (!existsSync(place)) throw new Error(`There is nothing at ${place}.`)
+  if (!existsSync(place)) throw new Error(`${place} does not exist.`)
   if (statSync(place).isDirectory()) return fromSource(openFolder(place))
   if (/\.zip$/i.test(place)) return fromSource(openZip(place))
   if (/\.(tgz|tar\.gz)$/i.test(place)) return fromSource(openZip(place, 'tar.gz'))
@@ -71,6 +71,6 @@ async function* readAddress(url: string, outgoing: OutgoingOptions): AsyncGenera
 
 function tooLarge(what: string): Error {
   return new Error(
-    `${what} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB, which is more than a file of a skill may have.`,
+    `${what} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB, the maximum for a file of a skill.`,
   )
 }

@@ -3,16 +3,16 @@ import { allRules } from '@skillstead/scanner/rules'
 import { toOneLine } from '../output.ts'
 import { toVerdict } from './verdict.ts'
 
-/** A scan for people: the verdict, then where, what, why, and how to mend it. */
+/** A scan as lines of text: the verdict, then for each finding the place, the text, the reason and the fix. */
 export function toScanLines(id: string, report: Pick<Security, 'verdict' | 'risk' | 'score' | 'findings' | 'cut'>) {
   return [`${toOneLine(id)}: ${toVerdict(report)}`, ...toFindingsLines(report)]
 }
 
-/** What a scan found, and what it did not look at. */
+/** The findings of a scan, and the content that was not scanned. */
 export function toFindingsLines({ findings, cut }: Pick<Security, 'findings' | 'cut'>): string[] {
   return [
     ...findings.flatMap(toFindingLines),
-    ...cut.map(({ path, reason }) => `  ${toOneLine(path)}: not all of it: ${toOneLine(reason)}`),
+    ...cut.map(({ path, reason }) => `  ${toOneLine(path)}: partly scanned: ${toOneLine(reason)}`),
   ]
 }
 
@@ -25,6 +25,6 @@ function toFindingLines(finding: ScanFinding): string[] {
     `      found: ${toOneLine(excerpt)}`,
     `      why:   ${reasons.get(ruleId) ?? ''}`,
     `      mend:  ${remediation}`,
-    ...(suppressed ? [`      the author says: ${toOneLine(suppressed.reason)}`] : []),
+    ...(suppressed ? [`      suppressed by the author: ${toOneLine(suppressed.reason)}`] : []),
   ]
 }

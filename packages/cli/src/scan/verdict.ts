@@ -2,12 +2,12 @@ import type { ScanFinding, Security } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
 import { styled, type Line } from '../style.ts'
 
-/** What a scan came to, in a few words. */
+/** The verdict, risk and score of a scan. */
 export function toVerdict({ verdict, risk, score }: Pick<Security, 'verdict' | 'risk' | 'score'>): string {
   return `${verdict}, ${score} of 100, risk ${risk}`
 }
 
-/** The verdict that a score stands for, by the ranges of docs/scanner.md; what was not scanned has no other. */
+/** The verdict for a score, by the ranges of docs/scanner.md, for sources that only have a score. */
 export function toScoreVerdict(score: number | null): Security['verdict'] {
   if (score === null || score >= 80) return 'safe'
   return score >= 40 ? 'caution' : 'dangerous'
@@ -17,7 +17,7 @@ const severityStyles = { critical: 'bad', high: 'bad', medium: 'warning', low: '
 
 type Shown = Pick<ScanFinding, 'path' | 'line' | 'column' | 'severity' | 'title' | 'excerpt'>
 
-/** A finding in two lines: where and what, and the text that was found. */
+/** A finding in two lines: its place and title, then the matched text. */
 export function toShortFindingLines({ path, line, column, severity, title, excerpt }: Shown): Line[] {
   return [
     styled(severityStyles[severity], `  ${toOneLine(path)}:${line}:${column}  ${severity}  ${title}`),

@@ -9,20 +9,20 @@ const bounds = {
   fileBytesMax: limits.fileBytesMax,
   versionBytesMax: limits.versionBytesMax,
 }
-/** What is left out of a folder: what version control and file managers put into it, and no version needs. */
+/** Files of version control and file managers, which are not part of a version. */
 const skipped: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
 const nothing: ReadonlySet<string> = new Set()
 
-/** The files of a version as they lie on a disk: a folder, with `whole` all that is in it, a zip, or a SKILL.md alone. */
+/** Reads the files of a version from a folder (all of its files with `whole`), a zip, or a SKILL.md. */
 export async function readContentAt(path: string, { whole = false } = {}): Promise<ContentFile[]> {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats) throw new Error(`There is nothing at ${path}.`)
+  if (!stats) throw new Error(`${path} does not exist.`)
   if (stats.isDirectory()) return readFolder(path, whole ? nothing : skipped)
   if (/\.zip$/i.test(path)) return stripFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
   return [{ path: 'SKILL.md', bytes: readBounded(path, bounds.fileBytesMax) }]
 }
 
-/** Every file of a zip as it is named there: nothing is left out that somebody could have put in. */
+/** All files of a zip under their names in it. None are skipped, so that added files are detected. */
 export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> {
   const problems: { path: string; message: string }[] = []
   const files = await readZip(bytes, { limits: bounds, keep: (name) => name, problems })
@@ -30,7 +30,7 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
   return files
 }
 
-/** Links are refused rather than passed over: whoever reads the folder would follow them. */
+/** Links are refused, not skipped: an agent that reads the folder would follow them. */
 function readFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
   let left = bounds.versionBytesMax
@@ -39,16 +39,16 @@ function readFolder(folder: string, without: ReadonlySet<string>): ContentFile[]
     const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path.normalize('NFC')
     const bytes = readBounded(join(folder, path), bounds.fileBytesMax)
     left -= bytes.length
-    if (left < 0) throw new Error(`The files of ${folder} have more than ${bounds.versionBytesMax} bytes.`)
+    if (left < 0) throw new Error(`The files of ${folder} are larger than ${bounds.versionBytesMax} bytes in total.`)
     files.push({ path: name, bytes })
   }
   return files
 }
 
-/** What is larger than any version is not read at all. */
+/** Do not read a file that is larger than a version can be. */
 function readBounded(path: string, bytesMax: number): Uint8Array {
   const { size } = statSync(path)
-  if (size > bytesMax) throw new Error(`${path} has ${size} bytes; ${bytesMax} are allowed.`)
+  if (size > bytesMax) throw new Error(`${path} is too large: ${size} bytes, at most ${bytesMax} are allowed.`)
   return new Uint8Array(readFileSync(path))
 }
 
@@ -58,16 +58,16 @@ function* listFolder(folder: string, prefix: string, without: ReadonlySet<string
     const path = prefix + entry.name
     if (entry.isDirectory()) yield* listFolder(folder, `${path}/`, without)
     else if (entry.isFile()) yield path
-    else throw new Error(`${join(folder, path)} is no plain file, which no version holds.`)
+    else throw new Error(`${join(folder, path)} is not a regular file; versions contain only regular files.`)
   }
 }
 
-/** Whether a file is left out of a folder. */
+/** Whether a file of a folder is ignored. */
 export function isJunk(path: string): boolean {
   return path.split('/').some((name) => skipped.has(name))
 }
 
-/** Some archives have one folder around everything. */
+/** Some archives wrap all files in one folder. */
 function stripFolder(files: readonly ContentFile[]): ContentFile[] {
   const [first] = files
   const folder = first?.path.slice(0, first.path.indexOf('/') + 1) ?? ''

@@ -3,18 +3,21 @@ import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { UsageError } from '../command.ts'
 import { toOneLine } from '../output.ts'
 
-/** The verifier keys that were given: one, or a file as `skillstead key` prints it. Throws {@link UsageError}. */
+/**
+ * The verifier keys of an option: a single key, or a file in the format of `skillstead key`. Throws {@link UsageError}.
+ */
 export function readGivenKeys(given: string): string[] {
   if (given.startsWith('ssk_'))
-    throw new UsageError('--key is the public key of a node here; an API key goes into --api-key or SKILLSTEAD_KEY.')
+    throw new UsageError('--key takes the public key of a node. Pass an API key with --api-key or SKILLSTEAD_KEY.')
   const isFile = existsSync(given) && statSync(given).isFile()
-  if (!isFile && !given.includes('+')) throw new UsageError(`'${given}' is no verifier key, and no file of such keys.`)
+  if (!isFile && !given.includes('+'))
+    throw new UsageError(`'${given}' is neither a verifier key nor a file with such keys.`)
   const keys = parseKeys(isFile ? readFileSync(given, 'utf8') : given)
-  if (keys.length === 0) throw new UsageError(`'${given}' holds no verifier keys.`)
+  if (keys.length === 0) throw new UsageError(`'${given}' contains no verifier keys.`)
   return keys
 }
 
-/** The verifier keys of a text, one a line; lines that begin with `#` are words for people. Throws {@link UsageError}. */
+/** Parses verifier keys, one per line; lines that begin with `#` are comments. Throws {@link UsageError}. */
 export function parseKeys(text: string): string[] {
   const keys = text
     .split('\n')

@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseForeignJson } from '@skillstead/protocol'
 
-/** Several times what the longest entry of a log and the longest fork chain make of a record. */
+/** Several times the size of a record with the longest log entry and the longest fork chain. */
 const recordBytesMax = 1024 * 1024
 
-/** The JSON of a file that is said to be a provenance record. */
+/** The JSON of a file that should be a provenance record. */
 export function readRecord(file: string): unknown {
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats) throw new Error(`There is nothing at ${file}.`)
-  if (stats.isDirectory()) throw new Error(`${file} is a folder, and no record.`)
+  if (!stats) throw new Error(`${file} does not exist.`)
+  if (stats.isDirectory()) throw new Error(`${file} is a folder, not a record.`)
   if (stats.size > recordBytesMax)
-    throw new Error(`${file} is no record: it has ${stats.size} bytes, and no record has more than ${recordBytesMax}.`)
+    throw new Error(`${file} is not a record: it has ${stats.size} bytes, and records have at most ${recordBytesMax}.`)
   const { text, value } = readJson(file)
-  // A parser keeps one of two fields of a name, so what it read has fewer texts than what is written.
+  // The parser drops duplicate fields, so the parsed value then has fewer strings than the text.
   if (countTexts(text) === countTexts(JSON.stringify(value))) return value
-  throw new Error(`${file} has a field twice, of which every reader could take another.`)
+  throw new Error(`${file} has a duplicate field, which different readers could read differently.`)
 }
 
 function readJson(file: string): { text: string; value: unknown } {
@@ -23,7 +23,7 @@ function readJson(file: string): { text: string; value: unknown } {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return { text, value: parseForeignJson(text) }
   } catch {
-    throw new Error(`${file} holds no JSON.`)
+    throw new Error(`${file} is not JSON.`)
   }
 }
 

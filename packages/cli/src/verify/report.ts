@@ -2,7 +2,7 @@ import type { ProvenanceReport, UnprovenField, VerifiedPart } from '@skillstead/
 import type { Provenance } from '@skillstead/protocol'
 import { toOneLine } from '../output.ts'
 
-/** What `skillstead verify` found out; `problems` say why not everything matches. */
+/** The result of `skillstead verify`; `problems` lists mismatches. */
 export type Verification =
   | {
       readonly ok: true
@@ -11,9 +11,9 @@ export type Verification =
       readonly digest: string
       readonly publisher: string
       readonly publishedAt: string
-      /** The keys that signed the record, as `<name>+<hash>`; none where a mirror did whose key was not given. */
+      /** Keys that signed the record, as `<name>+<hash>`; empty if a mirror signed it whose key was not given. */
       readonly signedBy: readonly string[]
-      /** Fields of the record that only the mirror says. */
+      /** Fields of the record that no signature or log entry proves; the mirror alone states them. */
       readonly unproven: readonly UnprovenField[]
       readonly contentChecked: boolean
       readonly log: { origin: string; index: number; treeSize: number; loggedAs: string; loggedAt: string } | null
@@ -25,7 +25,7 @@ export type Verification =
       readonly problems: readonly { readonly part: VerifiedPart; readonly message: string }[]
     }
 
-/** The report on a record as a result; `checked` is the name or file that was asked for. */
+/** Converts the report on a record; `checked` is the requested name or file. */
 export function toVerification(checked: string, report: ProvenanceReport): Verification {
   if (!report.ok)
     return { ok: false, checked, problems: report.problems.map(({ part, message }) => ({ part, message })) }
@@ -53,11 +53,11 @@ export function toVerification(checked: string, report: ProvenanceReport): Verif
   }
 }
 
-/** The result in lines. What a record says is a stranger's word, also where its signature is good. */
+/** The result as lines of text. Values of a record are untrusted text, also if its signature is valid. */
 export function showVerification(result: Verification): string[] {
   if (!result.ok) {
     return [
-      `${toOneLine(result.checked)} is not what it should be:`,
+      `${toOneLine(result.checked)} failed verification:`,
       ...result.problems.map(({ part, message }) => `  ${part.padEnd(11)} ${toOneLine(message)}`),
     ]
   }
@@ -65,19 +65,22 @@ export function showVerification(result: Verification): string[] {
   const forkChain = unproven.includes('forkChain') ? [] : result.forkChain
   const facts = [
     ['digest', digest],
-    ['content', contentChecked ? 'matches the digest' : 'was not checked; give it with --content'],
+    ['content', contentChecked ? 'matches the digest' : 'was not checked; pass it with --content'],
     ['published', `${publishedAt} by ${publisher}`],
     ['signature', signedBy.length > 0 ? `by ${signedBy.join(' and ')}` : unsigned],
-    ['log', log ? `entry ${log.index + 1} of ${log.treeSize} in that of ${log.origin}, since ${log.loggedAt}` : noLog],
-    ['logged as', log && log.loggedAs !== fullName ? `${log.loggedAs}, which was its name then` : ''],
+    [
+      'log',
+      log ? `entry ${log.index + 1} of ${log.treeSize} in the log of ${log.origin}, since ${log.loggedAt}` : noLog,
+    ],
+    ['logged as', log && log.loggedAs !== fullName ? `${log.loggedAs}, its name at that time` : ''],
     ['forked from', forkChain.map((source) => `${source.fullName}@${source.version}`).join(', from ')],
-    ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: only the mirror says them` : ''],
+    ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: stated only by the mirror` : ''],
   ]
   return [
-    `${toOneLine(fullName)}@${version} is what its record says.`,
+    `${toOneLine(fullName)}@${version} matches its record.`,
     ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name!.padEnd(11)} ${toOneLine(value!)}`),
   ]
 }
 
-const unsigned = 'by a mirror, whose key was not given; the log of the node it was published to proves the version'
-const noLog = 'in none, for it is not public; the signature says so'
+const unsigned = 'by a mirror whose key was not given; the log of the publishing node proves the version'
+const noLog = 'none: the skill is not public, as the signature confirms'
