@@ -9,7 +9,7 @@ interface NamedTest {
 }
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/threats.md'), 'utf8')
-const heading = '| threat | from | what holds it | test |'
+const heading = '| threat | from | defence | test |'
 const sections = page.split(/^### /m).slice(1)
 const rows = sections.flatMap((section) => {
   const lines = section.split('\n## ')[0]!.split('\n')
