@@ -38,5 +38,5 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
-/** The registry as functions, over HTTP or in the process. */
+/** The registry as functions, in-process or over HTTP. */
 export type RegistryApi = Api<typeof endpoints>
