@@ -10,11 +10,10 @@ import {
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../packages/core/src/storage/database.ts'
 import { toRegistryError } from '../../packages/core/src/storage/storage-error.ts'
 import { codeOf } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
-import { openRegistry } from '../support/open-registry.ts'
+import { openDatabase, openRegistry } from '../support/open-registry.ts'
 
 /** Nothing is found by looking while a test lasts. */
 const never = 3_600_000

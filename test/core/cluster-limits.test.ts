@@ -1,5 +1,5 @@
 import { createAddressLimits } from '../../packages/core/src/accounts/address-limits.ts'
-import { openDatabase, type Database } from '../../packages/core/src/storage/database.ts'
+import type { Database } from '../../packages/core/src/storage/database.ts'
 import { sweepLeases } from '../../packages/core/src/storage/rate-leases.ts'
 import { createSharedLimits, type SharedLimits } from '../../packages/core/src/accounts/shared-limits.ts'
 import { localApi, systemCaller } from '@skillstead/core'
@@ -8,7 +8,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
-import { openRegistry } from '../support/open-registry.ts'
+import { openDatabase, openRegistry } from '../support/open-registry.ts'
 
 const isMissing = inject('postgresUrl') === null
 const share = 8

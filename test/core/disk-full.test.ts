@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { localApi, systemCaller, toRegistryError, type Registry } from '@skillstead/core'
-import { checkRegistry, exportRegistry } from '@skillstead/maintenance'
+import { checkRegistry } from '@skillstead/maintenance'
 import type { RegistryError } from '@skillstead/protocol'
 import { listenNode, type ListeningNode } from '@skillstead/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleOf, openPublisher } from '../support/bundle-acts.ts'
 import { makeFolder, skillstead } from '../support/cli-harness.ts'
 import { describeApi, describeDatabases } from '../support/harness.ts'
-import { openRegistry } from '../support/open-registry.ts'
+import { exportRegistry, openRegistry } from '../support/open-registry.ts'
 
 const diskMegabytes = 24
 const root = mkdtempSync(join(tmpdir(), 'skillstead-disk-'))

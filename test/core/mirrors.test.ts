@@ -4,6 +4,7 @@ import { describeApi, type Open, type TestRegistry } from '../support/harness.ts
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { openPair, type WritingPair } from '../support/mirror-writes-acts.ts'
 import { createNoteSigner } from '../support/note-signer.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 const opened: WritingPair[] = []
 afterEach(async () => {
@@ -106,7 +107,7 @@ describeApi('the upstreams of a node', (open) => {
     await untilSynced(test, 'main')
     await test.registry.database.writer.write(async (trx) => {
       const alarm = JSON.stringify({ code: 'mass_removal', message: 'Much would go.', at: test.clock.now() })
-      await trx.updateTable('upstreams').set({ alarm }).execute()
+      await withUpstreams(trx).updateTable('upstreams').set({ alarm }).execute()
     })
     const alarm = { code: 'mass_removal', message: 'Much would go.', at: '2026-01-02T12:00:00.000Z' }
     expect(await api.getMirror({ upstream: 'main' })).toMatchObject({ state: 'stopped', alarm })

@@ -7,20 +7,23 @@ import { localApi, type Registry } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
 import { expect, it, onTestFinished } from 'vitest'
 import { countUnscanned } from '../../packages/core/src/governance/rescan.ts'
-import { openDatabase } from '../../packages/core/src/storage/database.ts'
-import { migrationNames } from '../../packages/core/src/storage/migrate.ts'
+import { listSteps } from '../../packages/core/src/storage/migrate.ts'
 import { openPostgres } from '../../packages/core/src/storage/postgres.ts'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
 import { skillMd } from '../support/answers.ts'
-import { listSchemaFiles, loadSchema, readSchemaFile } from '../fixtures/schemas/schema-file.ts'
+import { listSchemaFiles, loadSchema, readSchemaFile, toSchemaName } from '../fixtures/schemas/schema-file.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { makeEmptyPlace, type DialectName, type Location } from '../support/places.ts'
-import { openRegistry } from '../support/open-registry.ts'
+import { extensions, openDatabase, openRegistry } from '../support/open-registry.ts'
 
+const stepNames = listSteps(extensions).map(({ name }) => name)
 const makeFixture = 'Run `node --conditions=source test/fixtures/schemas/make.ts` after a step of the schema is added.'
 
 it('of every schema there is a database, as a program of its time made it', () => {
-  expect(listSchemaFiles(), makeFixture).toEqual(migrationNames)
+  const baselines = 1 + extensions.length
+  const added = stepNames.length - baselines
+  const schemas = Array.from({ length: added + 1 }, (_, i) => toSchemaName(baselines + i))
+  expect(listSchemaFiles(), makeFixture).toEqual(schemas)
 })
 
 describeDatabases('a database of an earlier release', (_open, dialect) => {
@@ -54,7 +57,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     const both = await Promise.all([openDatabase(location), openDatabase(location)])
     const { rows } = await sql<{ name: string }>`select name from migrations order by position`.execute(both[0].read)
     for (const database of both) await database.close()
-    expect(rows.map(({ name }) => name)).toEqual(migrationNames)
+    expect(rows.map(({ name }) => name)).toEqual(stepNames)
     const registry = await open(location)
     expect((await localApi(registry).searchSkills({})).total).toBe(file.expected.skills.length)
   })

@@ -10,6 +10,7 @@ import { findDamage, publishVersions, readState } from '../support/mirror-state.
 import { seededRandom } from '../support/random.ts'
 import type { MirrorChildOptions, MirrorChildSays } from './mirror-child.ts'
 import { openRegistry } from '../support/open-registry.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 type Location = Pick<RegistryOptions, 'path' | 'databaseUrl'>
 
@@ -174,7 +175,7 @@ async function bringIn(location: Location, file: string): Promise<void> {
 async function look(location: Location, tally: Tally): Promise<void> {
   const registry = await openRegistry({ ...location, works: false })
   tally.damage.push(...(await findDamage(registry)))
-  const [row] = await registry.database.read.selectFrom('upstreams').selectAll().execute()
+  const [row] = await withUpstreams(registry.database.read).selectFrom('upstreams').selectAll().execute()
   if (row && !(row.applied <= row.verified && row.verified <= row.staged)) {
     tally.damage.push(`position: applied ${row.applied}, verified ${row.verified}, staged ${row.staged}`)
   }

@@ -10,6 +10,7 @@ import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.
 import type { DialectName } from '../support/places.ts'
 import { fillRegistry } from '../support/rich-registry.ts'
 import { sampleOf } from '../support/security-samples.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 type Damage = (trx: WriteTransaction, dialect: DialectName) => Promise<void>
 
@@ -231,10 +232,10 @@ describeDatabases('doctor --deep of a mirror', (open) => {
 })
 
 async function changeCheckpoint(trx: WriteTransaction): Promise<void> {
-  const { checkpoint } = await trx.selectFrom('upstreams').select('checkpoint').executeTakeFirstOrThrow()
+  const { checkpoint } = await withUpstreams(trx).selectFrom('upstreams').select('checkpoint').executeTakeFirstOrThrow()
   const lines = checkpoint!.split('\n')
   const changed = lines.with(2, Buffer.alloc(32).toString('base64')).join('\n')
-  await trx.updateTable('upstreams').set({ checkpoint: changed }).execute()
+  await withUpstreams(trx).updateTable('upstreams').set({ checkpoint: changed }).execute()
 }
 
 class Undone extends Error {}

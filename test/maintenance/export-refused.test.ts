@@ -2,17 +2,18 @@ import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { localApi, systemCaller } from '@skillstead/core'
-import { exportRegistry, importRegistry } from '@skillstead/maintenance'
+import { localApi, openRegistry as openCoreRegistry, systemCaller } from '@skillstead/core'
+import { exportRegistry as exportPlain, importRegistry as importPlain } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { openDatabase } from '../../packages/core/src/storage/database.ts'
-import { portableNames } from '../../packages/maintenance/src/transfer/portable-tables.ts'
+import { toTableRules } from '../../packages/maintenance/src/transfer/portable-tables.ts'
 import { ExportSums } from '../../packages/maintenance/src/transfer/format.ts'
 import { skillMd } from '../support/answers.ts'
 import { reopen } from '../support/export-acts.ts'
 import { makePlace, type DialectName } from '../support/places.ts'
-import { openRegistry } from '../support/open-registry.ts'
+import { exportRegistry, importRegistry, openDatabase, openRegistry, extensions } from '../support/open-registry.ts'
+
+const portableNames = [...toTableRules(extensions).keys()]
 
 let folder: string
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'export-refused-'))))
@@ -130,7 +131,22 @@ describe('an incomplete or invalid export', () => {
       'a newer Skillstead (it has 9999-later)',
     )
     expect(await refuse(text.replace('"0001-baseline"', '"0001-foundation"'))).toContain('a development version')
-    expect(await refuse(text.replace('"schema":["0001-baseline"]', '"schema":[]'))).toContain('an older Skillstead')
+    expect(await refuse(text.replace('"0001-baseline",', ''))).toContain('an older Skillstead')
+  })
+
+  it('with the tables of a mirror is refused without the extension, and one without them is taken in with it', async () => {
+    const file = join(folder, 'mirror.ndjson')
+    await writeFile(file, small.bytes)
+    await expect(importPlain(file, { path: newPath('plain') })).rejects.toThrow('has tables of @skillstead/mirror')
+    await expect(exportPlain({ path: small.path }, join(folder, 'no.ndjson'))).rejects.toThrow(
+      'has tables of @skillstead/mirror',
+    )
+    const path = join(folder, 'plain.db')
+    await (await openCoreRegistry({ path, works: false })).close()
+    const plain = await exportRegistry({ path }, join(folder, 'plain.ndjson'))
+    expect(Object.keys(plain.tables)).not.toContain('upstreams')
+    const taken = await importRegistry(join(folder, 'plain.ndjson'), { path: newPath('mirror') })
+    expect(taken.digest).toBe(plain.digest)
   })
 
   it('is refused if its digests are right but its data is inconsistent', async () => {
@@ -170,9 +186,9 @@ describe('an incomplete or invalid export', () => {
     const path = join(folder, 'older.db')
     await copyFile(small.path, path)
     const registry = await reopen({ path })
-    await registry.database.writer.write((trx) => sql`update migrations set name = '0001-foundation'`.execute(trx))
+    await registry.database.writer.write((trx) => sql`delete from migrations where name = '0001-baseline'`.execute(trx))
     await registry.close()
-    await expect(exportRegistry({ path }, join(folder, 'no.ndjson'))).rejects.toThrow('made by a development version')
+    await expect(exportRegistry({ path }, join(folder, 'no.ndjson'))).rejects.toThrow('made by an older Skillstead')
     await expect(exportRegistry({ path: join(folder, 'none.db') }, join(folder, 'no.ndjson'))).rejects.toThrow(
       'no registry at',
     )

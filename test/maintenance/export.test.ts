@@ -4,19 +4,17 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { verifyProvenance } from '@skillstead/client/verify'
 import { localApi, readVerifierKeys } from '@skillstead/core'
-import { checkRegistry, exportRegistry, importRegistry, type ExportSummary } from '@skillstead/maintenance'
+import { checkRegistry, type ExportSummary } from '@skillstead/maintenance'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import {
-  portableNames,
-  portableTables,
-  unlistedTables,
-} from '../../packages/maintenance/src/transfer/portable-tables.ts'
+import { toTableRules, unlistedTables } from '../../packages/maintenance/src/transfer/portable-tables.ts'
 import { skillMd } from '../support/answers.ts'
 import { makeRichFile, readExportLines, reopen } from '../support/export-acts.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { makeEmptyPlace, makePlace } from '../support/places.ts'
 import { readEntries, readKeys, readRoot } from '../support/signed-log.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
+import { exportRegistry, importRegistry, extensions } from '../support/open-registry.ts'
 
 let folder: string
 let rich: { path: string; file: string; key: string; summary: ExportSummary }
@@ -42,19 +40,20 @@ describeDatabases('an export', (open, dialect) => {
             and name not like 'skill_text_%'`
         : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()`
     const { rows } = await names.execute(registry.database.read)
-    const known = new Set<string>([...portableNames, ...unlistedTables, 'sessions'])
+    const rules = toTableRules(extensions)
+    const known = new Set<string>([...rules.keys(), ...unlistedTables, 'sessions'])
     expect(
       rows.map(({ name }) => name).filter((name) => !known.has(name)),
-      'name them in portable/tables.ts',
+      'name them in portable-tables.ts, or in the rules of the extension',
     ).toEqual([])
     if (dialect === 'PostgreSQL') return
-    for (const [i, table] of portableNames.entries()) {
+    for (const [i, [table, rule]] of [...rules].entries()) {
       const { rows: parents } = await sql<{ table: string }>`
         select "table" from pragma_foreign_key_list(${table})`.execute(registry.database.read)
-      expect(portableNames.slice(0, i)).toEqual(expect.arrayContaining(parents.map((parent) => parent.table)))
+      expect([...rules.keys()].slice(0, i)).toEqual(expect.arrayContaining(parents.map((parent) => parent.table)))
       const { rows: keys } = await sql<{ name: string }>`
         select name from pragma_table_info(${table}) where pk > 0`.execute(registry.database.read)
-      expect([...portableTables[table].key].toSorted(), table).toEqual(keys.map(({ name }) => name).toSorted())
+      expect([...rule.key].toSorted(), table).toEqual(keys.map(({ name }) => name).toSorted())
     }
   })
 
@@ -186,7 +185,7 @@ async function openWithHolds(path: string) {
   await writer.write(async (trx) => {
     await registry.outbox.enqueue(trx, { id: 'job', topic: 'some', payload: {}, dueAt: 5 })
     await trx.updateTable('outbox').set({ lease: 'a-lease', claimable_at: 99 }).where('id', '=', 'job').execute()
-    await trx.updateTable('upstreams').set({ lease: 'a-lease', lease_until: 99 }).execute()
+    await withUpstreams(trx).updateTable('upstreams').set({ lease: 'a-lease', lease_until: 99 }).execute()
     const running = { id: 'running', body_hash: '', status: 0, body: null, created_at: 0 }
     await trx.insertInto('idempotent_answers').values(running).execute()
   })

@@ -3,7 +3,6 @@ import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localApi, systemCaller, writeBackup, type Registry } from '@skillstead/core'
-import { restoreRegistry } from '@skillstead/maintenance'
 import { createMirror } from '@skillstead/mirror'
 import { listenNode } from '@skillstead/server'
 import SqliteDatabase from 'better-sqlite3'
@@ -11,7 +10,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { createClock, startMs } from '../support/harness.ts'
-import { openRegistry } from '../support/open-registry.ts'
+import { openRegistry, restoreRegistry } from '../support/open-registry.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 let folder: string
 let made = 0
@@ -132,7 +132,7 @@ describe('a restored registry', () => {
       await sql`insert into upstreams (name, created_at, frontier, kind, location, settings, keys, cursor, report)
         values (${sql.join(Object.values({ name: upstream.name, at: 0, frontier, ...texts }))})`.execute(trx)
       const credential = registry.secrets.seal('sk_secret')
-      await trx
+      await withUpstreams(trx)
         .insertInto('upstream_links')
         .values({ user_id, upstream: 'up', username: 'a', credential, created_at: 0 })
         .execute()

@@ -10,6 +10,7 @@ import { readState } from '../support/mirror-state.ts'
 import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { readUpstreamFrontier } from '../../packages/mirror/src/store/upstream-log.ts'
 import type { FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 afterEach(endMirrors)
 
@@ -122,7 +123,7 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     await origin.publish('tea')
     await follow()
     await outside.registry.database.writer.write((trx) =>
-      trx.updateTable('upstreams').set({ applied: 0 }).where('name', '=', 'main').execute(),
+      withUpstreams(trx).updateTable('upstreams').set({ applied: 0 }).where('name', '=', 'main').execute(),
     )
     const { code, message } = await refusalOf(write())
     expect([code, message]).toEqual([
@@ -137,12 +138,12 @@ describeDatabases('a bundle that a mirror makes of what it follows', (open) => {
     await origin.publish('cake')
     await follow()
     await outside.registry.database.writer.write(async (trx) => {
-      const { entry } = await trx
+      const { entry } = await withUpstreams(trx)
         .selectFrom('upstream_log')
         .select('entry')
         .where('seq', '=', 2)
         .executeTakeFirstOrThrow()
-      await trx
+      await withUpstreams(trx)
         .updateTable('upstream_log')
         .set({ entry: entry.replaceAll('cake', 'lies') })
         .where('seq', '=', 2)
@@ -189,5 +190,7 @@ async function followLiar(
   const checkpoint = `${body}\n${(await signText(origin.registry, body)).map((line) => `${line}\n`).join('')}`
   const report = '{"last":null,"error":null}'
   const known = { checkpoint, report, keys: JSON.stringify([origin.key]) }
-  await outside.registry.database.writer.write((trx) => trx.updateTable('upstreams').set(known).execute())
+  await outside.registry.database.writer.write((trx) =>
+    withUpstreams(trx).updateTable('upstreams').set(known).execute(),
+  )
 }

@@ -8,6 +8,7 @@ import { readKeys } from '../support/signed-log.ts'
 import { hookUp, openSilent } from '../support/webhook-emitted.ts'
 import { applyReleases } from '../../packages/mirror/src/applying/apply-releases.ts'
 import type { ApplyReleases, MirrorRelease } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 const release = (name: string, body = 'One.', more: Partial<MirrorRelease> = {}): MirrorRelease => ({
   owner: 'alice',
@@ -31,7 +32,7 @@ describeDatabases('what is mirrored from a registry without a log', (open) => {
     const { userId } = await mirror.registry.getCaller(user)
     const row = { user_id: userId, upstream: 'up', username, credential: Buffer.alloc(0), created_at: startMs }
     await mirror.registry.database.writer.write((trx) =>
-      trx
+      withUpstreams(trx)
         .insertInto('upstream_links')
         .values(row)
         .onConflict((conflict) => conflict.columns(['user_id', 'upstream']).doUpdateSet(row))

@@ -5,6 +5,7 @@ import { describeDatabases, type TestRegistry, type TestUser } from '../support/
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
 import type { FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 const publish = (user: TestUser, name: string, body = 'One.', more: object = {}) =>
   user.api.publishSkill({ skillMd: skillMd(name, { body }), ...more })
@@ -80,7 +81,9 @@ describeDatabases('one source for each name of a mirror', (open) => {
       const { username } = await mirror.makeUser('alice')
       const { userId } = await mirror.registry.getCaller(username)
       const link = { user_id: userId, upstream: 'up', username, credential: Buffer.of(1), created_at: 0 }
-      await mirror.registry.database.writer.write((trx) => trx.insertInto('upstream_links').values(link).execute())
+      await mirror.registry.database.writer.write((trx) =>
+        withUpstreams(trx).insertInto('upstream_links').values(link).execute(),
+      )
       await publish(alice, 'tea')
       expect(await follow()).toEqual(['version alice/tea@1.0.0: applied'])
       expect((await show('alice/tea')).author.id).toBe(userId)

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { listenNode } from '@skillstead/server'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 afterEach(endMirrors)
 
@@ -131,7 +132,7 @@ describeDatabases('private skills at a node', (open) => {
     await mirror.add('main', upstream.url)
     await mirror.accounts.link('alice', 'main', upstream.alice.key)
     await test.registry.database.writer.write((trx) =>
-      trx.updateTable('upstream_links').set({ username: '' }).execute(),
+      withUpstreams(trx).updateTable('upstream_links').set({ username: '' }).execute(),
     )
     expect(await mirror.sync('main')).toMatchObject({ applied: 1, refusedTotal: 0 })
     expect(await alice.api.getSkill({ name: 'alice/diary' })).toMatchObject({ visibility: 'private' })
@@ -148,7 +149,7 @@ describeDatabases('private skills at a node', (open) => {
     await mirror.accounts.link('alice', 'main', upstream.alice.key)
     await mirror.accounts.link('bob', 'main', bob.key)
     await test.registry.database.writer.write((trx) =>
-      trx
+      withUpstreams(trx)
         .updateTable('upstream_links')
         .set({ credential: Buffer.from('lost') })
         .where('username', '=', 'alice')

@@ -3,6 +3,7 @@ import { createMirror } from '@skillstead/mirror'
 import { afterEach, expect, it } from 'vitest'
 import { describeDatabases } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 afterEach(endMirrors)
 
@@ -42,7 +43,7 @@ describeDatabases('runs of a mirror', (open) => {
     await mirror.add('main', upstream.url)
     const lease = `${(await import('node:os')).hostname()}/4194999/gone`
     await test.registry.database.writer.write((trx) =>
-      trx
+      withUpstreams(trx)
         .updateTable('upstreams')
         .set({ lease, lease_until: test.clock.now() + 10_000 })
         .execute(),
@@ -54,7 +55,7 @@ describeDatabases('runs of a mirror', (open) => {
     const { upstream, mirror, test } = await openFollowed()
     await mirror.add('main', upstream.url)
     await test.registry.database.writer.write((trx) =>
-      trx
+      withUpstreams(trx)
         .updateTable('upstreams')
         .set({ lease: 'elsewhere/1/x', lease_until: test.clock.now() + 10_000 })
         .execute(),
@@ -74,7 +75,7 @@ describeDatabases('runs of a mirror', (open) => {
         if (isTaken) return
         isTaken = true
         void test.registry.database.writer.write((trx) =>
-          trx.updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: 0 }).execute(),
+          withUpstreams(trx).updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: 0 }).execute(),
         )
       },
     })
@@ -88,7 +89,7 @@ describeDatabases('runs of a mirror', (open) => {
     await mirror.add('main', upstream.url)
     const takeFor = (until: number) =>
       test.registry.database.writer.write((trx) =>
-        trx.updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: until }).execute(),
+        withUpstreams(trx).updateTable('upstreams').set({ lease: 'elsewhere/1/x', lease_until: until }).execute(),
       )
     await takeFor(test.clock.now() + 10_000)
     const ending = new AbortController()

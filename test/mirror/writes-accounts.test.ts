@@ -6,6 +6,7 @@ import { beginWrite, findNext } from '../../packages/mirror/src/writing/rows.ts'
 import { describeDatabases, startMs, createClock } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 import { openPair, toSkillMd, type WritingPair } from '../support/mirror-writes-acts.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 const opened: WritingPair[] = []
 afterEach(async () => {
@@ -26,7 +27,7 @@ describeDatabases('accounts at upstreams', (open) => {
     expect(await mirrored.mirror.accounts.list()).toEqual([
       { user: ann.username, upstream: 'main', username: 'alice', createdAt: startMs },
     ])
-    const rows = await registry.database.read.selectFrom('upstream_links').selectAll().execute()
+    const rows = await withUpstreams(registry.database.read).selectFrom('upstream_links').selectAll().execute()
     expect(Buffer.from(rows[0]!.credential).toString('latin1')).not.toContain(upstream.alice.key)
     expect(JSON.stringify(rows)).not.toContain(upstream.alice.key)
     expect(registry.secrets.open(rows[0]!.credential)).toBe(upstream.alice.key)
@@ -128,7 +129,9 @@ describeDatabases('a mirror with an API key of its own', (open) => {
     const { key } = await upstream.test.makeUser('the-mirror')
     const { registry } = mirrored.test
     const credential = registry.secrets.seal(key)
-    await registry.database.writer.write((trx) => trx.updateTable('upstreams').set({ credential }).execute())
+    await registry.database.writer.write((trx) =>
+      withUpstreams(trx).updateTable('upstreams').set({ credential }).execute(),
+    )
     for (let i = 0; i < 5; i += 1) await mirrored.test.api().track({ skillName: 'alice/pdf' })
     expect(await pair.waiting()).toEqual(['track alice/pdf: pending'])
     network.fault = ({ path, count }) => (path.endsWith('/track') && count % 2 === 0 ? { cut: 0 } : undefined)

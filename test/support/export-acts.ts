@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { Registry } from '@skillstead/core'
 import { sql } from 'kysely'
-import { openDatabase, type Database } from '../../packages/core/src/storage/database.ts'
+import type { Database } from '../../packages/core/src/storage/database.ts'
 import { readColumns, type Column } from '../../packages/maintenance/src/transfer/portable-columns.ts'
-import { portableNames } from '../../packages/maintenance/src/transfer/portable-tables.ts'
+import { toTableRules } from '../../packages/maintenance/src/transfer/portable-tables.ts'
 import { fillRegistry, type Rich } from './rich-registry.ts'
-import { openRegistry } from './open-registry.ts'
+import { openDatabase, openRegistry, extensions } from './open-registry.ts'
+
+const portableNames = [...toTableRules(extensions).keys()]
 
 /** Text that is easily spoilt on its way: quotes, line ends of several kinds, an emoji, what JSON and SQL escape. */
 const trickyText = '"\\ \'quoted\' \r\n\t\u2028\u0001\u007F 図書館 🙂 \uFFFD {"a":[1]}'

@@ -7,6 +7,7 @@ import { findMissingBlobs } from '../../packages/mirror/src/applying/missing-blo
 import { readEntryFiles } from '../../packages/mirror/src/applying/entry-files.ts'
 import { stageEntries, toStagedEntry } from '../../packages/mirror/src/store/upstream-log.ts'
 import type { ApplyEntries, EntryOutcome, FeedEntry } from '../../packages/mirror/src/applying/mirrored-types.ts'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 /** What became of the entries of a test's pull, by their subjects in the order of the log. */
 export type Pulled = readonly (readonly [subject: string, outcome: EntryOutcome])[]
@@ -14,7 +15,7 @@ export type Pulled = readonly (readonly [subject: string, outcome: EntryOutcome]
 /** Adds the row of an upstream, as `mirror add` does. */
 export async function addUpstream({ registry }: TestRegistry, name: string): Promise<void> {
   await registry.database.writer.write(async (trx) => {
-    await trx
+    await withUpstreams(trx)
       .insertInto('upstreams')
       .values({
         name,
@@ -60,7 +61,7 @@ export async function pull(
   { edit = (entry) => entry, contents: given, ...rules }: Options = {},
 ): Promise<Pulled> {
   const { database } = mirror.registry
-  const { applied } = await database.read
+  const { applied } = await withUpstreams(database.read)
     .selectFrom('upstreams')
     .select('applied')
     .where('name', '=', name)
@@ -72,7 +73,7 @@ export async function pull(
     const { origin, epoch, checkpoint } = page
     const isTrue = toRoot(frontier).toString('base64') === checkpoint!.split('\n')[2]
     const known = { verified: size, log_origin: origin, log_epoch: epoch, checkpoint: isTrue ? checkpoint : null }
-    await trx.updateTable('upstreams').set(known).where('name', '=', name).execute()
+    await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })
   const contents = given ?? (await fetchContents(mirror, upstream, entries))
   const outcomes = await applyEntries(mirror.registry, {
@@ -85,7 +86,7 @@ export async function pull(
     contents,
     ...rules,
     async also(trx, { seq }) {
-      const { numUpdatedRows } = await trx
+      const { numUpdatedRows } = await withUpstreams(trx)
         .updateTable('upstreams')
         .set({ applied: seq })
         .where('name', '=', name)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { RegistryOptions } from '@skillstead/core'
 import SqliteDatabase from 'better-sqlite3'
 import { inject } from 'vitest'
-import { openDatabase } from '../../packages/core/src/storage/database.ts'
 import { createDatabase, takeDatabase } from './postgres-databases.ts'
+import { openDatabase } from './open-registry.ts'
 
 export type DialectName = 'SQLite' | 'PostgreSQL'
 

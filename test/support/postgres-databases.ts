@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { openDatabase } from '../../packages/core/src/storage/database.ts'
+import { openDatabase } from './open-registry.ts'
 
 const templateName = 'skillstead_template'
 let template: Promise<void> | undefined

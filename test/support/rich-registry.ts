@@ -1,5 +1,6 @@
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
+import { withUpstreams } from '../../packages/mirror/src/tables/mirror-tables.ts'
 
 /** What was done in a registry, so that a test knows what must still be there later. */
 export interface Rich {
@@ -154,7 +155,7 @@ async function addUpstream({ registry }: Rich): Promise<void> {
     created_at: registry.clock.now(),
   } as const
   await registry.database.writer.write((trx) =>
-    trx
+    withUpstreams(trx)
       .insertInto('upstreams')
       .values({ ...emptyUpstream, ...row, frontier: Buffer.alloc(0) })
       .execute(),

@@ -2,6 +2,7 @@ import type { WriteTransaction } from '@skillstead/core'
 import { RegistryError } from '@skillstead/protocol'
 import { updateOwn, type Run } from './run.ts'
 import type { Alarm, AlarmCode, Upstream } from './types.ts'
+import { withUpstreams } from './tables/mirror-tables.ts'
 
 /** Something about an upstream that a run must not go on from. What came in before goes on serving. */
 export class SyncAlarm extends Error {
@@ -121,8 +122,8 @@ export async function acceptAlarm(
   const { forgets } = acceptances[code]
   if (!replacesKeys(code)) await updateOwn(trx, run, { alarm: null })
   if (forgets) {
-    await trx.deleteFrom('upstream_log').where('upstream', '=', upstream.name).execute()
-    await trx.deleteFrom('upstream_tiles').where('upstream', '=', upstream.name).execute()
+    await withUpstreams(trx).deleteFrom('upstream_log').where('upstream', '=', upstream.name).execute()
+    await withUpstreams(trx).deleteFrom('upstream_tiles').where('upstream', '=', upstream.name).execute()
     await updateOwn(trx, run, {
       staged: 0,
       frontier: Buffer.alloc(0),

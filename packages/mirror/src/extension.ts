@@ -1,8 +1,12 @@
 import type { Registry, RegistryExtension } from '@skillstead/core'
 import { addFirstOrigins } from './applying/first-origins.ts'
 import { createUpstreamQueue } from './queue/upstream-queue.ts'
+import { migrations } from './tables/migrations.ts'
+import { tables } from './tables/table-rules.ts'
 import { proveVersion } from './store/upstream-proofs.ts'
 import { upstreamsCheck } from './store/upstreams-check.ts'
+
+export { readUpstreamKeys } from './store/believed-keys.ts'
 
 /**
  * What a registry needs to be a mirror: the queue of writes to its upstreams, and their logs.
@@ -13,6 +17,8 @@ import { upstreamsCheck } from './store/upstreams-check.ts'
  */
 export const mirrorExtension: RegistryExtension = {
   name: '@skillstead/mirror',
+  migrations,
+  tables,
   checks: [upstreamsCheck],
   connect: (parts) => ({
     upstreamQueue: createUpstreamQueue(parts),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Registry, UpstreamRow } from '@skillstead/core'
+import type { Registry } from '@skillstead/core'
+import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
 
 /** The right to sync one upstream, which one run has at a time, on however many nodes. */
@@ -53,7 +54,7 @@ async function tryTake(
 ): Promise<Holding | undefined> {
   return database.writer.write(async (trx) => {
     const now = clock.now()
-    const row = await trx
+    const row = await withUpstreams(trx)
       .selectFrom('upstreams')
       .select(['lease', 'lease_until'])
       .where('name', '=', name)
@@ -61,7 +62,7 @@ async function tryTake(
     if (!row) throw new RegistryError('not_found', `There is no upstream '${name}'.`)
     const isOver = over?.lease === row.lease && over?.lease_until === row.lease_until
     if (row.lease !== null && !isOver && row.lease_until > now && !isGone(row.lease)) return row
-    await trx
+    await withUpstreams(trx)
       .updateTable('upstreams')
       .set({ lease: id, lease_until: now + leaseMs })
       .where('name', '=', name)
@@ -78,7 +79,7 @@ function keep({ database, clock }: Context, name: string, id: string): Lease {
   /** A database that is full or busy loses nothing: the next one comes soon. */
   async function renew(): Promise<void> {
     const { numUpdatedRows } = await database.writer.write((trx) =>
-      trx
+      withUpstreams(trx)
         .updateTable('upstreams')
         .set({ lease_until: clock.now() + leaseMs })
         .where('name', '=', name)
@@ -94,7 +95,7 @@ function keep({ database, clock }: Context, name: string, id: string): Lease {
     async release(changes = {}) {
       clearInterval(timer)
       await database.writer.write((trx) =>
-        trx
+        withUpstreams(trx)
           .updateTable('upstreams')
           .set({ ...changes, lease: null, lease_until: 0 })
           .where('name', '=', name)

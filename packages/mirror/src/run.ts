@@ -6,6 +6,7 @@ import { toConflict, type Lease } from './lease.ts'
 import { isNameMatch } from './filters.ts'
 import type { NetworkMode, SyncOptions, SyncProgress, SyncReport, Upstream } from './types.ts'
 import type { UpstreamFetch } from './upstream-fetch.ts'
+import { withUpstreams } from './tables/mirror-tables.ts'
 
 /** What all upstreams of a mirror share. */
 export interface MirrorParts {
@@ -88,7 +89,7 @@ export async function updateOwn(
   condition: Partial<Record<'staged' | 'verified' | 'applied', number>> = {},
 ): Promise<void> {
   const values: Record<string, unknown> = { lease: lease.id, ...changes }
-  let query = trx
+  let query = withUpstreams(trx)
     .updateTable('upstreams')
     .set(values as Record<string, never>)
     .where('name', '=', upstream.name)

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@skillstead/protocol'
-import type { UpstreamWriteRow } from '@skillstead/core'
+import type { UpstreamWriteRow } from './tables/mirror-tables.ts'
 
 /** Why a write did not arrive, or what is to be known of one that did. */
 export interface WriteProblem {

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { exportRegistry, type ExportSummary } from '@skillstead/maintenance'
+import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, type Command } from '../command.ts'
 import { storeOptions, toLocation } from '../place.ts'
 import { startRowBar } from '../row-bar.ts'
+
+const extensions = [mirrorExtension]
 
 interface WrittenExport extends ExportSummary {
   readonly file: string
@@ -22,7 +25,7 @@ export const exportAll: Command<WrittenExport | undefined> = {
     if (file === '-') {
       if (output.json)
         throw new UsageError('--json cannot be used with -, because the export itself goes to standard output.')
-      await exportRegistry(location, given.io.stdout, { signal })
+      await exportRegistry(location, given.io.stdout, { extensions, signal })
       return undefined
     }
     if (existsSync(file)) throw new UsageError(`${file} exists already. Choose a file name that does not exist yet.`)
@@ -30,7 +33,7 @@ export const exportAll: Command<WrittenExport | undefined> = {
     const startedMs = performance.now()
     const bar = startRowBar(output)
     try {
-      const summary = await exportRegistry(location, file, { signal, onProgress: bar.update })
+      const summary = await exportRegistry(location, file, { extensions, signal, onProgress: bar.update })
       return { file, ...summary, seconds: (performance.now() - startedMs) / 1000 }
     } finally {
       bar.stop()

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { restoreRegistry, type RestoreSummary } from '@skillstead/maintenance'
+import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, text, type Command } from '../command.ts'
 import { tellEpoch, tellKeys, toKeyState, type KeyState } from '../sealed-keys.ts'
 import { findSecretKey } from '../secret-key.ts'
@@ -23,6 +24,7 @@ export const restore: Command<Restored> = {
       throw new UsageError(`The file ${backup} does not exist.`)
     const file = join(data, 'skillstead.db')
     const summary = await restoreRegistry(backup, file, {
+      extensions: [mirrorExtension],
       signal: given.io.interruption(),
       secretKey: findSecretKey(given),
     })

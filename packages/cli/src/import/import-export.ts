@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { makePrivateFolder } from '@skillstead/core'
 import { importRegistry, isExport, type ImportSummary } from '@skillstead/maintenance'
+import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, text, type Arguments } from '../command.ts'
 import type { Output } from '../output.ts'
 import { toLocation } from '../place.ts'
@@ -28,6 +29,7 @@ export async function importExport(path: string, given: Arguments, output: Outpu
   const bar = startRowBar(output)
   try {
     const summary = await importRegistry(path, toLocation(given, { make: makePrivateFolder }), {
+      extensions: [mirrorExtension],
       signal: given.io.interruption(),
       secretKey: findSecretKey(given),
       onProgress: bar.update,

@@ -2,12 +2,11 @@ import type { Kysely } from 'kysely'
 import type { UpstreamLogs, UpstreamQueue } from '../catalogue/catalogue-ports.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { SchemaExtension } from '../storage/migrations/migration.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /** What another package adds to a registry that is opened with it. */
-export interface RegistryExtension {
-  /** The name of the package: errors show it. */
-  readonly name: string
+export interface RegistryExtension extends SchemaExtension {
   /** Called once, while the registry opens. */
   connect(parts: ExtensionParts): Partial<ExtensionHooks>
   /** What `skillstead doctor --deep` checks of its tables. */

@@ -101,7 +101,7 @@ export function keepInsert<Table extends keyof Tables & string>(table: Table) {
     for (let i = 0; i < rows.length; i += rowsMax) {
       const some = rows.slice(i, i + rowsMax)
       await db
-        .insertInto(table)
+        .insertInto(table as never)
         .values(some as never)
         .execute()
     }

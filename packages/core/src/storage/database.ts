@@ -4,6 +4,7 @@ import type { Connections } from './connections.ts'
 import type { Dialect } from './dialect.ts'
 import type { Listener } from './listener.ts'
 import { migrate } from './migrate.ts'
+import type { SchemaExtension } from './migrations/migration.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { isBusy } from './storage-error.ts'
@@ -16,6 +17,11 @@ export interface DatabaseLocation {
   readonly path?: string
   /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
   readonly databaseUrl?: string
+}
+
+export interface OpenDatabaseOptions extends DatabaseLocation {
+  /** Packages that have tables of their own in the database. Default: none. */
+  readonly extensions?: readonly SchemaExtension[]
 }
 
 export interface Database {
@@ -32,16 +38,16 @@ export interface Database {
 }
 
 /** Opens the database and migrates its schema. Throws an Error with a sentence if it cannot be used. */
-export async function openDatabase(location: DatabaseLocation): Promise<Database> {
+export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   // Another process may be creating or migrating the same file.
   const untilUnlocked = { retries: 40, minTimeout: 5, maxTimeout: 250 }
   return pRetry(() => openOnce(location), { ...untilUnlocked, shouldRetry: ({ error }) => isBusy(error) })
 }
 
-async function openOnce(location: DatabaseLocation): Promise<Database> {
+async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
   const connections = openConnections(location)
   try {
-    await migrate(connections.main, connections.dialect)
+    await migrate(connections.main, connections.dialect, location.extensions)
   } catch (error) {
     await connections.close()
     throw error

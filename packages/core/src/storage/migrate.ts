@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
 import { baseline } from './migrations/0001-baseline.ts'
-import type { Migration } from './migrations/migration.ts'
+import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
 /** Any number that no other program on the same PostgreSQL locks. */
@@ -10,24 +10,32 @@ const advisoryLock = 7_545_001
 /** Forward only, in this order. */
 const migrations: readonly Migration[] = [baseline]
 
-/** The steps of the schema that this program knows, oldest first. */
-export const migrationNames: readonly string[] = migrations.map(({ name }) => name)
+type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
+
+/** The steps of a schema with these extensions, in their order. The names of an extension's start with its package. */
+export function listSteps(extensions: Extensions): readonly Migration[] {
+  const added = extensions.flatMap((extension) =>
+    extension.migrations.map((step): Migration => ({ ...step, name: `${extension.name}/${step.name}` })),
+  )
+  return [...migrations, ...added]
+}
 
 /**
  * Brings a database up to the schema that this program knows, in one transaction: a failure leaves the database as it
- * was. Throws when another program made a schema that this one does not know.
+ * was. Throws when another program, or an extension that is missing, made a part of the schema.
  */
-export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions = []): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Where two nodes open an empty PostgreSQL at once, `if not exists` lets both try, and one of them fails.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx)
     await sql`create table if not exists migrations (name text primary key, position integer not null)`.execute(trx)
     const applied = await readAppliedSteps(trx)
-    const problem = findUnknownSteps(applied)
+    const problem = findUnknownSteps(applied, extensions)
     if (problem !== undefined) throw new Error(`The database ${problem}`)
-    for (const [position, migration] of migrations.entries()) {
-      if (applied.includes(migration.name)) continue
+    const missing = listSteps(extensions).filter(({ name }) => !applied.includes(name))
+    for (const [i, migration] of missing.entries()) {
       await migration.up(trx, dialect)
+      const position = applied.length + i
       await sql`insert into migrations (name, position) values (${migration.name}, ${position})`.execute(trx)
     }
   })
@@ -40,9 +48,13 @@ export async function readAppliedSteps(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /** Why this program cannot read a schema that these steps made: the rest of a sentence; undefined where it can. */
-export function findUnknownSteps(applied: readonly string[]): string | undefined {
-  const unknown = applied.filter((name) => !migrationNames.includes(name))
+export function findUnknownSteps(applied: readonly string[], extensions: Extensions): string | undefined {
+  const known = new Set(listSteps(extensions).map(({ name }) => name))
+  const unknown = applied.filter((name) => !known.has(name))
   if (unknown.length === 0) return undefined
+  const owners = unknown.map(findPackage)
+  const missing = owners.find((owner) => owner !== undefined && extensions.every(({ name }) => name !== owner))
+  if (missing !== undefined) return `has tables of ${missing}. Pass the extension of that package in \`extensions\`.`
   if (applied.includes(baseline.name)) {
     return `was made by a newer Skillstead (it has ${unknown.join(', ')}). Update this program to open it.`
   }
@@ -50,4 +62,21 @@ export function findUnknownSteps(applied: readonly string[]): string | undefined
     `was made by a development version from before the first release (its schema starts with ${unknown[0]!}). ` +
     'Use the version that made it, or start with an empty registry.'
   )
+}
+
+/** Whether a schema lacks steps of core, or of an extension that it has other steps of. */
+export function isOlderSchema(applied: readonly string[], extensions: Extensions): boolean {
+  const used = extensions.filter((extension) => hasExtension(applied, extension))
+  return listSteps(used).some(({ name }) => !applied.includes(name))
+}
+
+/** Whether a schema has the tables of an extension. */
+export function hasExtension(applied: readonly string[], { name }: Pick<SchemaExtension, 'name'>): boolean {
+  return applied.some((step) => findPackage(step) === name)
+}
+
+/** The package of an extension's step; undefined for a step of core. */
+function findPackage(step: string): string | undefined {
+  const end = step.lastIndexOf('/')
+  return end < 0 ? undefined : step.slice(0, end)
 }

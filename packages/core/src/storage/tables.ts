@@ -2,7 +2,6 @@ import type { Generated } from 'kysely'
 import type { AccessTables } from './rows-access.ts'
 import type { CommunityTables } from './rows-community.ts'
 import type { CopyTables } from './rows-copies.ts'
-import type { MirrorTables } from './rows-mirror.ts'
 import type { ScanTables } from './rows-scans.ts'
 import type { TransparencyTables } from './rows-transparency.ts'
 import type { TrustTables } from './rows-trust.ts'
@@ -18,7 +17,6 @@ export interface Tables
     AccessTables,
     CommunityTables,
     CopyTables,
-    MirrorTables,
     ScanTables,
     TrustTables,
     TransparencyTables,

@@ -12,11 +12,12 @@ import {
   systemClock,
   type Tables,
   toRoot,
+  type SchemaExtension,
 } from '@skillstead/core/internal'
 import { readColumns, type Column } from './portable-columns.ts'
 import { openReading, readSchema } from './open-reading.ts'
 import { readRows } from './read-rows.ts'
-import { portableNames, type PortableTable } from './portable-tables.ts'
+import { toTableRules, type TableRules } from './portable-tables.ts'
 import { createCompressor } from './compression.ts'
 import { ExportSums, exportFormat, exportVersion, toLines, type ExportFooter, type ExportHeader } from './format.ts'
 import { unlessStopped } from './stopped.ts'
@@ -57,13 +58,14 @@ export async function exportRegistry(
   if (from.path !== undefined && !existsSync(from.path)) throw new Error(`There is no registry at ${from.path}.`)
   const compressor = typeof to === 'string' ? createCompressor(to) : undefined
   const write = () =>
-    openReading(from, async (trx, dialect) => {
-      if (typeof to !== 'string') return writeTo(to, trx, dialect, options)
+    openReading(from, options.extensions, async (trx, dialect, used) => {
+      const read = { trx, dialect, rules: toTableRules(used) }
+      if (typeof to !== 'string') return writeTo(to, read, options)
       let summary: ExportSummary | undefined
       await placeFile(to, async (partial) => {
         const file = createWriteStream(partial, { flags: 'r+' })
         try {
-          summary = await writeTo(file, trx, dialect, options, compressor)
+          summary = await writeTo(file, read, options, compressor)
         } finally {
           // If nothing was written, the file is still open.
           file.destroy()
@@ -74,14 +76,21 @@ export async function exportRegistry(
   return unlessStopped(options.signal, write)
 }
 
+/** A registry that is read from one moment. */
+export interface Reading {
+  readonly trx: Kysely<Tables>
+  readonly dialect: Dialect
+  /** The tables that it has. */
+  readonly rules: TableRules
+}
+
 async function writeTo(
   to: Writable,
-  trx: Kysely<Tables>,
-  dialect: Dialect,
+  read: Reading,
   { signal, onProgress, clock = systemClock }: ExportOptions,
   compressor?: Transform,
 ): Promise<ExportSummary> {
-  const { header, columns } = await readHeader(trx, dialect, clock)
+  const { header, columns } = await readHeader(read, clock)
   const first = `${JSON.stringify(header)}\n`
   const sums = new ExportSums(first)
   let footer: ExportFooter | undefined
@@ -89,12 +98,12 @@ async function writeTo(
   async function* write(): AsyncGenerator<string> {
     yield first
     let rows = 0
-    for await (const { table, lines, count } of readTables(trx, dialect, columns)) {
+    for await (const { table, lines, count } of readTables(read, columns)) {
       sums.add(table, count, lines)
       onProgress?.((rows += count))
       yield lines
     }
-    footer = sums.toFooter(portableNames)
+    footer = sums.toFooter([...read.rules.keys()])
     yield `${JSON.stringify(footer)}\n`
   }
 
@@ -105,8 +114,9 @@ async function writeTo(
   return { origin: header.origin, epoch: header.epoch, rows, tables, digest }
 }
 
-async function readHeader(trx: Kysely<Tables>, dialect: Dialect, clock: Clock) {
-  const columns = await readTableColumns(trx, dialect)
+async function readHeader(read: Reading, clock: Clock) {
+  const { trx, dialect } = read
+  const columns = await readTableColumns(read)
   const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
   const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
   if (origin === undefined) throw new Error('This registry is empty: it was never opened.')
@@ -128,21 +138,20 @@ async function readHeader(trx: Kysely<Tables>, dialect: Dialect, clock: Clock) {
 }
 
 /** The exported columns of every table, in order. */
-export async function readTableColumns(db: Kysely<Tables>, dialect: Dialect): Promise<Map<PortableTable, Column[]>> {
-  const columns = new Map<PortableTable, Column[]>()
-  for (const table of portableNames) columns.set(table, await readColumns(db, dialect, table))
+export async function readTableColumns({ trx, dialect, rules }: Reading): Promise<Map<string, Column[]>> {
+  const columns = new Map<string, Column[]>()
+  for (const table of rules.keys()) columns.set(table, await readColumns(trx, dialect, table))
   return columns
 }
 
 /** The rows of every table as lines, in batches. */
 export async function* readTables(
-  trx: Kysely<Tables>,
-  dialect: Dialect,
-  columns: ReadonlyMap<PortableTable, readonly Column[]>,
-): AsyncGenerator<{ table: PortableTable; lines: string; count: number }> {
-  for (const table of portableNames) {
+  { trx, dialect, rules }: Reading,
+  columns: ReadonlyMap<string, readonly Column[]>,
+): AsyncGenerator<{ table: string; lines: string; count: number }> {
+  for (const [table, rule] of rules) {
     const those = columns.get(table)!
-    for await (const rows of readRows(trx, dialect, table, those)) {
+    for await (const rows of readRows(trx, dialect, { table, rule, columns: those })) {
       yield { table, lines: toLines(table, those, rows), count: rows.length }
     }
   }

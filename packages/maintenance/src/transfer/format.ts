@@ -2,7 +2,6 @@ import { createHash, type Hash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Column, ColumnType } from './portable-columns.ts'
 import type { Row, Value } from './read-rows.ts'
-import type { PortableTable } from './portable-tables.ts'
 
 /** The first value of every export, which identifies the format. */
 export const exportFormat = 'skillstead-export'
@@ -46,7 +45,7 @@ export const ExportFooter = v.object({
 export type ExportFooter = v.InferOutput<typeof ExportFooter>
 
 /** Converts rows of a table to lines of the file. */
-export function toLines(table: PortableTable, columns: readonly Column[], rows: readonly Row[]): string {
+export function toLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
   const bytesAt = columns.flatMap(({ type }, i) => (type === 'bytes' ? [i] : []))
   let lines = ''
   for (const row of rows) {

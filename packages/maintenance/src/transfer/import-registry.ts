@@ -3,19 +3,20 @@ import {
   type Clock,
   type DatabaseLocation,
   type Dialect,
+  hasExtension,
   indexTexts,
   placeFile,
   readTreeHead,
+  type SchemaExtension,
   startEpoch,
   systemClock,
   toRoot,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { fillDatabase } from './open-target.ts'
-import { portableNames } from './portable-tables.ts'
+import { toTableRules } from './portable-tables.ts'
 import { moveCounters } from './write-rows.ts'
-import { readTableColumns, readTables } from './export-registry.ts'
-import type { ExportSummary } from './export-registry.ts'
+import { readTableColumns, readTables, type ExportSummary, type Reading } from './export-registry.ts'
 import { ExportSums, type ExportFooter } from './format.ts'
 import { loadRows, matchColumns } from './load-rows.ts'
 import { preparePlace } from './no-registry.ts'
@@ -56,7 +57,7 @@ export async function importRegistry(
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
   if (to.path !== undefined) preparePlace(to.path)
-  const opened = await openExport(from)
+  const opened = await openExport(from, options.extensions ?? [])
   try {
     return await unlessStopped(options.signal, () => fill(opened, to, options))
   } finally {
@@ -66,10 +67,12 @@ export async function importRegistry(
 
 async function fill(opened: OpenExport, to: DatabaseLocation, options: ImportOptions): Promise<ImportSummary> {
   const { path } = to
-  if (path === undefined) return fillDatabase(to, (trx, dialect) => takeIn(opened, trx, dialect, options))
+  const { extensions = [] } = options
+  if (path === undefined)
+    return fillDatabase({ ...to, extensions }, (trx, dialect) => takeIn(opened, trx, dialect, options))
   let summary: ImportSummary | undefined
   await placeFile(path, async (partial) => {
-    summary = await fillDatabase({ path: partial }, (trx, dialect) => takeIn(opened, trx, dialect, options))
+    summary = await fillDatabase({ path: partial, extensions }, (trx, dialect) => takeIn(opened, trx, dialect, options))
   })
   return summary!
 }
@@ -78,45 +81,44 @@ async function takeIn(
   opened: OpenExport,
   trx: WriteTransaction,
   dialect: Dialect,
-  { signal, clock = systemClock, onProgress, secretKey }: ImportOptions,
+  { signal, clock = systemClock, onProgress, secretKey, extensions = [] }: ImportOptions,
 ): Promise<ImportSummary> {
   const { origin, epoch } = opened.header
-  const columns = matchColumns(opened.header, await readTableColumns(trx, dialect))
+  const used = extensions.filter((extension) => hasExtension(opened.header.schema, extension))
+  const read = { trx, dialect, rules: toTableRules(used) }
+  const columns = matchColumns(opened.header, await readTableColumns(read))
   const footer = await loadRows(opened, { trx, dialect, columns, signal, onProgress })
   await indexTexts(trx, dialect)
   await moveCounters(trx, dialect)
-  await verify(opened, { trx, dialect, columns, footer, signal })
+  await verify(opened, { read, columns, footer, signal })
   const { rows, tables, digest } = footer
   const begun = await startEpoch(trx, epoch, clock.now())
-  return { origin, epoch: begun, rows, tables, digest, sealed: await readSealedKeys(trx, secretKey) }
+  return { origin, epoch: begun, rows, tables, digest, sealed: await readSealedKeys(trx, used, secretKey) }
 }
 
 interface TakenIn {
-  readonly trx: WriteTransaction
-  readonly dialect: Dialect
+  readonly read: Reading
   readonly columns: ReturnType<typeof matchColumns>
   readonly footer: ExportFooter
   readonly signal: AbortSignal | undefined
 }
 
 /** Compares the stored data with the digests of the export. */
-async function verify(
-  { header, first }: OpenExport,
-  { trx, dialect, columns, footer, signal }: TakenIn,
-): Promise<void> {
+async function verify({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
   const sums = new ExportSums(first)
-  for await (const { table, lines, count } of readTables(trx, dialect, columns)) {
+  for await (const { table, lines, count } of readTables(read, columns)) {
     signal?.throwIfAborted()
     sums.add(table, count, lines)
   }
-  const stored = sums.toFooter(portableNames)
-  const other = portableNames.find((table) => stored.tables[table]!.digest !== footer.tables[table]?.digest)
+  const names = [...read.rules.keys()]
+  const stored = sums.toFooter(names)
+  const other = names.find((table) => stored.tables[table]!.digest !== footer.tables[table]?.digest)
   if (other !== undefined) {
     throw new Error(`The stored table ${other} differs from the export. Nothing was imported.`)
   }
-  const problem = await findRowProblem(trx, dialect)
+  const problem = await findRowProblem(read.trx, read.dialect)
   if (problem) throw new Error(`The export is damaged: ${problem} Nothing was imported.`)
-  const { size, frontier } = await readTreeHead(trx)
+  const { size, frontier } = await readTreeHead(read.trx)
   if (size !== header.log.size || toRoot(frontier).toString('base64') !== header.log.rootHash) {
     throw new Error('The export is damaged: its log differs from its first line. Nothing was imported.')
   }

@@ -1,12 +1,12 @@
 import type { Dialect, WriteTransaction } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 import type { Row, Value } from './read-rows.ts'
-import { portableNames, type PortableTable } from './portable-tables.ts'
 import { insertRows } from './write-rows.ts'
 import { ExportSums, type ExportFooter, type ExportHeader } from './format.ts'
 import { toFooter, toTruncated, type ExportLine, type OpenExport } from './read-export.ts'
 
-type Columns = ReadonlyMap<PortableTable, readonly Column[]>
+/** The columns of each table, in the order in which an export has the tables. */
+type Columns = ReadonlyMap<string, readonly Column[]>
 
 /** Limits of a batch: rows, and bytes of their lines. */
 const batchRows = 1000
@@ -14,13 +14,13 @@ const batchBytes = 1024 * 1024
 
 /** The database's columns in the order of the export. Throws if they differ. */
 export function matchColumns({ tables }: ExportHeader, known: Columns): Columns {
-  const unknown = Object.keys(tables).find((table) => !known.has(table as PortableTable))
+  const unknown = Object.keys(tables).find((table) => !known.has(table))
   if (unknown !== undefined) throw new Error(`The export has an unknown table ${unknown}.`)
-  const matched = new Map<PortableTable, Column[]>()
-  for (const table of portableNames) {
+  const matched = new Map<string, Column[]>()
+  for (const [table, columns] of known) {
     const given = tables[table]
     if (!given) throw new Error(`The table ${table} is missing from the export.`)
-    matched.set(table, matchTable(table, given, known.get(table)!))
+    matched.set(table, matchTable(table, given, columns))
   }
   return matched
 }
@@ -64,7 +64,7 @@ export async function loadRows(opened: OpenExport, loading: Loading): Promise<Ex
   }
   if (!footer) throw toTruncated()
   await batch.flush()
-  const { digest, file } = sums.toFooter(portableNames)
+  const { digest, file } = sums.toFooter([...loading.columns.keys()])
   if (digest === footer.digest && file === footer.file) return footer
   throw new Error('The export is damaged: its rows do not match its last line. Nothing was imported.')
 }
@@ -74,17 +74,20 @@ export async function loadRows(opened: OpenExport, loading: Loading): Promise<Ex
  */
 class Batch {
   readonly #loading: Loading
-  #table: PortableTable = portableNames[0]!
+  readonly #names: readonly string[]
+  #table: string
   #rows: Row[] = []
   #bytes = 0
   #line = 1
 
   constructor(loading: Loading) {
     this.#loading = loading
+    this.#names = [...loading.columns.keys()]
+    this.#table = this.#names[0]!
   }
 
-  async add(line: ExportLine, [name, ...values]: readonly unknown[]): Promise<PortableTable> {
-    const table = name as PortableTable
+  async add(line: ExportLine, [name, ...values]: readonly unknown[]): Promise<string> {
+    const table = name as string
     if (table !== this.#table || this.#rows.length >= batchRows || this.#bytes >= batchBytes) {
       await this.flush()
       if (table !== this.#table) this.#turnTo(table, line)
@@ -109,8 +112,8 @@ class Batch {
     }
   }
 
-  #turnTo(table: PortableTable, { number }: ExportLine): void {
-    const [before, now] = [portableNames.indexOf(this.#table), portableNames.indexOf(table)]
+  #turnTo(table: string, { number }: ExportLine): void {
+    const [before, now] = [this.#names.indexOf(this.#table), this.#names.indexOf(table)]
     if (now === -1) throw new Error(`Line ${number} has an unknown table ${String(table)}.`)
     if (now < before)
       throw new Error(`Line ${number} is malformed: rows of ${table} come before those of ${this.#table}.`)
@@ -119,7 +122,7 @@ class Batch {
 }
 
 interface Given {
-  readonly table: PortableTable
+  readonly table: string
   readonly values: readonly unknown[]
   readonly line: ExportLine
 }

@@ -3,10 +3,12 @@ import {
   type DatabaseLocation,
   type Dialect,
   findUnknownSteps,
-  migrationNames,
+  hasExtension,
+  isOlderSchema,
   openFileForReading,
   openPostgres,
   readAppliedSteps,
+  type SchemaExtension,
   type Tables,
 } from '@skillstead/core/internal'
 import { readColumns } from './portable-columns.ts'
@@ -17,7 +19,8 @@ import { readColumns } from './portable-columns.ts'
  */
 export async function openReading<T>(
   location: DatabaseLocation,
-  work: (trx: Kysely<Tables>, dialect: Dialect) => Promise<T>,
+  extensions: readonly SchemaExtension[] = [],
+  work: (trx: Kysely<Tables>, dialect: Dialect, used: readonly SchemaExtension[]) => Promise<T>,
 ): Promise<T> {
   const dialect = location.path === undefined ? 'postgres' : 'sqlite'
   const db = location.path === undefined ? openPostgres(location.databaseUrl!).main : openFileForReading(location.path)
@@ -26,8 +29,13 @@ export async function openReading<T>(
     dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('repeatable read').setAccessMode('read only')
   try {
     return await reading.execute(async (trx) => {
-      await requireSchema(trx, dialect)
-      return work(trx, dialect)
+      const schema = await readSchema(trx, dialect)
+      requireSchema(schema, extensions)
+      return work(
+        trx,
+        dialect,
+        extensions.filter((extension) => hasExtension(schema, extension)),
+      )
     })
   } finally {
     await db.destroy()
@@ -40,12 +48,11 @@ export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<
   return readAppliedSteps(db)
 }
 
-async function requireSchema(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
-  const schema = await readSchema(db, dialect)
+function requireSchema(schema: readonly string[], extensions: readonly SchemaExtension[]): void {
   if (schema.length === 0) throw new Error('The database is not a registry, or is empty.')
-  const problem = findUnknownSteps(schema)
+  const problem = findUnknownSteps(schema, extensions)
   if (problem !== undefined) throw new Error(`The database ${problem}`)
-  if (schema.length === migrationNames.length) return
+  if (!isOlderSchema(schema, extensions)) return
   throw new Error(
     'The database was created by an older Skillstead. Use that one, or migrate the database first by running `skillstead doctor`.',
   )

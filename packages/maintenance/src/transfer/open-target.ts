@@ -1,28 +1,27 @@
 import { sql } from 'kysely'
 import {
-  type DatabaseLocation,
   type Dialect,
   migrate,
   openFileForFilling,
   openPostgres,
   type WriteTransaction,
 } from '@skillstead/core/internal'
-import { portableNames } from './portable-tables.ts'
+import { toTableRules } from './portable-tables.ts'
 
 /**
  * Fills an empty database in one transaction: all of it or nothing. A file is temporary and deleted on failure, so it
  * is written without a journal. Throws if the database is not empty.
  */
 export async function fillDatabase<T>(
-  { path, databaseUrl }: DatabaseLocation,
+  { path, databaseUrl, extensions = [] }: OpenDatabaseOptions,
   work: (trx: WriteTransaction, dialect: Dialect) => Promise<T>,
 ): Promise<T> {
   const dialect = path === undefined ? 'postgres' : 'sqlite'
   const db = path === undefined ? openPostgres(databaseUrl!).main : openFileForFilling(path)
   try {
-    await migrate(db, dialect)
+    await migrate(db, dialect, extensions)
     return await db.transaction().execute(async (trx) => {
-      await requireEmpty(trx, dialect)
+      await requireEmpty(trx, dialect, extensions)
       await trx.deleteFrom('heads').execute()
       return work(trx, dialect)
     })
@@ -31,12 +30,16 @@ export async function fillDatabase<T>(
   }
 }
 
-async function requireEmpty(trx: WriteTransaction, dialect: Dialect): Promise<void> {
+async function requireEmpty(
+  trx: WriteTransaction,
+  dialect: Dialect,
+  extensions: readonly SchemaExtension[],
+): Promise<void> {
   // A node that starts on the database meanwhile waits, and finds the imported data.
   if (dialect === 'postgres') await sql`lock table meta, heads in access exclusive mode`.execute(trx)
   const { log_seq, change_seq } = await trx.selectFrom('heads').selectAll().executeTakeFirstOrThrow()
   let isEmpty = log_seq === 0 && change_seq === 0
-  for (const table of portableNames) {
+  for (const table of toTableRules(extensions).keys()) {
     if (!isEmpty) break
     if (table === 'heads') continue
     const { rows } = await sql`select 1 as one from ${sql.table(table)} limit 1`.execute(trx)

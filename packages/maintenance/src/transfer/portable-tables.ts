@@ -24,13 +24,11 @@ const leftOut = {
  */
 export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as const
 
-export type PortableTable = Exclude<keyof Tables, keyof typeof leftOut>
-
 /**
  * Every exported table. Referenced rows come first, so the order matters. A migration that adds a table must add it
  * here or to those left out; the compiler and a test enforce it.
  */
-export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
+const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, TableRule>> = {
   // The header has the epoch, and the import starts a new one.
   meta: { key: ['key'], where: "key <> 'epoch'" },
   heads: { key: ['id'] },
@@ -93,12 +91,6 @@ export const portableTables: Readonly<Record<PortableTable, TableRule>> = {
   audit: { key: ['id'] },
   // The process that was running this request is not the one that imports.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
-  upstreams: { key: ['name'], instead: { lease: 'null', lease_until: '0' } },
-  upstream_log: { key: ['upstream', 'seq'] },
-  upstream_tiles: { key: ['upstream', 'level', 'n'] },
-  upstream_refusals: { key: ['upstream', 'subject'] },
-  upstream_links: { key: ['user_id', 'upstream'] },
-  upstream_writes: { key: ['id'], isHeavy: true },
 }
 
 /** The names of {@link portableTables} in order. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import * as v from 'valibot'
-import { findUnknownSteps, migrationNames } from '@skillstead/core/internal'
+import { findUnknownSteps, isOlderSchema, type SchemaExtension } from '@skillstead/core/internal'
 import { createDecompressor } from './compression.ts'
 import { ExportFooter, ExportHeader, exportFormat, exportVersion } from './format.ts'
 
@@ -45,12 +45,12 @@ export interface OpenExport {
 }
 
 /** Opens a file or an uncompressed stream. Throws if it is not an export that this program can import. */
-export async function openExport(from: string | Readable): Promise<OpenExport> {
+export async function openExport(from: string | Readable, extensions: readonly SchemaExtension[]): Promise<OpenExport> {
   const input = typeof from === 'string' ? await openDecompressed(from) : from
   const batches = readLines(input)
   try {
     const [first, ...others] = await takeFirst(batches)
-    const header = toHeader(parse(first!, 1))
+    const header = toHeader(parse(first!, 1), extensions)
     return {
       header,
       first: Buffer.from(first!).toString('utf8'),
@@ -83,7 +83,7 @@ async function takeFirst(batches: AsyncGenerator<Uint8Array[]>): Promise<Uint8Ar
   }
 }
 
-function toHeader(value: unknown): ExportHeader {
+function toHeader(value: unknown, extensions: readonly SchemaExtension[]): ExportHeader {
   const { format, version } = (value ?? {}) as Record<string, unknown>
   if (format !== exportFormat) throw new Error('This is not an export of a registry: its first line is something else.')
   if (version !== exportVersion) {
@@ -93,9 +93,9 @@ function toHeader(value: unknown): ExportHeader {
   }
   const { success, output, issues } = v.safeParse(ExportHeader, value)
   if (!success) throw new Error(`Line 1 is malformed: ${v.getDotPath(issues[0]) ?? 'it'} is invalid.`)
-  const problem = findUnknownSteps(output.schema)
+  const problem = findUnknownSteps(output.schema, extensions)
   if (problem !== undefined) throw new Error(`This export ${problem}`)
-  if (output.schema.length < migrationNames.length) {
+  if (isOlderSchema(output.schema, extensions)) {
     throw new Error(
       'The export was made by an older Skillstead. Import it with that one, migrate the registry with this one, and export it again.',
     )

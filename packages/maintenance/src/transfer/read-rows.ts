@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { CompiledQuery, sql, type Kysely } from 'kysely'
-import type { Dialect, Tables } from '@skillstead/core/internal'
+import type { Dialect, TableRule, Tables } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
-import { portableTables, type PortableTable } from './portable-tables.ts'
 
 /** A value of a row, as the database driver returns it. */
 export type Value = string | number | Uint8Array | null
@@ -19,20 +18,19 @@ const heavyBatchRows = 16
 export async function* readRows(
   trx: Kysely<Tables>,
   dialect: Dialect,
-  table: PortableTable,
-  columns: readonly Column[],
+  { table, rule, columns }: ReadTable,
 ): AsyncGenerator<Row[]> {
   const read = dialect === 'sqlite' ? stepThrough : fetchAll
-  const size = portableTables[table].isHeavy ? heavyBatchRows : batchRows
-  for await (const rows of read(trx, toQuery(trx, dialect, table, columns), size)) {
+  const size = rule.isHeavy ? heavyBatchRows : batchRows
+  for await (const rows of read(trx, toQuery(trx, dialect, { table, rule, columns }), size)) {
     yield rows.map((row) => columns.map(({ name }) => row[name] as Value))
   }
 }
 
 type Found = Readonly<Record<string, unknown>>
 
-function toQuery(trx: Kysely<Tables>, dialect: Dialect, table: PortableTable, columns: readonly Column[]) {
-  const { key, where, instead = {} } = portableTables[table]
+function toQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, columns }: ReadTable) {
+  const { key, where, instead = {} } = rule
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
   const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
   // By code points, as in SQLite: language-specific orders would change the digest.

@@ -10,6 +10,7 @@ import {
   systemCaller,
   systemClock,
   type WriteTransaction,
+  type SchemaExtension,
 } from '@skillstead/core/internal'
 import { preparePlace } from './no-registry.ts'
 import { readSealedKeys, type SealedKeys } from './sealed.ts'
@@ -46,17 +47,17 @@ export interface RestoreSummary {
 export async function restoreRegistry(
   backup: string,
   path: string,
-  { signal, clock = systemClock, secretKey }: RestoreOptions = {},
+  { signal, clock = systemClock, secretKey, extensions = [] }: RestoreOptions = {},
 ): Promise<RestoreSummary> {
   preparePlace(path)
   let summary: RestoreSummary | undefined
   const finish = async (partial: string) => {
-    const database = await openDatabase({ path: partial })
+    const database = await openDatabase({ path: partial, extensions })
     try {
       const problem = await findProblem(database)
       if (problem) throw new Error(`The backup is damaged: ${problem} Nothing was restored.`)
       signal?.throwIfAborted()
-      summary = await goOn(database, basename(backup), clock.now(), secretKey)
+      summary = await goOn(database, { name: basename(backup), now: clock.now(), secretKey, extensions })
     } finally {
       await database.close()
     }
@@ -82,22 +83,29 @@ async function findProblem(database: Database): Promise<string | undefined> {
   return findRowProblem(database.read, 'sqlite')
 }
 
-async function goOn(database: Database, name: string, now: number, secretKey?: Uint8Array): Promise<RestoreSummary> {
+interface Restored {
+  readonly name: string
+  readonly now: number
+  readonly secretKey: Uint8Array | undefined
+  readonly extensions: readonly SchemaExtension[]
+}
+
+async function goOn(database: Database, { name, now, secretKey, extensions }: Restored): Promise<RestoreSummary> {
   return database.writer.write(async (trx) => {
     const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
     const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
     if (origin === undefined) throw new Error('The backup is empty: it is of a registry that was never opened.')
-    await release(trx)
+    await release(trx, extensions)
     const begun = await startEpoch(trx, Number(epoch), now)
     const data = { name, epoch: begun }
     await recordAudit(trx, { caller: systemCaller, action: 'backup.restore', subject: '', at: now, data })
     const { log_seq: log } = await trx.selectFrom('heads').select('log_seq').executeTakeFirstOrThrow()
-    return { origin, epoch: begun, log, sealed: await readSealedKeys(trx, secretKey) }
+    return { origin, epoch: begun, log, sealed: await readSealedKeys(trx, extensions, secretKey) }
   })
 }
 
 /** Releases the leases of former processes and ends all sessions: an old copy must not sign anyone in. */
-async function release(trx: WriteTransaction): Promise<void> {
+async function release(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
   await trx.deleteFrom('sessions').execute()
   await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()
   await trx
@@ -105,5 +113,9 @@ async function release(trx: WriteTransaction): Promise<void> {
     .set({ lease: null, claimable_at: sql<number>`due_at` })
     .where('lease', 'is not', null)
     .execute()
-  await trx.updateTable('upstreams').set({ lease: null, lease_until: 0 }).execute()
+  for (const [table, { instead }] of extensions.flatMap(({ tables }) => Object.entries(tables))) {
+    if (!instead) continue
+    const changes = Object.entries(instead).map(([column, value]) => sql`${sql.ref(column)} = ${sql.raw(value)}`)
+    await sql`update ${sql.table(table)} set ${sql.join(changes)}`.execute(trx)
+  }
 }

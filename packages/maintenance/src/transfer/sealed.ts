@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely'
-import { createSecrets, type Tables } from '@skillstead/core/internal'
+import { sql, type Kysely } from 'kysely'
+import { createSecrets, type SchemaExtension, type Tables } from '@skillstead/core/internal'
 
 /** A registry's API keys for upstreams, sealed with a secret key that is in no backup or export. */
 export interface SealedKeys {

@@ -20,6 +20,8 @@ export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Prom
   )
 }
 
+const keys = { blobs: ['digest'], held_files: ['held_id', 'path'] }
+
 async function findContentProblem(
   db: Kysely<Tables>,
   dialect: Dialect,
@@ -27,7 +29,7 @@ async function findContentProblem(
 ): Promise<string | undefined> {
   const all = await readColumns(db, dialect, table)
   const columns = ['digest', 'size', 'encoding', 'bytes'].map((wanted) => all.find(({ name }) => name === wanted)!)
-  for await (const rows of readRows(db, dialect, table, columns)) {
+  for await (const rows of readRows(db, dialect, { table, rule: { key: keys[table], isHeavy: true }, columns })) {
     for (const [digest, size, encoding, bytes] of rows) {
       const blob = { digest, size, encoding, bytes } as Blob
       if (!(await isWhole(blob))) return `Content ${blob.digest} does not match its digest.`

@@ -2,7 +2,6 @@ import { CompiledQuery, sql, type Kysely } from 'kysely'
 import type { Dialect, Tables } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 import type { Row } from './read-rows.ts'
-import type { PortableTable } from './portable-tables.ts'
 
 /** Parameters per statement; both databases allow several times as many. */
 const parametersMax = 4000
@@ -12,7 +11,7 @@ const rowsMax = 250
 export async function insertRows(
   trx: Kysely<Tables>,
   dialect: Dialect,
-  { table, columns, rows }: { table: PortableTable; columns: readonly Column[]; rows: readonly Row[] },
+  { table, columns, rows }: { table: string; columns: readonly Column[]; rows: readonly Row[] },
 ): Promise<void> {
   const batch = Math.max(1, Math.min(rowsMax, Math.floor(parametersMax / columns.length)))
   for (let i = 0; i < rows.length; i += batch) {

@@ -5,6 +5,7 @@ import { applyPack, findSkills } from './apply-pack.ts'
 import { parseEntry, type PackEntry } from './entry-data.ts'
 import { toRelaying } from './relay-entries.ts'
 import type { EntryOutcome, FeedEntry, MirrorSource } from './mirrored-types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 export interface CompletePacks {
   readonly upstream: MirrorSource
@@ -40,7 +41,7 @@ export async function completePacks(context: CatalogueContext, order: CompletePa
 const isPack = sql<boolean>`type = 'pack'`
 
 async function readSlugs({ database }: CatalogueContext, { upstream, applied }: CompletePacks): Promise<string[]> {
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_log')
     .select('subject')
     .distinct()
@@ -58,7 +59,7 @@ async function readParts(
   { upstream, applied }: CompletePacks,
   slug: string,
 ): Promise<readonly PackEntry[]> {
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_log')
     .select('entry')
     .where('upstream', '=', upstream.name)

@@ -1,6 +1,7 @@
 import type { LogDraft, SkillRow, WriteTransaction } from '@skillstead/core/internal'
 import type { FirstOrigin } from './entry-data.ts'
 import type { FeedEntry } from './mirrored-types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Versions of a mirrored skill that this log tells of once more, such as after it was hidden here for a time, with where
@@ -13,7 +14,7 @@ export async function addFirstOrigins(
 ): Promise<LogDraft[]> {
   const subjects = drafts.filter(({ type }) => type === 'version').map(({ subject }) => subject)
   if (subjects.length === 0 || skill.origin_upstream === null) return [...drafts]
-  const rows = await trx
+  const rows = await withUpstreams(trx)
     .selectFrom('upstream_log')
     .innerJoin('upstreams', 'upstreams.name', 'upstream_log.upstream')
     .select(['subject', 'entry', 'log_origin', 'log_epoch'])

@@ -1,5 +1,6 @@
 import { keepCompiled, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { MirrorOutcome, RefusalReason } from './mirrored-types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** What names a skill of an upstream; only one with a log tells the id. */
 export interface Wanted {
@@ -67,7 +68,7 @@ async function isOfAnotherLog(
   { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
   upstream: string,
 ): Promise<boolean> {
-  const told = await trx
+  const told = await withUpstreams(trx)
     .selectFrom('upstream_log')
     .select('seq')
     .where('upstream', '=', upstream)
@@ -146,7 +147,7 @@ async function refuseClaimed(
 
 /** The user said, with a key, to be the one of this name there. */
 async function isLinked(trx: WriteTransaction, userId: string, upstream: string, username: string): Promise<boolean> {
-  const link = await trx
+  const link = await withUpstreams(trx)
     .selectFrom('upstream_links')
     .select('user_id')
     .where('user_id', '=', userId)

@@ -4,6 +4,7 @@ import { type LogDraft, type SkillRow, type WriteTransaction, jsonBytes, toEntry
 import type { FirstOrigin, ParsedEntry } from './entry-data.ts'
 import { toFirstOrigin } from './first-origins.ts'
 import type { FeedEntry, MirrorSource } from './mirrored-types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** How an entry goes on into this node's log. */
 export interface Relaying {
@@ -140,14 +141,14 @@ export async function cameFromElsewhere(
   { entry, first }: { entry: FeedEntry; first: FirstOrigin },
 ): Promise<boolean> {
   if (skill.origin_upstream === null) return false
-  const other = await trx
+  const other = await withUpstreams(trx)
     .selectFrom('upstreams')
     .select(['log_origin', 'log_epoch', 'applied'])
     .where('name', '=', skill.origin_upstream)
     .executeTakeFirst()
   if (!other) return false
   if (other.log_origin === first.origin && other.log_epoch === first.epoch) return first.seq <= other.applied
-  const rows = await trx
+  const rows = await withUpstreams(trx)
     .selectFrom('upstream_log')
     .select('entry')
     .where('subject', '=', entry.subject)

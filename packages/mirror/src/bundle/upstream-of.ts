@@ -5,6 +5,7 @@ import { requireUpstreamName, requireVerifierKey, toSettings } from '../settings
 import { insertUpstream, listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import type { BundleHeader } from './format.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Where a bundle belongs, as far as that is known before it is verified. */
 export interface BundleUpstream {
@@ -61,7 +62,7 @@ export async function addBundleUpstream(
     })
     // An import that is killed next is found again by them.
     const known = { log_origin: origin, log_epoch: epoch }
-    await trx.updateTable('upstreams').set(known).where('name', '=', name).execute()
+    await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })
 }
 

@@ -11,6 +11,7 @@ import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { guardSight, readSuperseded, type HidingGuard } from './removals.ts'
 import { createWanted, type Wanted } from './wanted-entries.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Entries of one portion, and bytes of their content as they say. */
 const portionMax = 100
@@ -127,7 +128,7 @@ function lookAt(
 }
 
 async function readEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
-  const rows = await parts.registry.database.read
+  const rows = await withUpstreams(parts.registry.database.read)
     .selectFrom('upstream_log')
     .select('entry')
     .where('upstream', '=', upstream.name)

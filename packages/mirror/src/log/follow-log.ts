@@ -21,6 +21,7 @@ import {
   type Known,
   type SignedHead,
 } from './judge-page.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** So many entries are stored in one piece of work. */
 const stagedMax = 100
@@ -227,7 +228,7 @@ async function isRewritten(run: Run, source: LogSource, verified: number): Promi
   for (let since = 0; since < verified;) {
     requireGoing(run)
     const { entries } = checkPage(await source.readPage(since), since, run.upstream.location)
-    const stored = await read
+    const stored = await withUpstreams(read)
       .selectFrom('upstream_log')
       .select('entry')
       .where('upstream', '=', run.upstream.name)

@@ -9,6 +9,7 @@ import { fetchBlobs } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { createWanted, toFullName, type Wanted } from './wanted-entries.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** So many versions are tried again in one run. */
 const retriedMax = 20
@@ -55,7 +56,7 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
   if (options.full) return []
   const { database, clock } = parts.registry
   const now = clock.now()
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_refusals')
     .select('subject')
     .where('upstream', '=', upstream.name)
@@ -108,7 +109,7 @@ async function retry({ run, source, known, applied, refusals }: Late, wanted: Wa
 
 /** The newest entry of a version, and what comes after it about that version and its skill. */
 async function readStory({ parts, upstream }: Run, subject: string, applied: number): Promise<FeedEntry[]> {
-  const query = parts.registry.database.read
+  const query = withUpstreams(parts.registry.database.read)
     .selectFrom('upstream_log')
     .select(['seq', 'entry'])
     .where('upstream', '=', upstream.name)

@@ -5,6 +5,7 @@ import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
 import type { FeedEntry } from '../types.ts'
 import { toFullName } from './wanted-entries.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** A run may hide one in so many of the skills that came from its upstream, and these numbers at least and at most. */
 const share = 100
@@ -131,7 +132,7 @@ async function readThreatened(run: Run, after: number, until: number): Promise<M
 type Query = ReturnType<typeof selectEntries>
 
 function selectEntries({ parts, upstream }: Run, until: number) {
-  return parts.registry.database.read
+  return withUpstreams(parts.registry.database.read)
     .selectFrom('upstream_log')
     .select('seq')
     .where('upstream', '=', upstream.name)

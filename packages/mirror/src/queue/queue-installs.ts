@@ -1,6 +1,7 @@
 import type { MirroredInstalls, WriteTransaction } from '@skillstead/core/internal'
 import { findUpstream } from './queue-opinion.ts'
 import { insertWrite, type WriteParts, type WritePayloads } from './upstream-write.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** So many installs are one row at most, and no more of them hold up what comes after. */
 const countMax = 500
@@ -24,7 +25,7 @@ export async function queueInstalls(
 
 /** As many as fit go into the row that comes last and was not begun; answers how many are left. */
 async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): Promise<number> {
-  const newest = await trx
+  const newest = await withUpstreams(trx)
     .selectFrom('upstream_writes')
     .select(['id', 'kind', 'payload', 'attempts'])
     .where('upstream', '=', installs.upstream)
@@ -38,6 +39,6 @@ async function addToNewest(trx: WriteTransaction, installs: MirroredInstalls): P
   const added = Math.max(0, Math.min(installs.count, countMax - payload.count))
   if (payload.skillId !== installs.skillId || added === 0) return installs.count
   const more = JSON.stringify({ ...payload, count: payload.count + added })
-  await trx.updateTable('upstream_writes').set({ payload: more }).where('id', '=', newest.id).execute()
+  await withUpstreams(trx).updateTable('upstream_writes').set({ payload: more }).where('id', '=', newest.id).execute()
   return installs.count - added
 }

@@ -1,5 +1,6 @@
 import { type Opinion, accountId, type WriteTransaction } from '@skillstead/core/internal'
 import { insertWrite, writableKinds, type WriteParts, type WritePayloads } from './upstream-write.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Keeps a star or a review of a mirrored skill for the upstream that it came from, in the transaction that stores it: in
@@ -24,7 +25,7 @@ export async function queueOpinion(
 
 /** The upstream of a name, where it is one that takes writes; it may have been removed since the skill came from there. */
 export async function findUpstream(trx: WriteTransaction, name: string) {
-  const row = await trx
+  const row = await withUpstreams(trx)
     .selectFrom('upstreams')
     .select(['name', 'location', 'kind', 'credential'])
     .where('name', '=', name)
@@ -34,7 +35,7 @@ export async function findUpstream(trx: WriteTransaction, name: string) {
 
 async function isLinked(trx: WriteTransaction, userId: string | null, upstream: string): Promise<boolean> {
   if (userId === null) return false
-  const link = await trx
+  const link = await withUpstreams(trx)
     .selectFrom('upstream_links')
     .select('user_id')
     .where('user_id', '=', userId)
@@ -45,7 +46,7 @@ async function isLinked(trx: WriteTransaction, userId: string | null, upstream: 
 
 /** Whether one of those who have no account of their own there gave a star. */
 async function hasStar(trx: WriteTransaction, skillId: string, upstream: string): Promise<boolean> {
-  const star = await trx
+  const star = await withUpstreams(trx)
     .selectFrom('stars')
     .select('user_id')
     .where('skill_id', '=', skillId)

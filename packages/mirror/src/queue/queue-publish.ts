@@ -8,6 +8,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { insertWrite, writableKinds, type WriteParts } from './upstream-write.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Keeps a public version, or a fork, for each upstream at which its publisher has an account, in the transaction that
@@ -72,7 +73,7 @@ function toTold(settings: SkillSettings): SkillSettings {
 }
 
 const selectLinks = keepCompiled((db, { userId }: { userId: string }) =>
-  db
+  withUpstreams(db)
     .selectFrom('upstream_links')
     .innerJoin('upstreams', 'upstreams.name', 'upstream_links.upstream')
     .select(['upstreams.name', 'upstreams.location', 'upstreams.kind'])
@@ -96,7 +97,7 @@ async function isThere(trx: WriteTransaction, upstream: string, fullName: string
     .where('origin_upstream', '=', upstream)
     .executeTakeFirst()
   if (mirrored) return true
-  const written = await trx
+  const written = await withUpstreams(trx)
     .selectFrom('upstream_writes')
     .select('id')
     .where('upstream', '=', upstream)

@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  type Outbox,
-  newId,
-  type SkillSettings,
-  type UpstreamRow,
-  type UpstreamWriteRow,
-  type WriteTransaction,
-} from '@skillstead/core/internal'
+import { type Clock, type Outbox, newId, type SkillSettings, type WriteTransaction } from '@skillstead/core/internal'
+import { type UpstreamRow, type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The outbox's topic: one job for each skill that something waits to be written to, at each upstream. */
 export const upstreamWriteTopic = 'upstream-write'
@@ -80,13 +73,13 @@ export async function insertWrite<K extends WriteKind>(
   parts: WriteParts,
   { upstream, userId, subject, kind, payload }: NewWrite<K>,
 ): Promise<void> {
-  const newest = await trx
+  const newest = await withUpstreams(trx)
     .selectFrom('upstream_writes')
     .select('position')
     .orderBy('position', 'desc')
     .limit(1)
     .executeTakeFirst()
-  await trx
+  await withUpstreams(trx)
     .insertInto('upstream_writes')
     .values({
       id: newId(),

@@ -11,6 +11,7 @@ import { createRefusals, type Refusals } from '../store/refusals.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { FeedEntry, LogSource, Upstream } from '../types.ts'
 import type { Lacking } from './lanes.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Entries of one skill that are applied together, and bytes of their content as they say. */
 const portionMax = 50
@@ -106,7 +107,7 @@ function takePortion(entries: readonly FeedEntry[]): readonly FeedEntry[] {
 
 /** What the verified log says of the skill while it has this name: `owner/name`, or `owner/name@version`. */
 function selectEntries({ parts }: Run, { upstream, fullName }: Pull) {
-  return parts.registry.database.read
+  return withUpstreams(parts.registry.database.read)
     .selectFrom('upstream_log')
     .where('upstream', '=', upstream.name)
     .where('seq', '<=', upstream.applied)

@@ -1,5 +1,6 @@
 import type { Registry } from '@skillstead/core'
 import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** So many are looked up with one query. */
 const lookedUpMax = 200
@@ -43,7 +44,7 @@ export function createKnown(
     async findRefused(subjects) {
       if (full) return new Set()
       const rows = await lookUp(subjects, (part) =>
-        read
+        withUpstreams(read)
           .selectFrom('upstream_refusals')
           .select('subject')
           .where('upstream', '=', upstream)

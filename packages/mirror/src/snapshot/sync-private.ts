@@ -9,6 +9,7 @@ import { createRegistrySource } from './registry-source.ts'
 import { drain, readPlace, recordRefusals, type Place } from './drain.ts'
 import { createKnown } from './known.ts'
 import { wantsName } from './wanted-releases.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** A key of an account at the upstream. */
 interface Account {
@@ -77,7 +78,7 @@ async function drainPrivate(
 
 async function listLinked(run: Run): Promise<(Account & { readonly user: string })[]> {
   const { parts, upstream } = run
-  const links = await parts.registry.database.read
+  const links = await withUpstreams(parts.registry.database.read)
     .selectFrom('upstream_links')
     .innerJoin('users', 'users.id', 'upstream_links.user_id')
     .select(['users.username', 'user_id'])

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import {
-  type UpstreamRow,
   type Tables,
   findTreeProblem,
   type CheckedTree,
@@ -8,6 +7,7 @@ import {
   readFrontier,
   splitHashes,
 } from '@skillstead/core/internal'
+import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { upstreamReader, upstreamTree } from './upstream-tree.ts'
 
 type Db = Kysely<Tables>
@@ -38,7 +38,7 @@ function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRow
 }
 
 function readRows(db: Db, upstream: string, after: number, end: number) {
-  return db
+  return withUpstreams(db)
     .selectFrom('upstream_log')
     .selectAll()
     .where('upstream', '=', upstream)
@@ -49,7 +49,7 @@ function readRows(db: Db, upstream: string, after: number, end: number) {
 }
 
 async function findExcess(db: Db, { name, staged }: UpstreamRow): Promise<string | undefined> {
-  const row = await db
+  const row = await withUpstreams(db)
     .selectFrom('upstream_log')
     .select('seq')
     .where('upstream', '=', name)

@@ -2,6 +2,7 @@ import { toStoredSubject } from './upstream-log.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
 import type { Registry, WriteTransaction } from '@skillstead/core'
 import type { StoredRefusal, Upstream } from '../types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** What did not come in of an upstream, and why: kept up to date in the transactions of a run. */
 export interface Refusals {
@@ -15,7 +16,7 @@ export async function createRefusals(
   { database, clock }: Registry,
   upstream: Pick<Upstream, 'name'>,
 ): Promise<Refusals> {
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_refusals')
     .select('subject')
     .where('upstream', '=', upstream.name)
@@ -26,7 +27,7 @@ export async function createRefusals(
       const subject = toStoredSubject(said)
       if (outcome.result === 'refused') {
         const { reason, detail } = outcome
-        await trx
+        await withUpstreams(trx)
           .insertInto('upstream_refusals')
           .values({ upstream: upstream.name, subject, reason, detail, at: clock.now(), tries: 0 })
           .onConflict((conflict) =>
@@ -42,7 +43,7 @@ export async function createRefusals(
   }
 
   async function forget(trx: WriteTransaction, subject: string): Promise<void> {
-    await trx
+    await withUpstreams(trx)
       .deleteFrom('upstream_refusals')
       .where('upstream', '=', upstream.name)
       .where('subject', '=', subject)
@@ -56,7 +57,7 @@ export async function listRefusals(
   upstream: string,
   limit: number,
 ): Promise<StoredRefusal[]> {
-  return read
+  return withUpstreams(read)
     .selectFrom('upstream_refusals')
     .select(['subject', 'reason', 'detail', 'at'])
     .where('upstream', '=', upstream)
@@ -68,7 +69,7 @@ export async function listRefusals(
 
 /** How many things of each upstream did not come in. */
 export async function countRefusals(read: Registry['database']['read']): Promise<Map<string, number>> {
-  const rows = await read
+  const rows = await withUpstreams(read)
     .selectFrom('upstream_refusals')
     .select((eb) => ['upstream', eb.fn.countAll<number>().as('count')])
     .groupBy('upstream')

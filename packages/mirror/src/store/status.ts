@@ -3,6 +3,7 @@ import { toNextAt } from '../schedule.ts'
 import { hidePassword } from '../hide-password.ts'
 import type { Upstream, UpstreamStatus } from '../types.ts'
 import { countRefusals } from './refusals.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** What is counted of all upstreams at once, by their names. */
 interface Counts {
@@ -96,7 +97,7 @@ async function readCounts({ database: { read } }: Pick<Registry, 'database'>): P
     .where('origin_kind', '=', 'mirror')
     .groupBy('origin_upstream')
     .execute()
-  const writes = await read
+  const writes = await withUpstreams(read)
     .selectFrom('upstream_writes')
     .select((eb) => ['upstream', 'state', eb.fn.countAll<number>().as('count')])
     .where('state', 'in', ['pending', 'conflict'])

@@ -14,6 +14,7 @@ import {
 } from '@skillstead/core/internal'
 import { upstreamReader, upstreamTree } from './upstream-tree.ts'
 import type { FeedEntry } from '../applying/mirrored-types.ts'
+import { withUpstreams, type MirrorTables } from '../tables/mirror-tables.ts'
 
 /** An entry ready to be staged: its number, its bytes and their hash. */
 export interface StagedEntry {
@@ -56,7 +57,7 @@ export async function stageEntries(
   upstream: string,
   entries: readonly StagedEntry[],
 ): Promise<{ size: number; frontier: Buffer[] }> {
-  const row = await trx
+  const row = await withUpstreams(trx)
     .selectFrom('upstreams')
     .select(['staged', 'frontier'])
     .where('name', '=', upstream)
@@ -69,18 +70,22 @@ export async function stageEntries(
   const head = { size: row.staged, frontier: splitHashes(row.frontier) }
   const leaves = entries.map(({ hash }) => hash)
   const frontier = await growTree(trx, head, leaves, upstreamTree(upstream))
-  await trx.updateTable('upstreams').set({ staged: size, frontier }).where('name', '=', upstream).execute()
+  await withUpstreams(trx)
+    .updateTable('upstreams')
+    .set({ staged: size, frontier })
+    .where('name', '=', upstream)
+    .execute()
   return { size, frontier: splitHashes(frontier) }
 }
 
-const insertEntries = keepInsert('upstream_log')
+const insertEntries = keepInsert<'upstream_log', MirrorTables>('upstream_log')
 
 /** Forgets what is here of an upstream's log beyond its first `size` entries: what no checkpoint vouched for. */
 export async function dropStaged(trx: WriteTransaction, upstream: string, size: number): Promise<void> {
-  await trx.deleteFrom('upstream_log').where('upstream', '=', upstream).where('seq', '>', size).execute()
+  await withUpstreams(trx).deleteFrom('upstream_log').where('upstream', '=', upstream).where('seq', '>', size).execute()
   for (let level = 0; tileHashes ** level <= Number.MAX_SAFE_INTEGER; level += 1) {
     const full = Math.floor(size / tileHashes ** (level + 1))
-    await trx
+    await withUpstreams(trx)
       .deleteFrom('upstream_tiles')
       .where('upstream', '=', upstream)
       .where('level', '=', level)
@@ -88,7 +93,11 @@ export async function dropStaged(trx: WriteTransaction, upstream: string, size: 
       .execute()
   }
   const frontier = Buffer.concat(await readUpstreamFrontier(trx, upstream, size))
-  await trx.updateTable('upstreams').set({ staged: size, frontier }).where('name', '=', upstream).execute()
+  await withUpstreams(trx)
+    .updateTable('upstreams')
+    .set({ staged: size, frontier })
+    .where('name', '=', upstream)
+    .execute()
 }
 
 /** What the tree over the first `size` entries of an upstream's log grows from; `toRoot` makes its root of it. */
@@ -99,7 +108,7 @@ export function readUpstreamFrontier(db: Kysely<Tables>, upstream: string, size:
 /** The entries of an upstream's log, in batches. */
 export function readUpstreamTexts(db: Kysely<Tables>, upstream: string, range: LogRange): AsyncGenerator<LogText[]> {
   return readInBatches(upstream, range, ({ after, until }) =>
-    db
+    withUpstreams(db)
       .selectFrom('upstream_log')
       .select(['seq', 'type', 'entry'])
       .where('upstream', '=', upstream)

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Provenance } from '@skillstead/protocol'
 import { proveIn, type SkillRow, type Tables } from '@skillstead/core/internal'
 import { upstreamReader } from './upstream-tree.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * The proof that an upstream's log holds a version of a mirrored skill; undefined where the upstream has no log, or the
@@ -14,7 +15,7 @@ export async function proveVersion(
 ): Promise<NonNullable<Provenance['log']> | undefined> {
   if (upstream === null) return undefined
   // One row of both tables: the checkpoint is of a tree that has the entry.
-  const row = await db
+  const row = await withUpstreams(db)
     .selectFrom('upstreams')
     .innerJoin('upstream_log', 'upstream_log.upstream', 'upstreams.name')
     .select(['seq', 'entry', 'log_origin', 'verified', 'checkpoint'])

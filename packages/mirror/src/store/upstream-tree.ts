@@ -1,11 +1,12 @@
 import type { TreeReader, TreeRows, Tables } from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The tree of an upstream's log, as far as it is here. */
 export function upstreamTree(upstream: string): TreeRows {
   return {
     readLeaves: (db, start, count) =>
-      db
+      withUpstreams(db)
         .selectFrom('upstream_log')
         .select('hash')
         .where('upstream', '=', upstream)
@@ -14,7 +15,7 @@ export function upstreamTree(upstream: string): TreeRows {
         .orderBy('seq')
         .execute(),
     readRoots: (db, level, start, count) =>
-      db
+      withUpstreams(db)
         .selectFrom('upstream_tiles')
         .select('root')
         .where('upstream', '=', upstream)
@@ -24,14 +25,14 @@ export function upstreamTree(upstream: string): TreeRows {
         .orderBy('n')
         .execute(),
     readTiles: (db, refs) =>
-      db
+      withUpstreams(db)
         .selectFrom('upstream_tiles')
         .selectAll()
         .where('upstream', '=', upstream)
         .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
         .execute(),
     putTile: (db, tile) =>
-      db
+      withUpstreams(db)
         .insertInto('upstream_tiles')
         .values({ ...tile, upstream })
         .execute(),

@@ -1,11 +1,12 @@
 import type { ExtensionCheck } from '@skillstead/core'
 import { checkUpstreamLog } from './check-upstream-log.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Checks the stored logs of upstreams against the checkpoints that the upstreams signed. */
 export const upstreamsCheck: ExtensionCheck = {
   name: 'mirrors',
   async run(db, { progress, fault }) {
-    const upstreams = await db.selectFrom('upstreams').selectAll().orderBy('name').execute()
+    const upstreams = await withUpstreams(db).selectFrom('upstreams').selectAll().orderBy('name').execute()
     for (const upstream of upstreams) {
       progress(upstream.name)
       const problem = await checkUpstreamLog(db, upstream)

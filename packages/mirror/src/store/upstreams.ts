@@ -1,4 +1,5 @@
-import type { Registry, UpstreamRow, WriteTransaction } from '@skillstead/core'
+import type { Registry, WriteTransaction } from '@skillstead/core'
+import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
 import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
 
@@ -15,13 +16,13 @@ const nothingYet: StoredReport = { last: null, error: null }
 
 /** Every upstream, the highest priority first, and by name. */
 export async function listUpstreams(db: Read): Promise<Upstream[]> {
-  const rows = await db.selectFrom('upstreams').selectAll().orderBy('name').execute()
+  const rows = await withUpstreams(db).selectFrom('upstreams').selectAll().orderBy('name').execute()
   return rows.map(toUpstream).toSorted((a, b) => b.settings.priority - a.settings.priority)
 }
 
 /** Throws `not_found`. */
 export async function getUpstream(db: Read, name: string): Promise<Upstream> {
-  const row = await db.selectFrom('upstreams').selectAll().where('name', '=', name).executeTakeFirst()
+  const row = await withUpstreams(db).selectFrom('upstreams').selectAll().where('name', '=', name).executeTakeFirst()
   if (!row)
     throw new RegistryError('not_found', `There is no upstream '${name}'; \`mirror list\` shows those there are.`)
   return toUpstream(row)
@@ -40,7 +41,11 @@ export async function insertUpstream(
     at: number
   },
 ): Promise<void> {
-  const there = await trx.selectFrom('upstreams').select('name').where('name', '=', given.name).executeTakeFirst()
+  const there = await withUpstreams(trx)
+    .selectFrom('upstreams')
+    .select('name')
+    .where('name', '=', given.name)
+    .executeTakeFirst()
   if (there) {
     throw new RegistryError(
       'name_taken',
@@ -48,7 +53,7 @@ export async function insertUpstream(
     )
   }
   const { name, kind, location, credential } = given
-  await trx
+  await withUpstreams(trx)
     .insertInto('upstreams')
     .values({
       name,
@@ -91,7 +96,7 @@ export async function changeUpstream(
     // Whose key the new one is, is yet to be asked.
     ...(credential !== undefined && { credential, account: null }),
   }
-  await trx.updateTable('upstreams').set(changes).where('name', '=', name).execute()
+  await withUpstreams(trx).updateTable('upstreams').set(changes).where('name', '=', name).execute()
 }
 
 interface ChangedUpstream extends Pick<Upstream, 'settings' | 'location'> {
@@ -101,7 +106,7 @@ interface ChangedUpstream extends Pick<Upstream, 'settings' | 'location'> {
 
 /** Forgets an upstream and all that is known of its log; what came from it stays. Throws `conflict` while writes wait. */
 export async function deleteUpstream(trx: WriteTransaction, name: string): Promise<void> {
-  const waiting = await trx
+  const waiting = await withUpstreams(trx)
     .selectFrom('upstream_writes')
     .select('id')
     .where('upstream', '=', name)
@@ -111,10 +116,10 @@ export async function deleteUpstream(trx: WriteTransaction, name: string): Promi
   if (waiting)
     throw new RegistryError('conflict', `Writes wait for '${name}', and would be lost; deliver or drop them first.`)
   for (const table of ['upstream_log', 'upstream_tiles', 'upstream_refusals', 'upstream_links'] as const) {
-    await trx.deleteFrom(table).where('upstream', '=', name).execute()
+    await withUpstreams(trx).deleteFrom(table).where('upstream', '=', name).execute()
   }
-  await trx.deleteFrom('upstream_writes').where('upstream', '=', name).execute()
-  await trx.deleteFrom('upstreams').where('name', '=', name).execute()
+  await withUpstreams(trx).deleteFrom('upstream_writes').where('upstream', '=', name).execute()
+  await withUpstreams(trx).deleteFrom('upstreams').where('name', '=', name).execute()
 }
 
 function toUpstream(row: UpstreamRow): Upstream {

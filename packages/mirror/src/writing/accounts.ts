@@ -8,6 +8,7 @@ import type { Upstream } from '../types.ts'
 import type { LinkedAccount } from '../write-types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { toProblem } from './problems.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** What linking works with. */
 export interface AccountParts {
@@ -40,7 +41,7 @@ export async function linkAccount(
   const at = registry.clock.now()
   const row = { user_id: userId, upstream: upstream.name, username: username ?? '', credential, created_at: at }
   await registry.database.writer.write((trx) =>
-    trx
+    withUpstreams(trx)
       .insertInto('upstream_links')
       .values(row)
       .onConflict((conflict) => conflict.columns(['user_id', 'upstream']).doUpdateSet(row))
@@ -53,7 +54,7 @@ export async function linkAccount(
 export async function unlinkAccount({ database, getCaller }: Registry, user: string, upstream: string): Promise<void> {
   const { userId } = await getCaller(user)
   const { numDeletedRows } = await database.writer.write((trx) =>
-    trx
+    withUpstreams(trx)
       .deleteFrom('upstream_links')
       .where('user_id', '=', userId)
       .where('upstream', '=', upstream)
@@ -64,7 +65,7 @@ export async function unlinkAccount({ database, getCaller }: Registry, user: str
 
 /** The accounts that are linked, by upstream and user. No keys. */
 export async function listAccounts({ database }: Registry): Promise<LinkedAccount[]> {
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_links')
     .innerJoin('users', 'users.id', 'upstream_links.user_id')
     .select(['users.username as user', 'upstream', 'upstream_links.username', 'upstream_links.created_at'])
@@ -87,7 +88,7 @@ export async function openAccount(
   userId: string,
 ): Promise<OpenAccount | undefined> {
   const { secrets, database } = parts.registry
-  const link = await database.read
+  const link = await withUpstreams(database.read)
     .selectFrom('upstream_links')
     .select(['username', 'credential'])
     .where('user_id', '=', userId)
@@ -99,7 +100,7 @@ export async function openAccount(
   const username = await askWho(parts, upstream, key)
   if (username === null) return { key, username }
   await database.writer.write((trx) =>
-    trx
+    withUpstreams(trx)
       .updateTable('upstream_links')
       .set({ username })
       .where('user_id', '=', userId)

@@ -1,5 +1,6 @@
 import type { Registry } from '@skillstead/core'
 import type { WritePayloads } from '../queue/upstream-write.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 type Read = Registry['database']['read']
 
@@ -14,7 +15,7 @@ export async function findNameThere(db: Read, upstream: string, fullName: string
     .where('full_name', '=', fullName)
     .executeTakeFirst()
   if (!skill || (skill.origin_kind === 'mirror' && skill.origin_upstream === upstream)) return fullName
-  const link = await db
+  const link = await withUpstreams(db)
     .selectFrom('upstream_links')
     .select('username')
     .where('user_id', '=', skill.owner_id)
@@ -25,7 +26,7 @@ export async function findNameThere(db: Read, upstream: string, fullName: string
 
 /** The short name that the operator chose for a skill there, where its own was taken: what follows goes there too. */
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
-  const rows = await db
+  const rows = await withUpstreams(db)
     .selectFrom('upstream_writes')
     .select('payload')
     .where('upstream', '=', upstream)

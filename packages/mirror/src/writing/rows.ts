@@ -1,4 +1,5 @@
-import type { Registry, UpstreamWriteRow, WriteTransaction } from '@skillstead/core'
+import type { Registry, WriteTransaction } from '@skillstead/core'
+import { type UpstreamWriteRow, withUpstreams } from '../tables/mirror-tables.ts'
 import type { WriteKind, WritePayloads } from '../queue/upstream-write.ts'
 import { RegistryError } from '@skillstead/protocol'
 import type { WriteProblem } from '../write-types.ts'
@@ -15,7 +16,7 @@ export type StoredWrite = {
 
 /** What comes next for a skill at an upstream: also where it is stuck, since what is behind it waits. */
 export async function findNext(db: Read, upstream: string, subject: string): Promise<StoredWrite | undefined> {
-  const rows = await db
+  const rows = await withUpstreams(db)
     .selectFrom('upstream_writes')
     .selectAll()
     .where('upstream', '=', upstream)
@@ -30,14 +31,14 @@ export async function findNext(db: Read, upstream: string, subject: string): Pro
 
 /** Throws `not_found`. */
 export async function getWrite(db: Read, id: string): Promise<StoredWrite> {
-  const row = await db.selectFrom('upstream_writes').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await withUpstreams(db).selectFrom('upstream_writes').selectAll().where('id', '=', id).executeTakeFirst()
   if (row) return parseWrite(row)
   throw new RegistryError('not_found', `There is no write '${id}'; \`mirror outbox list\` shows those there are.`)
 }
 
 /** The skills that something waits for, at one upstream or at all. */
 export async function listSubjects(db: Read, upstream?: string): Promise<{ upstream: string; subject: string }[]> {
-  return db
+  return withUpstreams(db)
     .selectFrom('upstream_writes')
     .select(['upstream', 'subject'])
     .where('state', '=', 'pending')
@@ -52,7 +53,7 @@ export async function listSubjects(db: Read, upstream?: string): Promise<{ upstr
  * is now, since more installs, or another name, may have come to it until here; undefined where it was settled meanwhile.
  */
 export async function beginWrite(trx: WriteTransaction, { id }: StoredWrite): Promise<StoredWrite | undefined> {
-  const { numUpdatedRows } = await trx
+  const { numUpdatedRows } = await withUpstreams(trx)
     .updateTable('upstream_writes')
     .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
     .where('id', '=', id)
@@ -68,7 +69,7 @@ export async function endWrite(
   { note, at }: { note: WriteProblem | undefined; at: number },
 ): Promise<void> {
   const error = note ? JSON.stringify(note) : null
-  await trx
+  await withUpstreams(trx)
     .updateTable('upstream_writes')
     .set({ state: 'delivered', ended_at: at, error })
     .where('id', '=', id)
@@ -82,7 +83,7 @@ export async function markProblem(
   problem: WriteProblem,
   state: 'pending' | 'conflict',
 ): Promise<void> {
-  await trx
+  await withUpstreams(trx)
     .updateTable('upstream_writes')
     .set({ state, error: JSON.stringify(problem) })
     .where('id', '=', id)
@@ -91,7 +92,7 @@ export async function markProblem(
 }
 
 export async function setPayload(trx: WriteTransaction, id: string, payload: StoredWrite['payload']): Promise<void> {
-  await trx
+  await withUpstreams(trx)
     .updateTable('upstream_writes')
     .set({ payload: JSON.stringify(payload) })
     .where('id', '=', id)
@@ -103,7 +104,7 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 /** Forgets what ended a month ago. What was published is kept: under which name it went decides where the next goes. */
 export async function sweepOpinions({ database, clock }: Pick<Registry, 'database' | 'clock'>): Promise<void> {
   await database.writer.write(async (trx) => {
-    await trx
+    await withUpstreams(trx)
       .deleteFrom('upstream_writes')
       .where('state', 'in', ['delivered', 'dropped'])
       .where('kind', 'in', ['track', 'star', 'review', 'agent-review'])

@@ -6,6 +6,7 @@ import { readPackage, requirePublic } from './package.ts'
 import { WriteConflict } from './problems.ts'
 import { findPathName, isSameThere } from './there.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './send.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** How soon a fork is looked at again whose source is not there yet. */
 const sourceRetrySeconds = 60
@@ -111,7 +112,7 @@ function toFullName({ account, write }: Sending, name: string): string {
 
 /** A source that waits itself goes first, and holds up nothing else. */
 async function requireSourceThere(db: Registry['database']['read'], upstream: string, source: string): Promise<void> {
-  const waiting = await db
+  const waiting = await withUpstreams(db)
     .selectFrom('upstream_writes')
     .select('id')
     .where('upstream', '=', upstream)

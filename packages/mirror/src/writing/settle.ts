@@ -5,6 +5,7 @@ import { getUpstream } from '../store/upstreams.ts'
 import { findNameThere, findRename } from './names.ts'
 import { getWrite, parseWrite, setPayload, type StoredWrite } from './rows.ts'
 import type { ListWritesOptions, OutboxWrite, WriteProblem } from '../write-types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The skill whose writes go on after one of them was settled. */
 export type OutboxPlace = Pick<OutboxWrite, 'upstream' | 'subject'>
@@ -14,7 +15,7 @@ const limitDefault = 100
 /** What is to be written to upstreams, in the order in which it was done here. */
 export async function listWrites({ database }: Registry, options: ListWritesOptions = {}): Promise<OutboxWrite[]> {
   const { upstream, states = ['pending', 'conflict'], limit = limitDefault, offset = 0 } = options
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
     .leftJoin('users', 'users.id', 'upstream_writes.user_id')
     .selectAll('upstream_writes')
@@ -40,7 +41,7 @@ export async function retryWrite(registry: Registry, id: string): Promise<Outbox
 export async function dropWrite(registry: Registry, id: string): Promise<OutboxPlace> {
   return settle(registry, id, async (trx, { id: dropped }) => {
     const change = { state: 'dropped', ended_at: registry.clock.now() } as const
-    await trx.updateTable('upstream_writes').set(change).where('id', '=', dropped).execute()
+    await withUpstreams(trx).updateTable('upstream_writes').set(change).where('id', '=', dropped).execute()
   })
 }
 
@@ -82,7 +83,7 @@ async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredW
     .where('full_name', '=', wanted)
     .where('origin_upstream', '=', upstream)
     .executeTakeFirst()
-  const others = await trx
+  const others = await withUpstreams(trx)
     .selectFrom('upstream_writes')
     .select('subject')
     .distinct()
@@ -119,7 +120,11 @@ async function settle(
 async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
   const payload = { ...write.payload, ...more, round: (write.payload.round ?? 0) + 1 }
   await setPayload(trx, write.id, payload)
-  await trx.updateTable('upstream_writes').set({ state: 'pending', error: null }).where('id', '=', write.id).execute()
+  await withUpstreams(trx)
+    .updateTable('upstream_writes')
+    .set({ state: 'pending', error: null })
+    .where('id', '=', write.id)
+    .execute()
 }
 
 /** A write as the operator sees it. */

@@ -3,6 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import { parseWrite, type StoredWrite } from './rows.ts'
 import { toShown } from './settle.ts'
 import type { OutboxWrite } from '../write-types.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** How many writes of some states there are for an upstream. */
 export async function countWritesOf(
@@ -10,7 +11,7 @@ export async function countWritesOf(
   upstream: string,
   states: readonly StoredWrite['state'][],
 ): Promise<number> {
-  const { count } = await database.read
+  const { count } = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('upstream', '=', upstream)
@@ -21,7 +22,7 @@ export async function countWritesOf(
 
 /** A write for an upstream as the operator sees it. Throws `not_found`, also for one of another upstream. */
 export async function getWriteOf({ database }: Registry, upstream: string, id: string): Promise<OutboxWrite> {
-  const row = await database.read
+  const row = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
     .leftJoin('users', 'users.id', 'upstream_writes.user_id')
     .selectAll('upstream_writes')

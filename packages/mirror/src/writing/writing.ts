@@ -7,6 +7,7 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { linkAccount, listAccounts, unlinkAccount } from './accounts.ts'
 import { createDelivery } from './deliver.ts'
 import { dropWrite, listWrites, renameWrite, retryWrite, type OutboxPlace } from './settle.ts'
+import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The writing part of a mirror. */
 export interface Writing {
@@ -76,7 +77,7 @@ export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing 
 }
 
 async function countWrites({ database }: Registry, upstream: string | undefined) {
-  const rows = await database.read
+  const rows = await withUpstreams(database.read)
     .selectFrom('upstream_writes')
     .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
     .$if(upstream !== undefined, (select) => select.where('upstream', '=', upstream!))

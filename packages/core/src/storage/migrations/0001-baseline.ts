@@ -5,7 +5,6 @@ import { createCommunityTables } from './community-tables.ts'
 import { createGovernanceTables } from './governance-tables.ts'
 import { createLogTables } from './log-tables.ts'
 import type { Migration } from './migration.ts'
-import { createMirrorTables } from './mirror-tables.ts'
 import { createSchema } from './schema.ts'
 import { createTextIndex } from './text-index-tables.ts'
 import { createUsageTables } from './usage-tables.ts'
@@ -24,7 +23,6 @@ export const baseline: Migration = {
     await createUsageTables(schema)
     await createGovernanceTables(schema)
     await createWebhookTables(schema)
-    await createMirrorTables(schema)
     if (dialect === 'postgres') await createClusterTables(db)
     await db.insertInto('heads').values({ id: 1, change_seq: 0, log_seq: 0 }).execute()
   },

@@ -1,5 +1,8 @@
+import type { Tables } from '@skillstead/core/internal'
+import type { Kysely } from 'kysely'
+
 /** What is followed elsewhere, and what waits to be written there. */
-export interface MirrorTables {
+export type MirrorTables = {
   upstreams: UpstreamRow
   upstream_log: UpstreamLogRow
   upstream_tiles: UpstreamTileRow
@@ -109,4 +112,9 @@ export interface UpstreamWriteRow {
   error: string | null
   created_at: number
   ended_at: number | null
+}
+
+/** The same connection or transaction, with the tables of the mirror in its type. */
+export function withUpstreams(db: Kysely<Tables>): Kysely<Tables & MirrorTables> {
+  return db.withTables<MirrorTables>()
 }

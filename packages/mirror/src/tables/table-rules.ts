@@ -1,0 +1,12 @@
+import type { TableRule } from '@skillstead/core'
+import type { MirrorTables } from './mirror-tables.ts'
+
+/** Every table of the mirror, as exports and backups have it. */
+export const tables: Readonly<Record<keyof MirrorTables, TableRule>> = {
+  upstreams: { key: ['name'], instead: { lease: 'null', lease_until: '0' }, sealed: 'credential' },
+  upstream_log: { key: ['upstream', 'seq'] },
+  upstream_tiles: { key: ['upstream', 'level', 'n'] },
+  upstream_refusals: { key: ['upstream', 'subject'] },
+  upstream_links: { key: ['user_id', 'upstream'], sealed: 'credential' },
+  upstream_writes: { key: ['id'], isHeavy: true },
+}
