@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { readBytes } from '@skillstead/skill-format/archives'
 import { parseProvenance, type Provenance, type RegistryApi } from '@skillstead/protocol'
-import { readUpstreamKeys } from '@skillstead/mirror/extension'
 import { UsageError, text, type Arguments, type Command } from '../command.ts'
 import { globalOption } from '../install/install-place.ts'
 import { showInstalledReport, verifyInstalled, type InstalledReport } from '../install/verify-installed.ts'
@@ -11,7 +10,7 @@ import { findUrl, storeOptions } from '../place.ts'
 import { readContentAt, readZipContent } from '../verify/content.ts'
 import { readGivenKeys } from '../verify/given-keys.ts'
 import { findKnownKeys, keepKnownKeys, knownKeysFile } from '../verify/known-keys.ts'
-import { readKeys, withNode } from '../verify/node.ts'
+import { readFollowedKeys, readKeys, withNode } from '../verify/node.ts'
 import { readRecord } from '../verify/read-record.ts'
 import { showVerification, toVerification, type Verification } from '../verify/report.ts'
 
@@ -71,7 +70,7 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
   const key = text(given, 'key')
   const stated = key === undefined ? undefined : readGivenKeys(key)
   return withNode(given, async (api, registry) => {
-    const followed = registry ? await readUpstreamKeys(registry) : []
+    const followed = registry ? await readFollowedKeys(registry) : []
     const { keys, remember } = stated ? { keys: stated } : await findKeys(given, api, followed, output)
     const record = await getRecord(given, api, name)
     const content = await readContent(given, api, name, record.version)
