@@ -74,7 +74,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     expect((await localApi(registry).getCheckpoint()).body).toBeDefined()
   })
 
-  it('is brought up to date by the next program where one is killed in the middle of a step', async () => {
+  it('is brought up to date by the next program where one is killed on the way', async () => {
     const { location } = await makeEmpty(dialect)
     await killHalfWay(location)
     expect(await describeSchema(location, dialect)).toEqual([])
