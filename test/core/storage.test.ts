@@ -24,7 +24,7 @@ const put = ({ registry }: TestRegistry, key: string, { fails = false, bulk = fa
   )
 
 describeDatabases('storage', (open, dialect) => {
-  it('of a newer release is refused with a message', async () => {
+  it('that a newer program made is refused in a sentence', async () => {
     const test = await open()
     await test.registry.database.writer.write(async (trx) => {
       await sql`insert into migrations (name, position) values ('9999-from-the-future', 9999)`.execute(trx)
@@ -34,7 +34,28 @@ describeDatabases('storage', (open, dialect) => {
     )
   })
 
-  it('can be opened again with all data, under the same name', async () => {
+  it('with the tables of a mirror is refused without the extension, in a sentence that names its package', async () => {
+    const test = await open()
+    await expect(openCoreRegistry(test.location)).rejects.toThrow(
+      'The database has tables of @skillstead/mirror. Pass the extension of that package in `extensions`.',
+    )
+  })
+
+  it('that was made without a mirror becomes that of a mirror', async () => {
+    const place = await makeEmptyPlace(dialect)
+    onTestFinished(place.remove)
+    await (await openCoreRegistry({ ...place.location, works: false })).close()
+    const plain = await openCoreRegistry({ ...place.location, works: false })
+    expect(() => createMirror(plain)).toThrow('Open the registry with `extensions: [mirrorExtension]`')
+    await plain.close()
+    const registry = await openRegistry({ ...place.location, works: false })
+    const mirror = createMirror(registry)
+    expect(await mirror.list()).toEqual([])
+    await mirror.close()
+    await registry.close()
+  })
+
+  it('is opened again with all that was in it, under the same name', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
     await alice.api.publishSkill({ skillMd: skillMd('lasting', { description: 'Lasting tapir.' }) })
@@ -44,7 +65,7 @@ describeDatabases('storage', (open, dialect) => {
     expect((await again.api().searchSkills({ q: 'tapir' })).total).toBe(1)
   })
 
-  it('opened twice at the same moment is created once', async () => {
+  it('opened twice at the same moment is made once', async () => {
     const place = await makePlace(dialect)
     const both = await Promise.all([openRegistry(place.location), openRegistry(place.location)])
     expect(new Set(both.map(({ origin }) => origin)).size).toBe(1)
@@ -52,7 +73,7 @@ describeDatabases('storage', (open, dialect) => {
     await place.remove()
   })
 
-  it('commits pending writes together, and a failing one affects no other', async () => {
+  it('commits what waits together, and one that fails takes nothing with it', async () => {
     const test = await open()
     const outcomes = await Promise.allSettled([
       put(test, 'a'),
@@ -72,7 +93,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(await names(test)).not.toContain('b')
   })
 
-  it('commits larger batches of bulk writes, unless other writes wait', async () => {
+  it('commits more of what comes in bulk together, unless somebody waits behind it', async () => {
     const test = await open({ works: false })
     let commits = 0
     test.registry.database.writer.onCommit(() => void commits++)
@@ -91,7 +112,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(await names(test)).not.toContain('alone-60')
   })
 
-  it('resolves a write only after its commit, when everyone can read it', async () => {
+  it('answers a write only after its commit: everyone else reads it then', async () => {
     const test = await open()
     const other = await open({ at: test.location })
     for (let i = 0; i < 20; i++) {
@@ -100,7 +121,7 @@ describeDatabases('storage', (open, dialect) => {
     }
   })
 
-  it('notifies of a write even while changes are being read', async () => {
+  it('tells of a write whatever else is being read of changes at that moment', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const { changes, search } = test.registry
@@ -121,7 +142,7 @@ describeDatabases('storage', (open, dialect) => {
     await nagging
   })
 
-  it('sees the changes of another process within one polling interval', async () => {
+  it('follows the changes of another process within a poll', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const other = await open({ at: test.location })
@@ -141,7 +162,7 @@ describeDatabases('storage', (open, dialect) => {
       .toBe('not_found')
   })
 
-  it('numbers the writes of two processes without gaps or duplicates', async () => {
+  it('numbers the writes of two processes without a gap or a double', async () => {
     const test = await open()
     const users = [await test.makeUser('alice'), await test.makeUser('bob')]
     const other = await open({ at: test.location })
@@ -157,7 +178,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(new Set(holders).size, 'each short name has one holder').toBe(holders.length)
   })
 
-  it('creates one version for concurrent publishes by two processes', async () => {
+  it('published to at the same moment by two processes makes one version', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
     const other = await open({ at: test.location })
@@ -170,7 +191,7 @@ describeDatabases('storage', (open, dialect) => {
     expect(refused.reason.code).toBe('version_exists')
   })
 
-  it.runIf(dialect === 'PostgreSQL')('reconnects for the next call after its connections were dropped', async () => {
+  it.runIf(dialect === 'PostgreSQL')('that drops its connections is there again for the next call', async () => {
     const test = await open({ works: false, onError: () => {} })
     await test.registry.database.read.selectFrom('meta').select('key').execute()
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
@@ -189,7 +210,7 @@ describeDatabases('storage', (open, dialect) => {
 })
 
 describe('storage in an SQLite file', () => {
-  it('locked by another process returns overloaded for writes, serves reads, and recovers', async () => {
+  it('that another process keeps locked answers overloaded, reads go on, and it is written once it is free', async () => {
     const place = await makePlace('SQLite')
     const registry = await openRegistry(place.location)
     const { localApi, systemCaller } = await import('@skillstead/core')
@@ -209,7 +230,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('misses no change at any moment, even in the last turn of a read', async () => {
+  it('is followed at whatever moment a change falls, up to the last turn of a reading', async () => {
     const place = await makePlace('SQLite')
     // Nothing but what is asked for looks: to the timer numbers beyond the head are a sign that the database went back.
     const registry = await openRegistry({ ...place.location, works: false, pollMs: 3_600_000 })
@@ -230,7 +251,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('is durable on power loss, enforces foreign keys and keeps types', async () => {
+  it('survives power cuts, refuses orphans and keeps types', async () => {
     const place = await makePlace('SQLite')
     const registry = await openRegistry(place.location)
     const { main, close } = openSqlite(place.location.path!)
@@ -253,7 +274,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('prepares a statement once for any number of runs', async () => {
+  it('prepares a statement once, however often it is run', async () => {
     const place = await makePlace('SQLite')
     const registry = await openRegistry(place.location)
     const prepare = SqliteDatabase.prototype.prepare
@@ -273,7 +294,7 @@ describe('storage in an SQLite file', () => {
     await place.remove()
   })
 
-  it('is readable only by its owner, like its journal', async () => {
+  it('is readable by its owner alone, its journal too', async () => {
     const place = await makeEmptyPlace('SQLite')
     const registry = await openRegistry(place.location)
     const modes = ['', '-wal', '-shm'].map((end) => statSync(place.location.path! + end).mode & 0o777)
@@ -282,7 +303,7 @@ describe('storage in an SQLite file', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  it('requires exactly one location', async () => {
+  it('needs one place to be opened on', async () => {
     await expect(openRegistry({})).rejects.toThrow(TypeError)
     await expect(openRegistry({ path: ':memory:', databaseUrl: 'postgres://x' })).rejects.toThrow(TypeError)
   })

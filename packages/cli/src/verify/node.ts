@@ -7,8 +7,8 @@ import { findNode, withRegistry } from '../place.ts'
 import { parseKeys } from './given-keys.ts'
 
 /**
- * Like `withApi`, with the API key from `--api-key`; reads are not counted as downloads if the node supports that. The
- * registry is passed if it is in a folder or database.
+ * As `withApi`, with the API key in `--api-key`, and without counting what is read as a download where it can be told. The
+ * registry is there where it works on files.
  */
 export async function withNode<T>(
   given: Arguments,
@@ -22,18 +22,15 @@ export async function withNode<T>(
   return work(createClient({ ...node, client: 'skillstead' }))
 }
 
-/** The verifier keys that a node publishes, current key first. */
+/** The verifier keys that a node says it has, the current one first. */
 export async function readKeys(api: RegistryApi): Promise<string[]> {
   const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
-  if (keys.length === 0) throw new Error('The node publishes no key.')
+  if (keys.length === 0) throw new Error('The node names no key.')
   return keys
 }
 
-/**
- * The verifier keys of the upstreams that a registry trusts: the logs of these upstreams prove the skills that came
- * from them.
- */
-export async function readFollowedKeys({ database }: Registry): Promise<string[]> {
-  const rows = await database.read.selectFrom('upstreams').select('keys').execute()
-  return rows.flatMap(({ keys }) => JSON.parse(keys) as string[])
+/** The verifier keys that a registry believes of its upstreams: their logs prove what came from them. */
+export async function readFollowedKeys(registry: Registry): Promise<string[]> {
+  const { readUpstreamKeys } = await import('@skillstead/mirror/extension')
+  return readUpstreamKeys(registry)
 }

@@ -92,10 +92,13 @@ export function keepForColumns(build: (db: Kysely<Tables>, places: Record<string
 /** Rows per insert statement: PostgreSQL accepts 65,535 parameters per statement, SQLite 32,766. */
 const rowsMax = 100
 
-/** Inserts rows into a table; a single row, as on the hot path, with a {@link keepForColumns compiled} statement. */
-export function keepInsert<Table extends keyof Tables & string>(table: Table) {
-  const insertOne = keepForColumns((db, places) => db.insertInto(table).values(places as never))
-  return async (db: Kysely<Tables>, ...rows: readonly Insertable<Tables[Table]>[]): Promise<void> => {
+/**
+ * Inserts rows into a table; a single row, as on the hot path, with a {@link keepForColumns compiled} statement. `All` has
+ * the table when it belongs to an extension.
+ */
+export function keepInsert<Table extends keyof All & string, All = Tables>(table: Table) {
+  const insertOne = keepForColumns((db, places) => db.insertInto(table as never).values(places as never))
+  return async (db: Kysely<Tables>, ...rows: readonly Insertable<All[Table]>[]): Promise<void> => {
     const [row] = rows
     if (row && rows.length === 1) return insertOne(db, row)
     for (let i = 0; i < rows.length; i += rowsMax) {

@@ -23,29 +23,32 @@ import { ExportSums, exportFormat, exportVersion, toLines, type ExportFooter, ty
 import { unlessStopped } from './stopped.ts'
 
 export interface ExportOptions {
-  /** Aborts the export and deletes its file. */
+  /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
+  readonly extensions?: readonly SchemaExtension[]
+  /** Ends the export; nothing is kept of its file. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** Called with the number of written rows. */
+  /** Told how many rows were written. */
   readonly onProgress?: (rows: number) => void
 }
 
-/** The content of an export: rows and digest of each table, and a digest over all tables. */
+/** What an export has: rows and digest of each table, and a digest over all of them. */
 export interface ExportSummary extends Omit<ExportFooter, 'end' | 'file'> {
   readonly origin: string
   readonly epoch: number
 }
 
-/** Size of a chunk that is passed on, in UTF-16 units. */
+/** What is gathered before it is handed on, in UTF-16 units. */
 const chunkLength = 256 * 1024
 
 /**
- * Exports all data of a registry as lines of JSON, as a consistent snapshot, while a node may serve it: to a new file,
- * compressed if its name ends in `.gz` or `.zst`, readable by its owner only and renamed to its name when complete; or
- * to a stream, which is ended unless it is standard output. {@link importRegistry} imports it into either database.
+ * Writes everything that a registry has as lines of JSON, from one moment, while a node may go on serving it: to a new
+ * file, compressed where its name ends in `.gz` or `.zst`, which only its owner may read and which has its name once it
+ * is whole; or to a stream, which ends with it unless it
+ * is standard output. {@link importRegistry} reads it on either database.
  *
- * Leaves out sessions and releases all leases. Throws if the database has another schema than this program's, and
- * `conflict` if the file exists.
+ * Sessions are left out, and nobody holds what a running process held. Throws a sentence where the database is of another
+ * schema than this program's, and `conflict` where there is a file of that name.
  *
  * @example
  * await exportRegistry({ path: 'skills.db' }, 'skills.ndjson.gz')
@@ -67,7 +70,7 @@ export async function exportRegistry(
         try {
           summary = await writeTo(file, read, options, compressor)
         } finally {
-          // If nothing was written, the file is still open.
+          // Where nothing was written it is still open.
           file.destroy()
         }
       })
@@ -119,7 +122,7 @@ async function readHeader(read: Reading, clock: Clock) {
   const columns = await readTableColumns(read)
   const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
   const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
-  if (origin === undefined) throw new Error('This registry is empty: it was never opened.')
+  if (origin === undefined) throw new Error('This registry is empty: nothing was ever opened or stored in it.')
   const { size, frontier } = await readTreeHead(trx)
   const header: ExportHeader = {
     format: exportFormat,
@@ -137,14 +140,14 @@ async function readHeader(read: Reading, clock: Clock) {
   return { header, columns }
 }
 
-/** The exported columns of every table, in order. */
+/** The columns of every table that an export has, in their order. */
 export async function readTableColumns({ trx, dialect, rules }: Reading): Promise<Map<string, Column[]>> {
   const columns = new Map<string, Column[]>()
   for (const table of rules.keys()) columns.set(table, await readColumns(trx, dialect, table))
   return columns
 }
 
-/** The rows of every table as lines, in batches. */
+/** The rows of every table as lines, a batch at a time. */
 export async function* readTables(
   { trx, dialect, rules }: Reading,
   columns: ReadonlyMap<string, readonly Column[]>,

@@ -3,25 +3,25 @@ import * as v from 'valibot'
 import type { Column, ColumnType } from './portable-columns.ts'
 import type { Row, Value } from './read-rows.ts'
 
-/** The first value of every export, which identifies the format. */
+/** The first thing in every export, by which it is recognised. */
 export const exportFormat = 'skillstead-export'
-/** Version of the file format; the content follows the schema. */
+/** Of the form of the file; what is in it goes by the schema. */
 export const exportVersion = 1
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const columnTypes = ['integer', 'real', 'text', 'bytes'] as const satisfies readonly ColumnType[]
 
-/** The first line: identifies the file and describes its tables. */
+/** The first line: what the file is, and what the values in its rows are. */
 export const ExportHeader = v.object({
   format: v.literal(exportFormat),
   version: v.number(),
-  /** The names of the schema's migrations. */
+  /** The steps of the schema, by their names. */
   schema: v.array(v.string()),
-  /** The name, epoch and size of the log. */
+  /** The name and the epoch of the log, and where it stood. */
   origin: v.string(),
   epoch: Count,
   log: v.object({ size: Count, rootHash: v.string() }),
-  /** The type of the exported database. */
+  /** The database that it was read from. */
   dialect: v.picklist(['sqlite', 'postgres']),
   createdAt: v.string(),
   /** The columns of each table, in the order of the values in its rows. */
@@ -32,19 +32,19 @@ export type ExportHeader = v.InferOutput<typeof ExportHeader>
 const TableSum = v.object({ rows: Count, digest: v.string() })
 type TableSum = v.InferOutput<typeof TableSum>
 
-/** The last line. A file without it is incomplete. */
+/** The last line, without which a file is not whole. */
 export const ExportFooter = v.object({
   end: v.literal(exportFormat),
   rows: Count,
   tables: v.record(v.string(), TableSum),
-  /** Over all tables: equal for equal rows, whichever database they are from. */
+  /** Over the tables: the same for the same rows, whichever database they are from. */
   digest: v.string(),
-  /** Over the first line and the tables' digest. */
+  /** Over the first line and that. */
   file: v.string(),
 })
 export type ExportFooter = v.InferOutput<typeof ExportFooter>
 
-/** Converts rows of a table to lines of the file. */
+/** Turns the values of a table's rows into the line that each is in a file. */
 export function toLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
   const bytesAt = columns.flatMap(({ type }, i) => (type === 'bytes' ? [i] : []))
   let lines = ''
@@ -63,12 +63,12 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Computes the row counts and digests of a file while it is written or read. */
+/** Adds up what goes into, or comes out of, one file. */
 export class ExportSums {
   readonly #tables = new Map<string, { rows: number; hash: Hash }>()
   readonly #header: string
 
-  /** Starts with the first line, including its line end. */
+  /** Begins with the first line, line end and all. */
   constructor(header: string) {
     this.#header = header
   }
@@ -80,7 +80,7 @@ export class ExportSums {
     this.#tables.set(table, sum)
   }
 
-  /** The sums so far, as a footer; includes tables without rows, in the order of the header. */
+  /** The sums so far, for the footer; tables without rows among them, in the order of the header. */
   toFooter(tables: readonly string[]): ExportFooter {
     const all = createHash('sha256')
     const sums: Record<string, TableSum> = {}

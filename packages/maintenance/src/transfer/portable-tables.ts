@@ -1,35 +1,23 @@
-import type { Tables } from '@skillstead/core/internal'
+import type { SchemaExtension, TableRule, Tables } from '@skillstead/core/internal'
 
-/** How the rows of a table are exported. */
-export interface TableRule {
-  /** The columns that identify a row and define the order. */
-  readonly key: readonly string[]
-  /** SQL condition for the exported rows, valid in both databases. Default: all rows. */
-  readonly where?: string
-  /** SQL expressions that replace columns, to release what a running process had leased. */
-  readonly instead?: Readonly<Record<string, string>>
-  /** Whether single rows may have megabytes, so that only few are read at a time. */
-  readonly isHeavy?: true
-}
-
-/** Tables that are not exported. */
+/** Tables that no export has. */
 const leftOut = {
-  /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
+  /** They last hours, and a copy that lies about must not sign anybody in: people sign in again. */
   sessions: true,
 } as const
 
 /**
- * Tables without a row type that are not exported: the header has the schema, the full-text index is rebuilt, and rates
- * are short-lived.
+ * Tables without a row type that no export has: the schema is in its header, the full-text index is made anew, and rates
+ * are of the minute.
  */
 export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as const
 
 /**
- * Every exported table. Referenced rows come first, so the order matters. A migration that adds a table must add it
- * here or to those left out; the compiler and a test enforce it.
+ * Every table of core that an export has. A row comes after the rows that it refers to, so the order matters; a table that
+ * a migration adds is to be named here or among those that are left out, and the compiler and a test ask for it.
  */
 const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, TableRule>> = {
-  // The header has the epoch, and the import starts a new one.
+  // The header has the epoch, and who takes the export in begins another one.
   meta: { key: ['key'], where: "key <> 'epoch'" },
   heads: { key: ['id'] },
   signing_keys: { key: ['number'] },
@@ -89,9 +77,14 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   tree_tiles: { key: ['level', 'n'] },
   outbox: { key: ['id'], isHeavy: true, instead: { lease: 'null', claimable_at: 'due_at' } },
   audit: { key: ['id'] },
-  // The process that was running this request is not the one that imports.
+  // The process that a running request was in is not the one that goes on.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
 }
 
-/** The names of {@link portableTables} in order. */
-export const portableNames = Object.keys(portableTables) as PortableTable[]
+/** The rules of tables by their names, in the order in which an export has them. */
+export type TableRules = ReadonlyMap<string, TableRule>
+
+/** The tables of core, and after them those of the extensions, which may refer to them. */
+export function toTableRules(extensions: readonly Pick<SchemaExtension, 'tables'>[]): TableRules {
+  return new Map([coreTables, ...extensions.map(({ tables }) => tables)].flatMap((tables) => Object.entries(tables)))
+}

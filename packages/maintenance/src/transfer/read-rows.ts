@@ -3,17 +3,24 @@ import { CompiledQuery, sql, type Kysely } from 'kysely'
 import type { Dialect, TableRule, Tables } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 
-/** A value of a row, as the database driver returns it. */
+/** One value of a row, as the databases give it. */
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
-/** Rows in memory at a time; each row of a heavy table may have 10 MB. */
+/** What is read of a table. */
+interface ReadTable {
+  readonly table: string
+  readonly rule: TableRule
+  readonly columns: readonly Column[]
+}
+
+/** Rows that are in memory at a time: of a heavy table each may have ten megabytes. */
 const batchRows = 500
 const heavyBatchRows = 16
 
 /**
- * The rows of a table in key order, as arrays of column values, in batches. Needs a transaction, so that all rows are
- * of one snapshot; its cursor occupies the connection until the end.
+ * The rows of a table in the order of its key, each as the values of the columns; many at a time. Read in a transaction,
+ * so that all of them are from one moment: it holds a cursor there, and nothing else may be asked meanwhile.
  */
 export async function* readRows(
   trx: Kysely<Tables>,
@@ -33,7 +40,7 @@ function toQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, columns }
   const { key, where, instead = {} } = rule
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
   const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
-  // By code points, as in SQLite: language-specific orders would change the digest.
+  // Code points, as SQLite has it: languages sort otherwise, and a digest is over an order.
   const order = key.map((name) =>
     dialect === 'postgres' && typeOf.get(name) === 'text' ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
   )

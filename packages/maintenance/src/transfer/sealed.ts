@@ -1,18 +1,26 @@
 import { sql, type Kysely } from 'kysely'
 import { createSecrets, type SchemaExtension, type Tables } from '@skillstead/core/internal'
 
-/** A registry's API keys for upstreams, sealed with a secret key that is in no backup or export. */
+/** API keys for upstreams that a registry holds, sealed with a secret key that no backup and no export has. */
 export interface SealedKeys {
   readonly count: number
-  /** Whether the given secret key opens them; null without a key, or if there is nothing to open. */
+  /** Whether the secret key that was given opens them; null where none was given, or there is nothing to open. */
   readonly isOpened: boolean | null
 }
 
-/** Counts the sealed keys, and checks whether a secret key opens them. */
-export async function readSealedKeys(db: Kysely<Tables>, secretKey?: Uint8Array): Promise<SealedKeys> {
-  const upstreams = await db.selectFrom('upstreams').select('credential').where('credential', 'is not', null).execute()
-  const links = await db.selectFrom('upstream_links').select('credential').execute()
-  const sealed = [...upstreams, ...links].flatMap(({ credential }) => (credential ? [credential] : []))
+/** How many there are in the tables of the extensions, and whether a secret key is the one for them. */
+export async function readSealedKeys(
+  db: Kysely<Tables>,
+  extensions: readonly Pick<SchemaExtension, 'tables'>[],
+  secretKey?: Uint8Array,
+): Promise<SealedKeys> {
+  const sealed: Uint8Array[] = []
+  for (const [table, { sealed: column }] of extensions.flatMap(({ tables }) => Object.entries(tables))) {
+    if (column === undefined) continue
+    const { rows } = await sql<{ value: Uint8Array }>`select ${sql.ref(column)} as value from ${sql.table(table)}
+      where ${sql.ref(column)} is not null`.execute(db)
+    sealed.push(...rows.map(({ value }) => value))
+  }
   const { open } = createSecrets(secretKey)
   const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => opens(open, one)) : null
   return { count: sealed.length, isOpened }
