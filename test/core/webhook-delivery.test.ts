@@ -307,7 +307,7 @@ describeDatabases('a delivery', (open) => {
       )
       await star(test, hook.user)
       const { attempts } = await untilTried(hook, 1)
-      expect(attempts[0]).toMatchObject({ statusCode: null, error: 'url must be an https address.' })
+      expect(attempts[0]).toMatchObject({ statusCode: null, error: 'url must be an https URL.' })
       expect(received).toEqual([])
     })
 

@@ -12,7 +12,7 @@ const cases = [instructionCases, concealmentCases, toolCases, leakageCases, word
   (each) => Object.entries(each),
 )
 
-/** The rules with findings above the signal `power` for a SKILL.md with the given body. */
+/** The rules with hostile or suspicious findings for a SKILL.md with the given body. */
 function findRules(text: string): string[] {
   const { findings } = scanFiles([{ path: 'SKILL.md', text: `# A skill\n\n${text}\n` }], startMs)
   return findings.filter(({ signal }) => signal === 'hostile' || signal === 'suspicious').map(({ ruleId }) => ruleId)

@@ -24,8 +24,7 @@ export interface CheckedAddress {
  */
 export function parseTarget(address: string, field: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
-    throw refuseField(field, 'must be an http or https address')
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw refuseField(field, 'must be an http or https URL')
   if (url.username !== '' || url.password !== '') throw refuseField(field, 'must not contain a user name or a password')
   if (badPorts.has(url.port))
     throw refuseField(field, `must not use the port ${url.port}, which belongs to another protocol`)
@@ -35,7 +34,7 @@ export function parseTarget(address: string, field: string): URL {
 /** As {@link parseTarget}, and requires https. */
 export function parseSecureTarget(address: string, field: string): URL {
   const url = parseTarget(address, field)
-  if (url.protocol !== 'https:') throw refuseField(field, 'must be an https address')
+  if (url.protocol !== 'https:') throw refuseField(field, 'must be an https URL')
   return url
 }
 

@@ -21,7 +21,7 @@ function toMessage(issue: v.BaseIssue<unknown>): string {
 }
 
 const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
-  string: () => 'must be a text',
+  string: () => 'must be a string',
   number: () => 'must be a number',
   boolean: () => 'must be true or false',
   array: () => 'must be a list',
@@ -29,15 +29,15 @@ const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
   object: () => 'must be an object',
   picklist: ({ expected }) => `must be one of ${expected?.replace(/[()]/g, '').replaceAll(' | ', ', ')}`,
   literal: ({ expected }) => `must be ${expected}`,
-  union: () => 'must be of another type',
+  union: () => 'has the wrong type',
   max_length: (issue) => `must have at most ${toLength(issue)}`,
   min_length: (issue) => `must have at least ${toLength(issue)}`,
   max_value: ({ requirement }) => `must be at most ${String(requirement)}`,
   min_value: ({ requirement }) => `must be at least ${String(requirement)}`,
   integer: () => 'must be a whole number',
   multiple_of: ({ requirement }) => `must be a multiple of ${String(requirement)}`,
-  regex: () => 'has characters or a form that are not allowed',
-  url: () => 'must be an address',
+  regex: () => 'has an invalid format',
+  url: () => 'must be a URL',
   email: () => 'must be an e-mail address',
   uuid: () => 'must be an id',
   base64: () => 'must be base64',

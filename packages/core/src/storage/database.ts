@@ -61,7 +61,7 @@ async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
     ...(connections.compact && { compact: connections.compact }),
     ...(location.path !== undefined && location.path !== ':memory:' && { path: location.path }),
     async close() {
-      await writer.settle()
+      await writer.drain()
       await connections.close()
     },
   }
@@ -70,5 +70,5 @@ async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
 function openConnections({ path, databaseUrl }: DatabaseLocation): Connections {
   if (databaseUrl !== undefined && path === undefined) return openPostgres(databaseUrl)
   if (path !== undefined && databaseUrl === undefined) return openSqlite(path)
-  throw new TypeError('Pass either `path` or `databaseUrl`, not both and not neither.')
+  throw new TypeError('Pass exactly one of `path` and `databaseUrl`.')
 }

@@ -19,7 +19,7 @@ export interface Writer {
   /** Called after every commit, before its writes resolve. */
   onCommit(listener: () => Promise<void> | void): void
   /** Resolves when no write is queued or running. */
-  settle(): Promise<void>
+  drain(): Promise<void>
 }
 
 interface WriteOptions {
@@ -121,7 +121,7 @@ export function createWriter(connections: Connections): Writer {
       })
     },
     onCommit: (listener) => void listeners.push(listener),
-    settle: async () => {
+    drain: async () => {
       while (running) await running
     },
   }

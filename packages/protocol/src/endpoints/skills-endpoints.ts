@@ -59,7 +59,7 @@ const metadataFields = {
   repository: v.optional(
     v.union([
       v.literal(''),
-      v.pipe(v.string(), v.maxLength(500), v.regex(/^https?:\/\//, 'must be an http or https address'), v.url()),
+      v.pipe(v.string(), v.maxLength(500), v.regex(/^https?:\/\//, 'must be an http or https URL'), v.url()),
     ]),
   ),
 }

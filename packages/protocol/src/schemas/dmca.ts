@@ -15,7 +15,7 @@ export const noticeFields = {
   workDescription: text(10_000),
   // Displayed as a link, so only http and https: other schemes could run scripts.
   originalUrl: v.optional(
-    v.pipe(v.string(), v.maxLength(2000), v.url(), v.regex(/^https?:/i, 'must be an http or https address')),
+    v.pipe(v.string(), v.maxLength(2000), v.url(), v.regex(/^https?:/i, 'must be an http or https URL')),
   ),
   organization: v.optional(text(200)),
   goodFaith: v.literal(true),

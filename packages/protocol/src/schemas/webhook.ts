@@ -10,8 +10,8 @@ const DeliveryStatus = v.picklist(deliveryStatuses)
 /** URL that a webhook delivers to: https, without a user name or a password. */
 export const WebhookUrl = v.pipe(
   text(2000, 0),
-  v.url('must be an https address'),
-  v.check((url) => !URL.canParse(url) || new URL(url).protocol === 'https:', 'must be an https address'),
+  v.url('must be an https URL'),
+  v.check((url) => !URL.canParse(url) || new URL(url).protocol === 'https:', 'must be an https URL'),
 )
 
 /** The events that a webhook subscribes to: at least one, without duplicates. */
