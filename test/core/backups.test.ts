@@ -120,7 +120,7 @@ describe('writeBackup', () => {
     // The middle of the file is other tables' pages, and the first page stays as it is.
     bytes.fill(0xa5, 4096 * 8, 4096 * 12)
     await writeFile(path, bytes)
-    await expect(writeBackup(path, join(folder, 'copy.db'))).rejects.toThrow(/not sound|malformed/)
+    await expect(writeBackup(path, join(folder, 'copy.db'))).rejects.toThrow(/is damaged|malformed/)
     expect(await listCopies()).toEqual([])
   })
 

@@ -116,7 +116,7 @@ describeBrowser('an account in the dashboard', () => {
     const page = await openSignedIn('/account/publish', { expectedStatuses: [400, 413, 422] })
     await drop(page, 'notes.txt', 'no skill')
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('There is no SKILL.md in it')
-    await drop(page, 'broken.zip', 'no zip')
+    await drop(page, 'broken.zip', 'not a zip')
     await expect.poll(() => page.getByRole('alert').textContent()).toContain('That did not work')
     await drop(page, 'SKILL.md', skillMd)
     await page.getByRole('button', { name: 'Publish 1.0.0' }).click()
