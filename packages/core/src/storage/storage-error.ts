@@ -27,7 +27,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     codes: /^(SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|NOMEM)|08...|25P03|40...|53...|57P..|ECONN|EPIPE|ETIMEDOUT)/,
-    detail: 'The storage is busy or unavailable. Try again shortly.',
+    detail: 'The storage is unavailable at the moment. Try again shortly.',
     retryAfterSeconds: 2,
   },
 ]
