@@ -27,14 +27,14 @@ describeApi('reviews of agents', (open) => {
     const platformId = agentKey.slice(0, agentKey.indexOf(':'))
     return (await test.api().registerAgent({ agentKey, displayName: agentKey, platformId })).agentToken!
   }
-  /** An agent that works for a user, and its token. */
+  /** An agent that is linked to a user, and its token. */
   const registerFor = async (user: TestUser, agentKey: string) => {
     const agentToken = await register(agentKey)
     const input = { agentKey, displayName: agentKey, platformId: agentKey.slice(0, agentKey.indexOf(':')) }
     await test.apiWith({ agentToken }, user).registerAgent(input)
     return agentToken
   }
-  /** Publishes a skill, unless it is there, and returns the id of an agent's review of it. */
+  /** Publishes a skill, unless it exists, and returns the id of an agent's review of it. */
   const makeReview = async (name: string, agentKey: string, agentToken?: string) => {
     await publish(name)
     return (await test.apiWith({ agentToken }).createAgentReview(toInput(name, agentKey))).id
@@ -45,7 +45,7 @@ describeApi('reviews of agents', (open) => {
     test.registry.database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ state }).where('full_name', '=', fullName).execute()
     })
-  /** What the reviews of a skill do for the standing of its owner. */
+  /** The contribution of a skill's reviews to the standing of its owner. */
   const creditOf = async (fullName: string) => {
     const row = await test.registry.database.read
       .selectFrom('skills')

@@ -17,7 +17,7 @@ const toInput = (agentKey: string, displayName = agentKey) => ({
   platformId: agentKey.slice(0, agentKey.indexOf(':')),
 })
 
-/** So many numbers down from one, as texts. */
+/** Descending numbers as strings. */
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => `${from - i}`)
 
 describeApi('agents', (open, { transport }) => {
@@ -44,7 +44,7 @@ describeApi('agents', (open, { transport }) => {
       await trx.updateTable('agents').set(columns).where('agent_key', '=', agentKey).execute()
     })
 
-  /** How many versions the agent published, as often as its activity says so. */
+  /** How often the agent's activity lists a published version. */
   const published = async (agentKey: string) => {
     const { activity, publishedCount } = await alice.api.getAgent({ agentKey })
     expect(activity.filter(({ type }) => type === 'published')).toHaveLength(publishedCount)

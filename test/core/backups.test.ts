@@ -117,7 +117,7 @@ describe('writeBackup', () => {
     const registry = await openRegistry({ path, works: false })
     await registry.close()
     const bytes = await readFile(path)
-    // The middle of the file is other tables' pages, and the first page stays as it is.
+    // The middle of the file has pages of other tables; the first page is unchanged.
     bytes.fill(0xa5, 4096 * 8, 4096 * 12)
     await writeFile(path, bytes)
     await expect(writeBackup(path, join(folder, 'copy.db'))).rejects.toThrow(/is damaged|malformed/)

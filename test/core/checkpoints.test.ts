@@ -63,14 +63,14 @@ test('the journal shrinks again after a long read', async () => {
   const before = await size()
   expect(before).toBeGreaterThan(80 * 1024 * 1024)
   await reading.rollback().execute()
-  // The first commit moves all of it into the file, and the next one begins at its start again.
+  // The first commit moves everything into the file, and the next one restarts the journal.
   for (let i = 0; i < 3; i++) await sql`insert into t values (x'00')`.execute(database.main)
   expect(await size()).toBe(64 * 1024 * 1024)
 })
 
-/** In the file alone, without its journal. */
+/** Counts in the file alone, without its journal. */
 async function countSkills(path: string, copy: string): Promise<number> {
-  // By another process: a file that this one closes loses the locks that SQLite has on it here.
+  // Copied by another process: closing the file in this one would drop SQLite's locks on it.
   await run('cp', [path, copy])
   const registry = await openRegistry({ path: copy, works: false, memorySkillsMax: 0 }).catch(() => undefined)
   if (!registry) return 0

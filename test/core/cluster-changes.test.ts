@@ -15,7 +15,7 @@ import { codeOf } from '../support/answers.ts'
 import { makePlace, type Place } from '../support/places.ts'
 import { openDatabase, openRegistry } from '../support/open-registry.ts'
 
-/** Nothing is found by looking while a test lasts. */
+/** A poll interval that never ends during a test. */
 const never = 3_600_000
 const isMissing = inject('postgresUrl') === null
 
@@ -119,7 +119,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     await Promise.all([hears(two), two.search.warmed, publish(one, 'ruff')])
     await expect.poll(async () => (await localApi(two).searchSkills({ q: 'ruff' })).total).toBe(1)
     expect((await read(two, 'ruff')).name).toBe('ruff')
-    // As they are when what was told of them is swept: the head has gone on, and nothing says what for.
+    // The state after the changes were deleted: the head has advanced, and no row explains why.
     await runSql(
       `update skills set visibility = 'private'; update heads set change_seq = change_seq + 3`,
       own.location.databaseUrl!,
@@ -141,7 +141,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
     })
     const paused = c.database.writer.write(async (trx) => {
       begun.resolve((await sql`show idle_in_transaction_session_timeout`.execute(trx)).rows)
-      // Sooner than it would be, as nobody here has the time.
+      // Shortened, so that the test need not wait for the real timeout.
       await sql`set local idle_in_transaction_session_timeout = 300`.execute(trx)
       await resumed.promise
       await sql`select 1`.execute(trx)
@@ -205,7 +205,7 @@ describe.skipIf(isMissing)('a node among several on one PostgreSQL', () => {
 
   const databaseName = () => new URL(place.location.databaseUrl!).pathname.slice(1)
 
-  /** Whether new connections are taken; those that are there stay. */
+  /** Whether new connections are accepted; existing ones stay. */
   const letIn = (isOpen: boolean) =>
     runSql(`alter database ${databaseName()} with allow_connections ${isOpen}`, `${inject('postgresUrl')}postgres`)
 

@@ -39,7 +39,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     const refused = answers.filter(({ status }) => status === 429)
     expect(passed.length + refused.length).toBe(61)
     expect(passed.length).toBeLessThanOrEqual(60)
-    // And most of it is of use, wherever the requests go.
+    // Most of the limit is usable, whichever nodes get the requests.
     expect(passed.length).toBeGreaterThan(50)
     for (const { headers } of answers) {
       expect(headers.get('x-ratelimit-limit')).toBe('60')
@@ -125,7 +125,7 @@ describe.skipIf(isMissing)('a limit on several nodes on one PostgreSQL', () => {
     }
     const downloads = async () => (await system.getSkill({ name: 'alice/pdf' })).downloads
     await expect.poll(downloads, { timeout: 5000 }).toBeGreaterThan(0)
-    // Whatever the other node counted too is there when it has closed, which it does when the test ends.
+    // The other node's counts are stored when it has closed, which it does when the test ends.
     for (const close of closing.splice(0)) await close()
     expect(await downloads()).toBe(1)
   })

@@ -245,7 +245,7 @@ describeApi('a publish that resembles', (open) => {
   })
 })
 
-/** As a database is that an older program wrote. */
+/** Resets a database to the state that an older release wrote. */
 async function forgetCopies({ database }: TestRegistry['registry']): Promise<void> {
   await database.writer.write(async (trx) => {
     for (const table of ['shared_shingles', 'waiting_sketches', 'version_sketches'] as const)
@@ -294,7 +294,7 @@ describeDatabases('the index of copies', (open) => {
     await other.registry.copies.enter()
     expect(await countOf(test.registry, 'waiting_sketches')).toBe(0)
     expect(await countOf(test.registry, 'shared_shingles')).toBeGreaterThan(entered)
-    // The first process still knows as waiting what the other one entered.
+    // The first process still treats as pending what the other one inserted.
     expect(await answers()).toEqual(before)
     const later = await open({ at: test.location })
     expect(await matchesIn(later, 'copy')).toEqual(before.similar[1])

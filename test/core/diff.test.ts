@@ -13,7 +13,7 @@ async function publish(owner: TestUser, name: string, version: string, ...comman
   await owner.api.publishSkill({ skillMd: skillMd(name, { body: `${body(...commands)}\n${version}\n` }), version })
 }
 
-/** What an agent that has these is told of them. */
+/** The heartbeat response for these installed skills. */
 async function beat({ api }: TestRegistry, ...installed: [skillName: string, version: string][]) {
   const installedSkills = installed.map(([skillName, version]) => ({ skillName, version }))
   return (await api().heartbeat({ installedSkills })).updates

@@ -5,7 +5,7 @@ import { skillMd } from '../support/answers.ts'
 import { folder, serve } from '../support/discovery-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-/** As content in Base64 of what a scan takes for an image. */
+/** Base64 content that a scan treats as an image. */
 function toImage(bytes: number): string {
   return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(bytes)]).toString('base64')
 }
@@ -69,7 +69,7 @@ describeDatabases('an artifact', (open, dialect) => {
     const installer = await serve(test)
     const lock = new pg.Client({ connectionString: test.location.databaseUrl! })
     await lock.connect()
-    // As large as a version may be, without the time that publishing one takes.
+    // As large as a version may be, without the time to publish one.
     await lock.query(
       `update version_files set size = $1 where version_id in
         (select v.id from versions v join skills s on s.id = v.skill_id where s.full_name = 'alice/huge')`,

@@ -77,7 +77,7 @@ function document(frontmatter: string): string {
   return `---\n${frontmatter}\n---\nText.\n`
 }
 
-/** Ten times ten times ten ... the same. */
+/** Nested aliases that expand to powers of ten. */
 function toBomb(): string {
   const lines = Array.from({ length: 9 }, (_, i) => {
     const below = i === 0 ? 'x' : `*a${i - 1}`

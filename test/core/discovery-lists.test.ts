@@ -32,7 +32,7 @@ describeDatabases('a discovery index', (open) => {
     await alice.api.deleteSkill({ name: 'alice/deleted' })
     const given = await installer.get(`/alice/removed${folder}/removed-1.0.0.md`)
     const etag = given.headers.get('etag')!
-    // What a cache keeps of it, it has to ask for again.
+    // A cache must revalidate its copy.
     expect(given.headers.get('cache-control')).toBe('no-cache')
     await takeDown('alice/removed')
     expect(await installer.names('/alice')).toEqual(['kept'])
@@ -48,7 +48,7 @@ describeDatabases('a discovery index', (open) => {
     })
     expect(removed.status).toBe(451)
     expect(removed.headers.get('cache-control')).toBe('private, no-store')
-    // Whoever says which version gets it.
+    // A client that names the version gets it.
     expect(await installer.names('/alice/yanked@1.0.0')).toEqual(['yanked'])
   })
 

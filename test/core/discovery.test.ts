@@ -47,7 +47,7 @@ describeDatabases('the discovery indexes', (open) => {
     expect(await urls('/alice')).toEqual(['notes-1.0.0.md', 'pdf-1.0.1.zip'])
     expect(await urls('/alice/pdf')).toEqual(['pdf-1.0.1.zip'])
     expect(await urls('/alice/pdf@1.0.0')).toEqual(['pdf-1.0.0.zip'])
-    // The order is the curator's; of two skills with one name installers would keep the last.
+    // In the curator's order; of two skills with one name, installers would keep the last.
     const pack = ['bob/tables-1.0.0.md', 'alice/pdf-1.0.0.zip', 'bob/notes-1.0.0.md']
     expect(await urls('/packs/basics')).toEqual(pack)
     expect(await urls('')).toEqual(pack)
@@ -80,7 +80,7 @@ describeDatabases('the discovery indexes', (open) => {
     }
     expect(await (await one.download('/alice', 'notes')).text()).toBe(skillMd('notes'))
     expect(await other.index('/alice/pdf')).toEqual(await one.index('/alice/pdf'))
-    // Made from the database again, as after a restart.
+    // Read from the database again, as after a restart.
     const again = await open({ at: test.location })
     expect(await (await serve(again)).index('/alice/pdf')).toEqual(await one.index('/alice/pdf'))
   })
@@ -135,7 +135,7 @@ describeDatabases('the discovery indexes', (open) => {
       expect(response.headers.get('content-type')).toBe('application/problem+json')
       expect(await response.json()).toMatchObject({ code: 'not_found' })
     }
-    // The places of other versions of the format, and the address itself, which installers download when all else fails.
+    // Paths of other versions of the format, and the URL itself, which installers download as a last resort.
     for (const path of ['/alice/pdf/.well-known/skills/index.json', '/.well-known/skills/index.json', '/alice/pdf'])
       expect((await installer.get(path)).headers.get('content-type'), path).toBe('application/problem+json')
     const missing = await serve(test, { discoveryPack: 'not-there' })

@@ -17,7 +17,7 @@ import { exportRegistry, openRegistry } from '../support/open-registry.ts'
 const diskMegabytes = 24
 const root = mkdtempSync(join(tmpdir(), 'skillstead-disk-'))
 const canMount = tryMount()
-// Where none of the tests is run, what comes after them is not either.
+// If all tests are skipped, this hook is skipped too.
 if (canMount) execFileSync('umount', [root])
 rmSync(root, { recursive: true })
 beforeAll(() => {
@@ -30,7 +30,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** A disk of its own that is small enough to fill; only root may have one. */
+/** Mounts a small disk; only root may do so. */
 function tryMount(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
   try {
@@ -43,7 +43,7 @@ function tryMount(): boolean {
 
 const filler = join(root, 'filler')
 
-/** To the last byte. */
+/** Fills the disk to the last byte. */
 function fillDisk(): void {
   const file = openSync(filler, 'w')
   try {
@@ -62,7 +62,7 @@ function fillDisk(): void {
 const makeRoom = () => rmSync(filler, { force: true })
 
 const skillMd = (name: string) => {
-  // What cannot be compressed, so that it needs room.
+  // Incompressible content, so that it needs space.
   const noise = Array.from({ length: 3000 }, () => Math.random().toString(36)).join(' ')
   return `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n\n${noise}\n`
 }
@@ -114,7 +114,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     fillDisk()
     await expect.poll(async () => (await publish('first')).status).toBe(503)
     for (const [what, act] of writes) {
-      // SQLite has room for some small ones yet, in pages and in a journal that are there already.
+      // SQLite still has space for some small writes, in existing pages and the journal.
       const answer = await act('full')
       const text = await answer.text()
       if (answer.status < 300) continue
@@ -130,10 +130,10 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     makeRoom()
     for (const [what, act] of writes) {
       const { status } = await act('room')
-      // A disk this small never has the room that a backup leaves free.
+      // A disk this small never has the space that a backup must leave free.
       expect(what === 'a backup' ? status - 303 : status, what).toBeLessThan(300)
     }
-    // A download counts once for an address, skill and day.
+    // A download counts once per address, skill and day.
     const headers = { 'x-forwarded-for': '192.0.2.1' }
     for (const path of reads) expect((await fetch(`${node.url}/api/v1${path}`, { headers })).status, path).toBe(200)
     await registry.counters.flush()
@@ -168,7 +168,7 @@ describe.skipIf(!canMount)(`a full disk${canMount ? '' : ': SKIPPED, for only ro
     await exportRegistry({ path: join(root, 'skillstead.db') }, file)
     mkdirSync(data)
     fillDisk()
-    // Room for the schema, and not for what is to come into it.
+    // Space for the schema, but not for the data.
     truncateSync(filler, statSync(filler).size - 1024 * 1024)
     const failed = await skillstead(['import', file, '--data', data])
     makeRoom()
@@ -263,7 +263,7 @@ describe('a database in trouble', () => {
     await localApi(registry, await registry.getCaller('alice')).publishSkill({ skillMd: skillMd('lost') })
     await registry.close()
     const bytes = await readFile(path)
-    // Every page but the first ones, which have the schema.
+    // Every page but the first ones, which contain the schema.
     bytes.fill(0x5a, 4096 * 40)
     await writeFile(path, bytes)
     const told = await skillstead(['doctor', '--deep', '--data', data])
@@ -276,7 +276,7 @@ describe('a database in trouble', () => {
   })
 })
 
-/** What the deep look finds, but for room: these disks are smaller than it wants any to be. */
+/** The findings of doctor --deep, without the disk check: these disks are smaller than it requires. */
 async function findWrong(registry: Registry) {
   const findings = await checkRegistry(registry, { deep: true })
   return findings.filter(({ name, ok }) => !ok && name !== 'disk')

@@ -8,7 +8,7 @@ import { describeApi, type TestRegistry, type TestUser } from '../support/harnes
 
 type Act = (api: RegistryApi, name: string) => Promise<unknown>
 
-/** Everything that reads a skill by its name. */
+/** All endpoints that read a skill by name. */
 const reads: Partial<Record<EndpointName, Act>> = {
   getSkill: (api, name) => api.getSkill({ name }),
   getSkillMd: (api, name) => api.getSkillMd({ name }),
@@ -27,7 +27,7 @@ const reads: Partial<Record<EndpointName, Act>> = {
   getDownloads: (api, name) => api.getDownloads({ name }),
 }
 
-/** Everything that anybody who may read a skill may do with it. */
+/** All actions on a skill that any of its readers may take. */
 const deeds: Partial<Record<EndpointName, Act>> = {
   forkSkill: (api, name) => api.forkSkill({ name, newName: 'stolen' }),
   starSkill: (api, name) => api.starSkill({ name }),
@@ -42,7 +42,7 @@ const deeds: Partial<Record<EndpointName, Act>> = {
   reportSkill: (api, name) => api.reportSkill({ name, reason: 'spam' }),
 }
 
-/** What its owner alone may do. */
+/** Actions that only the owner may take. */
 const ownerDeeds: Partial<Record<EndpointName, Act>> = {
   deleteSkill: (api, name) => api.deleteSkill({ name }),
   yankVersion: (api, name) => api.yankVersion({ name, version: '1.0.0' }),
@@ -56,7 +56,7 @@ const ownerDeeds: Partial<Record<EndpointName, Act>> = {
   deleteShare: (api, name) => api.deleteShare({ name, id: 'x' }),
 }
 
-/** For the parties of an offer or an invitation whatever the skill is, and for what administrators decided apart from takedowns. */
+/** Endpoints for the parties of an offer or invitation in any state of the skill, and for moderation. */
 const otherwise = [
   'acceptCollaboration',
   'acceptTransfer',
@@ -84,7 +84,7 @@ describeApi('a skill under a takedown', (open) => {
     test = await open()
     alice = await test.makeUser('alice')
     bob = await test.makeUser('bob')
-    // The old name of a skill that was handed over leads to it.
+    // The former name of a transferred skill resolves to it.
     await publish(bob, 'rose')
     await bob.api.transferSkill({ name: 'rose', newOwner: 'alice' })
     await alice.api.acceptTransfer({ name: 'bob/rose' })
@@ -105,7 +105,7 @@ describeApi('a skill under a takedown', (open) => {
     for (const skillName of ['rose', 'tulip']) await test.api().track({ skillName })
     await test.registry.telemetry.flush()
     before = await look()
-    // Kept for guests from now on.
+    // Cached for anonymous callers from now on.
     for (const name of names) for (let i = 0; i < 2; i++) await test.api().getSkill({ name })
     head = (await test.api().getFeed({ limit: 1 })).head
     removed = await makeCase(test, 'rose', alice, 'removed')
@@ -113,7 +113,7 @@ describeApi('a skill under a takedown', (open) => {
 
   const names = ['rose', 'alice/rose', 'bob/rose']
 
-  /** What the lists have of it. */
+  /** What the lists contain of it. */
   async function look() {
     const api = test.api()
     const found = await api.searchSkills({ q: 'zygomorph', includeStubs: true })
@@ -358,7 +358,7 @@ describeApi('a takedown', (open) => {
   it('is independent of hiding by administrators', async () => {
     await publish(alice, 'both')
     await test.admin.api.moderateSkill({ name: 'both', state: 'hidden', reason: 'Spam.' })
-    // Who may still see it may still claim it.
+    // A user who may still see it may still claim it.
     const { id } = await test.admin.api.submitDmca({ skillName: 'alice/both', ...notice })
     await test.admin.api.updateDmca({ id, status: 'removed' })
     for (const api of [test.api(), alice.api, test.admin.api])

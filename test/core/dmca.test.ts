@@ -26,7 +26,10 @@ const statuses = [
 ]
 const hiding: ReadonlySet<Status> = new Set(['removed', 'counter_noticed', 'upheld'])
 
-/** What an administrator may set, from where. `removed` to `counter_noticed` needs a counter-notice to confirm. */
+/**
+ * The statuses that an administrator may set, by current status. `removed` to `counter_noticed` needs a counter-notice
+ * to confirm.
+ */
 const decisions: Record<Status, readonly Status[]> = {
   submitted: ['under_review', 'rejected', 'removed'],
   under_review: ['rejected', 'removed'],
@@ -48,20 +51,20 @@ describeApi('takedown cases', (open, { transport }) => {
     bob = await test.makeUser('bob')
   })
 
-  /** A case in a status, about a skill of alice's that no other test has. */
+  /** A case in a status, about a new skill of alice's. */
   async function makeFresh(status: Status): Promise<Submitted & { name: string }> {
     const name = `claimed-${(count += 1)}`
     await publish(alice, name)
     return { name, ...(await makeCase(test, `alice/${name}`, alice, status)) }
   }
 
-  /** What the audit has of a case. */
+  /** The audit entries of a case. */
   async function readAudit(id: string) {
     const { entries } = await test.admin.api.listAudit({ limit: 100 })
     return entries.filter(({ subject }) => subject === id)
   }
 
-  /** Moves three cases of a skill about, and tells after each step what became of it and what should have. */
+  /** Moves three cases of a skill, and returns the actual and expected state after each step. */
   async function walk(moves: readonly { which: number; to: Status }[]) {
     const name = `walked-${(count += 1)}`
     await publish(alice, name)
@@ -395,7 +398,7 @@ describeApi('takedown cases', (open, { transport }) => {
     it('by the owner, whatever others sent before', async () => {
       const { id } = await makeFresh('removed')
       for (let i = 0; i < 20; i++) {
-        // From inside the process, where no address is counted.
+        // In-process calls have no address to count.
         await localApi(test.registry).submitCounterNotice({ id, ...counterNotice, name: `Stranger ${i}` })
       }
       expect(await codeOf(bob.api.submitCounterNotice({ id, ...counterNotice }))).toBe('conflict')
@@ -472,7 +475,7 @@ describeApi('takedown cases', (open, { transport }) => {
     it('are restored although the clock went back after the deadline', async () => {
       const { id } = await makeFresh('counter_noticed')
       const { database, outbox } = test.registry
-      // What was due by another clock.
+      // Due by another node's clock.
       await database.writer.write((trx) => outbox.enqueue(trx, { topic: 'dmca.restore', payload: { caseId: id } }))
       const readTries = () =>
         database.read
@@ -500,7 +503,7 @@ describeApi('takedown cases', (open, { transport }) => {
       const owner = await before.makeUser('owner')
       await publish(owner, 'asleep')
       const { id } = await makeCase(before, 'asleep', owner, 'counter_noticed')
-      // The place stays until the suite ends; only the node goes.
+      // The location stays until the suite ends; only the node stops.
       await before.registry.close()
       const { clock } = before
       clock.advance(100 * dayMs)
@@ -545,7 +548,7 @@ describeApi('takedown cases', (open, { transport }) => {
       await alice.api.submitCounterNotice({ id, ...counterNotice })
       await runOut(test, id)
       expect(await codeOf(alice.api.getSkill({ name: `alice/${name}` }))).toBe('not_found')
-      // Other cases of this suite may run out as well.
+      // The deadlines of other cases in this suite may expire as well.
       const since = JSON.stringify(await test.api().getFeed({ since: head, limit: 1000 }))
       expect(since).not.toContain(`alice/${name}"`)
     })
@@ -583,7 +586,7 @@ describeApi('takedown cases', (open, { transport }) => {
   })
 })
 
-/** Workers look once a second; a commit makes them look at once. */
+/** Workers poll once a second; a commit makes them poll at once. */
 const wake = ({ registry }: TestRegistry) => registry.database.writer.write(async () => {})
 
 async function pendingRows({ registry }: TestRegistry, caseId: string): Promise<number> {

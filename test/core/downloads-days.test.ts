@@ -81,7 +81,7 @@ describeApi('downloads per day', (open) => {
     do {
       const { days } = await api.getDownloads({ name: 'busy', days: 365 })
       totals.add(days.reduce((sum, { installs }) => sum + installs, 0))
-      // What reads in this process alone would leave the roll-up no turn.
+      // Without this, reads in this process would leave the roll-up no turn.
       await setImmediate()
     } while ((await readHours()).length > 0)
     expect([...totals]).toEqual([20])

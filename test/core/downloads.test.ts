@@ -23,7 +23,7 @@ describeApi('downloads', (open, { transport }) => {
     await test.api().getSkill({ name: 'counted' })
     await test.api().getFile({ name: 'counted', path: 'SKILL.md' })
     await expect.poll(() => downloadsOf(test, 'counted')).toBe(2)
-    // What was counted too much would be there after this.
+    // A wrong count would be stored after this.
     await test.registry.counters.flush()
     expect(await downloadsOf(test, 'counted')).toBe(2)
     const { skills } = await test.api().searchSkills({ q: 'counted' })

@@ -5,7 +5,7 @@ import { RegistryError } from '@skillstead/protocol'
 
 const raw = 'https://raw.githubusercontent.com'
 
-/** A way to write a source; what it comes to: the one address, the name, the author and the first candidate. */
+/** A notation of a source, and its canonical URL, name, author and first candidate. */
 const accepted: [written: string, url: string, name: string, author: string, first: string][] = [
   // Repositories, in every form that `npx skills add` takes.
   ['octo/tools', 'https://github.com/octo/tools', 'tools', 'octo', `${raw}/octo/tools/HEAD/SKILL.md`],
@@ -343,7 +343,7 @@ describe('the source of an external skill', () => {
 
 const known = new Set(['raw.githubusercontent.com', 'gist.githubusercontent.com', 'gitlab.com'])
 
-/** The refusal of a source; fails where anything else is thrown. */
+/** The error for a refused source; fails if anything else is thrown. */
 function refusalOf(text: string): RegistryError | undefined {
   try {
     parseSource(text)

@@ -70,7 +70,7 @@ describeApi('external skills', (open) => {
       )
       outside.pages.set(`example.com/${to}`, piped)
     }
-    // Where a redirect leads its host says; a name that cannot be read, or shown, is none.
+    // After a redirect the host chooses the file name; one that cannot be parsed or displayed is ignored.
     expect((await scan({ url: 'https://example.com/half.md' })).findings).toMatchObject([{ path: '100%.md' }])
     expect((await scan({ url: 'https://example.com/coloured.md' })).findings).toMatchObject([{ path: 'SKILL.md' }])
     outside.pages.set('example.com/skills/setup/SKILL.md', piped)
@@ -83,7 +83,7 @@ describeApi('external skills', (open) => {
       expect(await scan({ url }), url).toMatchObject({ verdict: 'caution' })
     outside.pages.set(`${raw}/acme/single/HEAD/SKILL.md`, piped)
     expect(await scan({ url: 'acme/single@setup' })).toMatchObject({ verdict: 'caution' })
-    // The one SKILL.md of a repository is not another skill because somebody asks for that.
+    // A repository's single SKILL.md is not returned for a request of another name.
     expect(await codeOf(scan({ url: 'acme/single@other' }))).toBe('upstream_failed')
   })
 
@@ -323,7 +323,7 @@ describeApi('the scan of an indexed skill', (open) => {
     expect((await job().execute())[0]).toMatchObject({ state: 'failed' })
     const { externalSkills } = await test.api().listExternal()
     expect(externalSkills).toMatchObject([{ id, scannedAt: null, securityScore: null, verified: false }])
-    // Somebody who adds it again has it tried again.
+    // Adding it again retries the scan.
     outside.pages.set(`${raw}/acme/away/HEAD/SKILL.md`, skillMd('away'))
     await test.admin.api.addExternal({ url: 'acme/away' })
     await vi.waitFor(
@@ -345,7 +345,7 @@ describeApi('the scan of an indexed skill', (open) => {
     expect(externalSkills).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ name: 'mine', description: 'My words.' }) as object,
-        // Whoever asks for it by this name must go on finding it.
+        // Clients that request it by this name must still find it.
         expect.objectContaining({ url: 'https://github.com/acme/named#@said', name: 'said' }) as object,
       ]),
     )
@@ -453,10 +453,10 @@ describeApi('installs of external skills', (open, { transport }) => {
     for (const name of ['lens', 'hood', 'dark']) await install(name, `carol/${name}`)
     await test.registry.telemetry.flush()
     expect(await stub('carol/lens')).toMatchObject({ downloads: 0 })
-    // Of this one the owner says that it comes from there.
+    // The owner declared that this one comes from there.
     expect(await stub('carol/hood')).toMatchObject({ downloads: 1 })
     expect(await carol.api.getSkill({ name: 'carol/dark' })).toMatchObject({ downloads: 0 })
-    // What she installs herself is no use of it by anybody, whatever she calls the place.
+    // Her own installs are not counted, whatever source she names.
     await carol.api.track({ skillName: 'hood', source: 'github', repoUrl: 'https://github.com/carol/hood' })
     await carol.api.track({ skillName: 'hood', source: 'external' })
     await test.registry.telemetry.flush()
@@ -507,7 +507,7 @@ describeApi('installs of external skills', (open, { transport }) => {
   })
 
   it('are accepted without limit per address, but index only a limited number of skills per hour', async () => {
-    // Inside the process there is no address, and nobody to bound.
+    // In-process calls have no address to limit.
     if (transport === 'in-process') return
     const before = (await test.api().listExternal()).total
     for (let index = 0; index < 60; index++) await install(`flood-${index}`, `octo/flood-${index}`)

@@ -62,11 +62,11 @@ describeApi('the stored skills of an agent', (open) => {
     ])
     expect(await test.api().getAgent({ agentKey: 'cli:one' })).toMatchObject({ installCount: 2 })
     expect((await activityOf('cli:one')).toSorted()).toEqual([
-      'installed alice/one Installed it.',
-      'installed alice/three Installed it.',
-      'installed alice/two Installed it.',
+      'installed alice/one Installed the skill.',
+      'installed alice/three Installed the skill.',
+      'installed alice/two Installed the skill.',
       expect.stringMatching(/^registered/),
-      'removed alice/two Removed it.',
+      'removed alice/two Removed the skill.',
     ])
     for (const [name, count] of Object.entries({ one: 1, two: 0, three: 1, four: 0 }))
       expect([name, await installsOf(`alice/${name}`)]).toEqual([name, count])

@@ -6,7 +6,7 @@ import { makeCase } from '../support/dmca-cases.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { sampleOf, type Verdict } from '../support/security-samples.ts'
 
-/** Publishes a version that has a content of its own. */
+/** Publishes a version with unique content. */
 async function publish(owner: TestUser, name: string, version: string): Promise<void> {
   await owner.api.publishSkill({ skillMd: skillMd(name, { body: `Of ${version}.` }), version })
 }

@@ -46,7 +46,10 @@ describe('packages inspected in worker threads', () => {
   })
 })
 
-/** Of all threads of this process, as Linux tells: the 19th field of each, counted behind the name in brackets. */
+/**
+ * The priorities of all threads of this process: the 19th field of each Linux stat file, counted after the name in
+ * brackets.
+ */
 function readPriorities(): number[] {
   return readdirSync('/proc/self/task').map((thread) => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')

@@ -129,13 +129,13 @@ describeDatabases('heartbeats', (open) => {
     expect(many.again).toBeLessThan(few.first)
   })
 
-  /** The answer to a new agent, and how many queries were made for it, and for the same again. */
+  /** The response to a new agent, and the number of queries for it and for its repetition. */
   async function report({ size, more = [], agentKey, caller }: Report) {
     const agent = { agentKey, displayName: agentKey, platformId: 'cli' }
     const { agentToken } = await localApi(test.registry).registerAgent(agent)
     const { counted, count } = countQueries(test.registry)
     const api = localApi(counted, caller, { agentToken: agentToken! })
-    // Every kind of name and of answer, so that whatever there is to ask is asked.
+    // Every kind of name and response, so that every query is made.
     const given = Array.from({ length: size }, (_, i) => ({
       skillName: i % 7 === 0 ? `nowhere-${i}` : i % 3 === 0 ? `s-${i}` : `dora/s-${i}`,
       version: i % 2 === 0 ? '0.9.0' : '1.0.0',
@@ -157,7 +157,7 @@ interface Report {
   readonly caller: Caller
 }
 
-/** The same registry, with every query counted that is made through it. */
+/** The same registry with a counter of queries. */
 function countQueries(registry: Registry) {
   let queries = 0
   const counter: KyselyPlugin = {

@@ -5,7 +5,7 @@ import type { SkillRow } from '../../packages/core/src/storage/tables.ts'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-/** A registry in which something happens after a call has looked at what there is, and before it writes. */
+/** A registry that runs `happen` after a call has read and before it writes. */
 function betweenLookAndWrite(registry: Registry, happen: () => Promise<void>): Registry {
   const { database } = registry
   const write: typeof database.writer.write = async (work) => {

@@ -13,7 +13,7 @@ describeApi('the transparency log', (open, { transport }) => {
     test = await open({ origin: 'node.example' })
     alice = await test.makeUser('alice')
     for (let i = 0; i < 3; i++) await alice.api.publishSkill({ skillMd: skillMd('logged', { body: `${i}` }) })
-    // Past one tile of tiles' first hash, so that there are full tiles, levels and edges.
+    // More than the first tile of the second level, so that there are full tiles, levels and edges.
     await appendMany(test, 600)
     await alice.api.publishSkill({ skillMd: skillMd('after') })
   })

@@ -112,7 +112,7 @@ describeApi('the upstreams of a node', (open) => {
     const alarm = { code: 'mass_removal', message: 'Much would go.', at: '2026-01-02T12:00:00.000Z' }
     expect(await api.getMirror({ upstream: 'main' })).toMatchObject({ state: 'stopped', alarm })
     expect(await api.getOverview()).toMatchObject({ network: 'prefer-local', alarms: [{ upstream: 'main', ...alarm }] })
-    // Whoever asks hears of it where the run ends within 250 ms, and not on a busy machine.
+    // The response has the error if the run ends within 250 ms, which a busy machine may miss.
     const refused = async () => {
       const { code, message } = await refusalOf(api.syncMirror({ upstream: 'main' }))
       return [code, message]
@@ -130,7 +130,7 @@ describeApi('the upstreams of a node', (open) => {
     const added = await api.addMirror({ name: 'gone', url: 'http://127.0.0.1:2' })
     const problem = 'http://127.0.0.1:2 refuses the connection; is it running?'
     expect(added).toMatchObject({ kind: 'node', problem })
-    // Also where nothing is left to find out.
+    // Even if there is nothing left to find out.
     const key = createNoteSigner('origin.example').vkey
     const known = await api.addMirror({ name: 'known', url: 'http://127.0.0.1:2', kind: 'node', key })
     expect(known).toMatchObject({ keys: [key], settings: { pinned: true }, problem })

@@ -24,7 +24,7 @@ describeApi('moderation', (open, { transport }) => {
   })
 
   let made = 0
-  /** A skill of alice's in a state of moderation. */
+  /** A skill of alice's in a moderation state. */
   async function publish(state: State = 'shown', visibility: 'public' | 'private' = 'public'): Promise<string> {
     const name = `subject-${++made}`
     await alice.api.publishSkill({ skillMd: skillMd(name), visibility })
@@ -32,7 +32,7 @@ describeApi('moderation', (open, { transport }) => {
     return `alice/${name}`
   }
 
-  /** What the audit holds about a skill, the oldest first. */
+  /** The audit entries about a skill, oldest first. */
   async function auditOf(name: string) {
     const { entries } = await admin.api.listAudit({ limit: 100 })
     return entries.filter(({ subject, actor }) => subject === name && actor === 'root').toReversed()

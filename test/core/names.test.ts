@@ -9,7 +9,7 @@ interface Named {
   readonly fullName: string
 }
 
-/** Every skill in an answer, wherever in it. */
+/** Every skill anywhere in a response. */
 function findNamed(value: unknown): Named[] {
   if (typeof value !== 'object' || value === null) return []
   const found = Object.values(value).flatMap(findNamed)
@@ -17,7 +17,7 @@ function findNamed(value: unknown): Named[] {
   return typeof name === 'string' && typeof fullName === 'string' ? [{ name, fullName }, ...found] : found
 }
 
-/** Those of the skills in an answer whose name leads its reader to another skill, or to none. */
+/** The skills in a response whose name resolves to another skill or to none for the caller. */
 async function findMisleading(api: RegistryApi, answer: unknown): Promise<string[]> {
   const wrong: string[] = []
   for (const { name, fullName } of findNamed(answer)) {
@@ -32,7 +32,7 @@ describeApi('the names in responses', (open) => {
   let alice: TestUser
   let bob: TestUser
   let carol: TestUser
-  /** What wrote something was answered, and to whom. */
+  /** The responses to writes, with their callers. */
   const written: [TestUser, unknown][] = []
   const write = async (user: TestUser, work: Promise<unknown>) => void written.push([user, await work])
 
@@ -79,7 +79,7 @@ describeApi('the names in responses', (open) => {
     ['GET /users/me/skills', (api) => api.listOwnSkills({})],
     ['a write', async (_api, username) => written.filter(([by]) => by.username === username)],
   ]
-  /** Who owns a skill of a shared name, and who does not. */
+  /** Users with and without a skill of a shared name. */
   const accounts = () => [alice, bob, carol].map(({ username, api }): [string, RegistryApi] => [username, api])
   const readers = () => [['a guest', test.api()] as const, ...accounts(), ['admin', test.admin.api] as const]
 

@@ -30,8 +30,8 @@ const countBy = async ({ registry }: TestRegistry, state: 'pending' | 'done', la
 }
 
 /**
- * A handler whose work hangs in the lanes that it is told, until it is released, and takes a moment in the others; it
- * counts what runs at a time.
+ * A handler that hangs in the queues chosen by `hangs` until it is released, and takes a moment in the others. It
+ * counts concurrent runs.
  */
 function createHandler(hangs: (lane: string) => boolean, takeMoment: () => Promise<unknown> = () => setTimeout(1)) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -64,7 +64,7 @@ function createHandler(hangs: (lane: string) => boolean, takeMoment: () => Promi
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}-${n}`)
 
-/** No timer: one that a busy machine has late by a second makes a lane one of those that hang, for good. */
+/** No timer: on a busy machine it may be a second late, which would make a queue count as hanging. */
 const atOnce = async () => {}
 
 describeDatabases('the queues of the outbox', (open) => {
@@ -79,7 +79,7 @@ describeDatabases('the queues of the outbox', (open) => {
     await expect.poll(() => countBy(test, 'done', others)).toBe(400)
     expect(await countBy(test, 'done', ['hangs'])).toBe(0)
     expect(most.get('lane hangs')).toBe(8)
-    // What comes now is begun at once, too: nobody polls for it.
+    // New rows start at once: no poll is needed.
     await enqueue(test, { lane: 'late', count: 1 })
     await expect.poll(() => countBy(test, 'done', ['late'])).toBe(1)
     const stopped = test.registry.outbox.stop()
@@ -128,7 +128,7 @@ describeDatabases('the queues of the outbox', (open) => {
     const second = await open({ at: first.location, clock: first.clock })
     const handlers = [createHandler(() => false), createHandler(() => false)] as const
     const lanes = names('lane', 150)
-    // From one row to many: lane after lane, and more than may be claimed at a time.
+    // From one row to many: queue after queue, and more than can be claimed at a time.
     await enqueue(
       first,
       ...lanes.map((lane, n) => ({ lane, host: n % 3 ? `host-${n % 7}` : undefined, count: 1 + (n % 20) })),

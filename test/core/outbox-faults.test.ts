@@ -51,7 +51,7 @@ describeDatabases('rows of the outbox', (open, dialect) => {
     })
     await enqueue(test, ...makeJobs(5))
     await expect.poll(() => countDone(test)).toBe(4)
-    // Told of the fault, the worker lets go of the row; until then it would renew the lease.
+    // After the error the worker drops the row; until then it would renew the lease.
     await expect.poll(() => errors).toEqual([fault])
     await letLook()
     expect(errors).toEqual([fault])

@@ -19,7 +19,7 @@ function makeRow({ lane, host = '' }: Shape): ClaimedRow {
 
 const makeRows = (count: number, shape: Shape) => Array.from({ length: count }, () => makeRow(shape))
 
-/** Lanes on a clock of their own, with what runs and how much of it at a time. */
+/** Queues with their own clock, and a record of running rows and their maximum. */
 function createLanes() {
   let now = 0
   const lanes = new Lanes(() => now)
@@ -38,7 +38,7 @@ function createLanes() {
 
 type Run = ReturnType<typeof createLanes>
 
-/** Has a lane end one row after another in no time, so that it is known to be quick. */
+/** Completes rows of a queue quickly, so that it counts as fast. */
 function prove({ lanes, begin, end }: Run, shape: Shape): void {
   lanes.add(makeRows(4, shape))
   for (const row of begin()) end(row)
@@ -112,7 +112,7 @@ describe('queues', () => {
     const begun = run.begin().map(({ lane }) => lane)
     expect(begun.slice(0, 5)).toEqual(['many', 'few', 'one', 'many', 'few'])
     expect(begun.length).toBe(35)
-    // Whoever had a turn just now comes last.
+    // A queue that just had a turn comes last.
     run.lanes.add([makeRow({ lane: 'late' })])
     run.end(run.running.find(({ lane }) => lane === 'many')!)
     expect(run.begin().map(({ lane }) => lane)).toEqual(['many', 'late'])
@@ -128,7 +128,7 @@ describe('queues', () => {
     run.begin()
     expect(begunOf()).toBe(32)
     run.pass(hangMs)
-    // It hangs, which is seen before anything of it ends.
+    // It hangs, which is detected before any of its rows completes.
     run.lanes.add(makeRows(1, { lane: 'b' }))
     expect(run.begin().map(({ lane }) => lane)).toEqual(['b'])
     while (run.running.filter(({ lane }) => lane === 'a').length > 8) run.end(run.running[0]!)

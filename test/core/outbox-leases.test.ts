@@ -7,7 +7,7 @@ const topic = 'leased'
 
 const { enqueue, rowsOf, countDone } = outboxOf(topic)
 
-/** A handler that notes what begins and goes on when it is told. */
+/** A handler that records its start and waits for a release. */
 function createHandler({ retryDelaysMs = [] as number[] } = {}) {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const begun: number[] = []
@@ -58,7 +58,7 @@ describeDatabases('the leases of the outbox', (open) => {
 
   it('of a dead process block its rows until they expire, and not a millisecond longer', async () => {
     const clock = createClock()
-    // The clock of the first stands still, so that it renews nothing.
+    // The first clock stands still, so that its process renews nothing.
     const { first, second, ofFirst, ofSecond } = await openTwo(open, { second: clock })
     ofSecond.open()
     const look = () => second.registry.database.writer.write((trx) => second.registry.outbox.enqueue(trx))
@@ -82,7 +82,7 @@ describeDatabases('the leases of the outbox', (open) => {
     clock.advance(leaseMs)
     await expect.poll(() => ofSecond.begun).toEqual([1])
     const [taken] = await rowsOf(second)
-    // The first renews, too late, and ends while the second is at it.
+    // The first renews too late, and completes while the second is running the row.
     first.clock.advance(leaseMs / 2)
     ofFirst.open()
     await letLook()
@@ -170,7 +170,7 @@ describeDatabases('the leases of the outbox', (open) => {
       const ofNext = createHandler()
       comeBack.push(ofNext.open)
       next.registry.outbox.handle(topic, ofNext.handler)
-      // Its clock stands still from here on, as that of a dead process.
+      // Its clock stands still from here on, like that of a dead process.
       await expect.poll(() => ofNext.begun).toEqual([1])
     }
     const last = await open({ ...at, clock: createClock(dying.clock.now() + 8 * leaseMs) })

@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Throttle } from '../../packages/core/src/outbox/throttle.ts'
 
-/** A throttle in a process whose time passes, whose loop is busy and that is called as a test says. */
+/** A throttle in a simulated process with given time, loop load and requests. */
 function createProcess() {
   const process = { ms: 5000, activeMs: 1000, traffic: { calls: 7 } }
   const throttle = new Throttle(process.traffic, { now: () => process.ms, activeMs: () => process.activeMs })
 
-  /** Begins what may begin, `wanted` at most; answers how many. */
+  /** Starts what the throttle allows, `wanted` at most; returns the number. */
   function beginSome(wanted: number): number {
     const count = Math.max(0, Math.min(wanted, throttle.room))
     throttle.begin(count)
     return count
   }
 
-  /** Lets time pass in turns of the loop, each of which begins all that may; answers how many began. */
+  /** Lets time pass in turns of the loop, each of which starts all that is allowed; returns the number of starts. */
   function pass(ms: number, { busy = 0, calls = 0, turnMs = 1, wanted = Infinity, most = 256 } = {}): number {
     let begun = 0
     for (let passed = 0; passed < ms; passed += turnMs) {

@@ -7,7 +7,7 @@ import { enqueue, letLook } from '../support/outbox-acts.ts'
 const minuteMs = 60_000
 const farAwayMs = 60 * 24 * 60 * minuteMs
 
-/** The statements about the outbox that are read from here on. */
+/** The outbox queries from here on. */
 function watchReads({ registry }: TestRegistry): string[] {
   const asked: string[] = []
   const executor = registry.database.read.getExecutor()
@@ -19,7 +19,7 @@ function watchReads({ registry }: TestRegistry): string[] {
   return asked
 }
 
-/** Calls back before each statement about the outbox that is read, which waits for the answer. */
+/** Runs a callback before each outbox query, which waits for it. */
 function onOutboxRead({ registry }: TestRegistry, before: () => Promise<void> | void) {
   const executor = registry.database.read.getExecutor()
   const execute = executor.executeQuery.bind(executor)
@@ -35,7 +35,7 @@ afterEach(() => vi.useRealTimers())
 
 describeDatabases('the worker of the outbox', (open) => {
   it('wakes when a row is due, and not a millisecond before, without a commit and without a poll', async () => {
-    // Nothing but its timers can wake it.
+    // Only its timers can wake it.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const test = await open()
     const begun: number[] = []
@@ -83,7 +83,7 @@ describeDatabases('the worker of the outbox', (open) => {
     await expect.poll(() => begun).toEqual([1, 2])
   })
 
-  /** Two processes on one database: rows of the second reach the handler of the first by a poll alone. */
+  /** Two processes on one database: rows of the second reach the handler of the first only by polling. */
   async function openPair(options: { onError?: (error: unknown) => void } = {}) {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const works = await open(options)

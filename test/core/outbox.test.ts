@@ -5,13 +5,13 @@ import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 const minuteMs = 60_000
 
-/** Something to wait for, and the way to end the waiting. */
+/** A promise to wait for, and a function that resolves it. */
 function createGate() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { open: resolve, opened: promise }
 }
 
-// Workers look once a second; a commit makes them look at once.
+// Workers poll once a second; a commit makes them poll at once.
 const wake = ({ registry }: TestRegistry) => registry.database.writer.write(async () => {})
 const enqueue = ({ registry }: TestRegistry, job: OutboxJob) =>
   registry.database.writer.write((trx) => registry.outbox.enqueue(trx, job))
@@ -240,7 +240,7 @@ describeDatabases('the outbox', (open) => {
       },
     })
     await enqueue(test, { topic: 'claimed', payload: {} })
-    // Not awaited: the claim is under way at every moment between here and the end.
+    // Not awaited: the claim is in progress from here to the end.
     await test.registry.outbox.stop()
     expect(running).toBe(0)
     const [row] = await rowsOf(test, 'claimed')

@@ -11,12 +11,12 @@ const nowhere: NameResolver = {
   txt: () => Promise.reject(Object.assign(new Error('nothing'), { code: 'ENOTFOUND' })),
 }
 
-/** A resolver under which every name has these addresses. */
+/** A resolver that returns these addresses for every name. */
 function leadingTo(...addresses: string[]): NameResolver {
   return { ...nowhere, lookup: async () => addresses.map((address) => ({ address })) }
 }
 
-/** Whether a host may be reached that no name server knows. */
+/** Whether a host that is in no DNS may be requested. */
 async function isLetThrough(host: string): Promise<boolean> {
   try {
     await createOutgoing({ resolver: nowhere }).requirePublic(`https://${host}/`, 'target')
@@ -29,7 +29,7 @@ async function isLetThrough(host: string): Promise<boolean> {
 const toBytes = (address: number) => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255)
 const toNumber = (address: string) => address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
 
-/** Checks a local name of two addresses, of which the first is listed. */
+/** Checks a local name with two addresses, of which the first is listed. */
 function checkLocal(address: string): Promise<URL> {
   const outgoing = createOutgoing({ ...loopback, resolver: leadingTo('127.0.0.1', address) })
   return outgoing.requirePublic('http://git.local/', 'target')

@@ -12,12 +12,12 @@ import { openOutside, openPlain, type Outside } from '../support/outside.ts'
 
 const url = 'https://example.com/hook'
 const sent = { headers: { 'x-a': 'b' }, body: 'Hello.', timeoutMs: 10_000 }
-/** For those who never answer; long enough that a busy machine has reached them by then. */
+/** For hosts that never respond; long enough for a busy machine to reach them. */
 const soon = { ...sent, timeoutMs: 2000 }
 
 const raw = (text: string) => (socket: Socket) => void socket.write(text)
 
-/** A certificate that nobody else signed. */
+/** A self-signed certificate. */
 function make(notBeforeDate: Date, notAfterDate: Date) {
   return generate([{ name: 'commonName', value: 'old.example.com' }], {
     keyType: 'ec',
@@ -31,7 +31,7 @@ function make(notBeforeDate: Date, notAfterDate: Date) {
 describe('an outgoing POST', () => {
   let outside: Outside
   const closing: (() => Promise<unknown>)[] = []
-  /** Where names lead that the outside does not know. */
+  /** The ports of names that are not simulated hosts. */
   const ports = new Map<string, number>()
   beforeAll(async () => {
     outside = await openOutside(['example.com'])
@@ -54,7 +54,7 @@ describe('an outgoing POST', () => {
     outside.pages.set('example.com/hook', (request, response) => respond(response, request))
   const namesAsked = () => outside.questions.filter((question) => question === 'A example.com').length
 
-  /** Has a host lead to a server of any kind. */
+  /** Makes a host resolve to any kind of server. */
   async function serve(host: string, server: Server): Promise<Socket[]> {
     const sockets: Socket[] = []
     server.on('connection', (socket: Socket) => sockets.push(socket.on('error', () => {})))

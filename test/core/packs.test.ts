@@ -150,7 +150,7 @@ describeApi('packs', (open) => {
     expect((await alice.api.getPack({ slug: 'covert' })).description).toBe('alice')
     expect((await alice.api.listPacks({ q: 'covert' })).packs.map(({ slug }) => slug)).toEqual(['covert', 'covert'])
     expect(await codeOf(alice.api.updatePack({ slug: 'covert', visibility: 'public' }))).toBe('name_taken')
-    // Once it was shown, everyone knows that it was there.
+    // After it was visible, everyone knows that it existed.
     await bob.api.updatePack({ slug: 'covert', visibility: 'private' })
     expect(await codeOf(test.api().getPack({ slug: 'covert' }))).toBe('not_found')
     expect(await codeOf(make(await test.makeUser(), 'public'))).toBe('name_taken')

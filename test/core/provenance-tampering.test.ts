@@ -11,7 +11,7 @@ import { appendMany } from '../support/log-acts.ts'
 import { readKeys } from '../support/signed-log.ts'
 
 type Row = Record<string, unknown>
-/** One row of a table, and the columns that become others. */
+/** One row of a table, and its changed columns. */
 interface Alteration {
   readonly table: string
   readonly where: Row
@@ -32,10 +32,7 @@ const version = { table: 'versions', where: { version: '7.0.0' } }
 const entryOfTea = { table: 'log', where: { subject: 'alice/tea@7.0.0' } }
 const entryOfEarly = { table: 'log', where: { subject: 'alice/early@1.0.0' } }
 
-/**
- * What is altered, and everything that verification says of it. `early` lies in a tile that is full, `tea` in one that
- * still grows.
- */
+/** The alterations with all errors of verification. `early` is in a full tile, `tea` in one that still grows. */
 const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, said: readonly RegExp[]][] = [
   [
     'a blob',
@@ -116,7 +113,7 @@ const alterations: readonly [what: string, skill: 'early' | 'tea', Alteration, s
     {
       table: 'tree_tiles',
       where: { level: 0, n: 0 },
-      // Its own leaf hash stays.
+      // Its own leaf hash is unchanged.
       to: ({ hashes }: { hashes: Buffer }) => ({
         hashes: Buffer.concat([hashes.subarray(0, 32), toZeros(hashes.subarray(32))]),
       }),
@@ -162,7 +159,7 @@ describeDatabases('a node whose storage was altered', (open) => {
     keys = await readKeys(test.api())
   })
 
-  /** What verification says of a skill, by a process that has nothing of before in its memory. */
+  /** The errors of verifying a skill in a process without caches. */
   async function verifyAnew(name: string): Promise<string[]> {
     const node = await open({ at: test.location, clock: test.clock, origin: 'node.example', works: false })
     const record = await node.api().getProvenance({ name })
@@ -177,7 +174,7 @@ describeDatabases('a node whose storage was altered', (open) => {
   const readCheckpoint = async (of: TestRegistry) =>
     verifyCheckpoint(await textOf(await of.api().getCheckpoint()), keys)
 
-  /** Does something while a row is another, and puts it back. */
+  /** Runs work while a row is altered, and restores the row. */
   async function whileAltered<T>({ table, where, to }: Alteration, work: () => Promise<T>): Promise<T> {
     const set = (db: Kysely<Record<string, Row>>, of: Row, values: Row) =>
       db
@@ -238,7 +235,7 @@ describeDatabases('a node whose storage was altered', (open) => {
   })
 })
 
-/** Those columns of a row that another has as well. */
+/** The columns of a row that another row also has. */
 function pick(row: Row, keys: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([key]) => key in keys))
 }

@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const publish = (user: TestUser, name: string, body = 'One.', more: object = {}) =>
   user.api.publishSkill({ skillMd: skillMd(name, { body }), ...more })
 const isGood = (record: object, ...keys: string[]) => verifyProvenance(record, { keys }).ok
-/** What sentences call a key by. */
+/** The short form of a key in messages. */
 const idOf = (vkey: string) => vkey.split('+').slice(0, 2).join('+')
 
 describeApi('provenance', (open, { transport }) => {

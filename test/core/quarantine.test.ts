@@ -119,7 +119,7 @@ describeApi('versions that are quarantined', (open) => {
       for (let i = 0; i < limits.quarantinedPerUserMax; i++) await hold(alice, `much-${i}`)
       const refusal = await refusalOf(hold(alice, 'too-much'))
       expect(refusal.code).toBe('conflict')
-      // The same content again takes no more room.
+      // The same content again takes no more space.
       await hold(alice, 'much-0')
       await alice.api.deleteQuarantined({ id: (await quarantineOf(alice))[0]! })
       await hold(alice, 'too-much')
@@ -199,7 +199,7 @@ describeApi('versions that are quarantined', (open) => {
       expect(entries.filter(({ subject }) => subject === `${fullName}@1.0.0`).map(({ action }) => action)).toEqual(
         expect.arrayContaining(['quarantine.release', 'skill.publish', 'quarantine.add']),
       )
-      // The same content again is no new version, and nothing to hold.
+      // The same content again is no new version, and is not quarantined.
       const again = await alice.api.publishSkill({ skillMd: sampleOf('dangerous', 'freed'), files })
       expect(again).toMatchObject({ created: false, version: { version: '1.0.0' } })
       expect(again.quarantined).toBe(undefined)
@@ -317,16 +317,16 @@ describeApi('versions that are quarantined', (open) => {
     ])
     const { quarantined } = await test.admin.api.listQuarantined({ limit: 100 })
     expect(quarantined.at(-1)).toMatchObject({ fullName: `${owner}/past`, publisher: { username: owner } })
-    // Again: the same, and no second one that waits.
+    // Again: the same result, and no second quarantined version.
     const again = await importVersions(test.registry, items, systemCaller)
     expect(again.map((outcome) => !outcome.error && outcome.created)).toEqual([false, false, false])
     expect((await test.admin.api.listQuarantined({ limit: 100 })).total).toBe(quarantined.length)
-    // Nothing before it: an author of whom nothing is published.
+    // An author without any published skill.
     const alone = { owner: `alone-${users}`, name: 'only', skillMd: sampleOf('dangerous', 'only') }
     const [outcome] = await importVersions(test.registry, [alone], systemCaller)
     expect(outcome).toMatchObject({ created: false, fullName: `alone-${users}/only` })
     expect(await codeOf(test.api().getSkill({ name: `alone-${users}/only` }))).toBe('not_found')
-    // Released, it is an import still.
+    // After its release it is still an import.
     if (outcome!.error) throw outcome!.error
     await test.admin.api.releaseQuarantined({ id: outcome!.quarantineId! })
     const { origin } = await test.api().getSkill({ name: `alone-${users}/only` })

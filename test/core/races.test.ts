@@ -3,7 +3,7 @@ import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-/** How two calls ended that were made at the same moment: `done`, or the code of the refusal. */
+/** The results of two concurrent calls: `done`, or the error code. */
 async function endsOf(...calls: Promise<unknown>[]): Promise<string[]> {
   const settled = await Promise.allSettled(calls)
   return settled.map((end) => (end.status === 'fulfilled' ? 'done' : (end.reason as { code: string }).code))
@@ -43,7 +43,7 @@ describeMatrix('at the same moment', (open) => {
     )
     const { fullName } = await test.api().getSkill({ name: 're-offered' })
     const lastOffer = ['done', 'not_found', 'alice/re-offered']
-    // Whose skill it is by then is learnt before the change is begun, or in the middle of it.
+    // The new owner is noticed before the change starts, or during it.
     const firstAccepted = [expect.stringMatching(/^(?:conflict|forbidden)$/), 'done', 'bob/re-offered']
     expect([offer, accept, fullName]).toEqual(offer === 'done' ? lastOffer : firstAccepted)
     expect((await carol.api.listTransfers()).total).toBe(offer === 'done' ? 1 : 0)

@@ -7,7 +7,7 @@ import { sampleOf, type Verdict } from '../support/security-samples.ts'
 
 const popularReason = 'Popular on this node.'
 
-/** Without what is recommended only because the installed skills have no category. */
+/** Without skills that are recommended only because the installed ones have no category. */
 function brief({ recommendations }: HeartbeatResult): string[] {
   return recommendations
     .filter(({ reason }) => reason !== popularReason)
@@ -76,7 +76,7 @@ describeApi('recommendations', (open) => {
         version: '1.0.0',
       })),
     })
-  /** The first skill has the most downloads, and all that are not named have none. */
+  /** Gives the first skill the most downloads; unnamed skills have none. */
   const setDownloads = (names: readonly string[]) =>
     test.registry.database.writer.write(async (trx) => {
       await trx.updateTable('skills').set({ downloads: 0 }).execute()
@@ -96,8 +96,9 @@ describeApi('recommendations', (open) => {
     ])
     const scores = answer.recommendations.map(({ score }) => score)
     expect(scores).toEqual(scores.toSorted((a, b) => b - a))
-    // Absent: deprecated, flagged, private, hidden, removed, yanked, unsafe and quarantined skills, and what one agent has.
-    // A caller who only claims to be one of the agents gets the same, or the difference would reveal what that agent has.
+    // Absent: deprecated, flagged, private, hidden, removed, yanked, unsafe and quarantined skills, and those of a
+    // single agent. A caller who only claims to be one of the agents gets the same: a difference would reveal what that
+    // agent has.
     expect(brief(await ask(['base', 'rare'], test.api(), 'cli:agent-0'))).toEqual(brief(answer))
     expect(brief(await ask(['own']))).toEqual([])
     expect(brief(await ask([]))).toEqual([])
@@ -134,7 +135,7 @@ describeApi('recommendations', (open) => {
     const emil = await test.makeUser('emil')
     await report('cli:emil', ['niche', 'own'], emil)
     expect(brief(await ask(['niche']))).toEqual(['alice/own: Installed by 2 agents with similar skills.'])
-    // To its own user an agent says nothing new.
+    // An agent's own user gets no recommendations from it.
     expect(brief(await ask(['niche'], emil.api))).toEqual([])
     expect(brief(await report('cli:emil-2', ['niche'], emil))).toEqual([])
   })

@@ -144,7 +144,7 @@ describeDatabases('stored reputations', (open, dialect) => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(anyAct, { minLength: 20, maxLength: 60, size: 'max' }), async (acts) => {
-        // What fails is what is made smaller, and not what an earlier run left behind.
+        // Start from correct values, so that failures come from this run and not from an earlier one.
         await test.registry.database.writer.write((trx) => recomputeStandings(trx, test.clock.now()))
         const world = await makeWorld(test)
         for (const act of acts) {

@@ -6,7 +6,7 @@ import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { download, makeAgent, readSkill, reviewAsAgent, takeDown, verify } from '../support/reputation-acts.ts'
 
-/** What makes a skill well described; the description is one of the file. */
+/** The settings of a well described skill; the description is in the file. */
 const described = { license: 'MIT', category: 'testing' }
 const description = 'Long enough to say what the skill is for, and when it is of use.'
 type Publish = Partial<Input<(typeof endpoints)['publishSkill']>>
@@ -216,7 +216,7 @@ describeApi('reputation', (open) => {
     expect((await reputationOf(taker)).score, 'an offer is no gift yet').toBe(0)
     await taker.api.acceptTransfer({ name: skill.fullName })
     expect(await reputationOf(author)).toMatchObject({ score: 0, badges: [] })
-    // The star of the one who gave it away is now that of somebody else.
+    // The star by the former owner now counts as another user's.
     expect((await reputationOf(taker)).components).toMatchObject({ stars: 23, reviews: 0, downloads: 30, quality: 20 })
   })
 

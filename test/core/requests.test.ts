@@ -7,7 +7,7 @@ import { describeApi, type TestRegistry, type TestUser } from '../support/harnes
 const statuses = ['open', 'in_progress', 'fulfilled', 'closed'] as const
 type Status = (typeof statuses)[number]
 
-/** Every step that there is, and by whom; what is not here is refused. */
+/** All transitions, and who may make them; all others are refused. */
 const steps: Record<string, 'anyone' | 'party'> = {
   'open in_progress': 'anyone',
   'open fulfilled': 'party',
@@ -21,7 +21,7 @@ const steps: Record<string, 'anyone' | 'party'> = {
 type Role = 'a guest' | 'a stranger' | 'the requester' | 'an administrator'
 const pairs = statuses.flatMap((from) => statuses.map((to) => [from, to] as const))
 const roles: Role[] = ['a guest', 'a stranger', 'the requester', 'an administrator']
-/** Every step by everyone, and what it is refused with. */
+/** Every transition by every role, with the error if it is refused. */
 const moves = pairs.flatMap(([from, to]) =>
   roles.map((role) => ({ from, to, role, refused: toRefusal(role, from, to) })),
 )
@@ -47,7 +47,7 @@ describeApi('requests', (open, { transport }) => {
 
   const wanted = { title: 'Reading old faxes', description: 'From thermal paper, faded.' }
 
-  /** A request in a state, of alice's or of a guest's. */
+  /** A request with a status, by alice or a guest. */
   async function ask(status: Status = 'open', of: RegistryApi = alice.api): Promise<string> {
     const { id } = await of.createRequest(wanted)
     if (status !== 'open') await admin.api.updateRequest({ id, status })

@@ -7,7 +7,7 @@ import { describeApi, type TestRegistry, type TestUser } from '../support/harnes
 const toReview = (name: string, rating = 4) => ({ name, rating, title: 'Useful', body: 'It does what it says.' })
 const toIssue = (name: string) => ({ name, type: 'bug' as const, title: 'Broken', body: 'Step 2 fails.' })
 
-/** How calls ended that were made at the same moment: `done`, or the code of the refusal. */
+/** The results of concurrent calls: `done`, or the error code. */
 async function endsOf(calls: readonly Promise<unknown>[]): Promise<string[]> {
   const settled = await Promise.allSettled(calls)
   return settled.map((end) => (end.status === 'fulfilled' ? 'done' : (end.reason as { code: string }).code))
@@ -197,7 +197,7 @@ describeApi('reviews and issues of users', (open) => {
     })
 
     const callers = ['guest', 'stranger', 'collaborator', 'owner', 'administrator'] as const
-    /** What each of them gets, in this order. A guest may read what is public, and never writes. */
+    /** The expected results, in this order. A guest may read public skills and never writes. */
     const table = [
       ['alice/tool', ['done', 'done', 'done', 'done', 'done']],
       ['tool', ['done', 'done', 'done', 'done', 'done']],

@@ -386,7 +386,7 @@ describe('a skill that the viewer may not see', () => {
             skill(100 + i, `hid${i}`, { ...more, owner: 'bob', visibility: 'private', readers: ['bob'] }),
           )
           const alone = indexOf(...shown)
-          // Hidden ones first, between and after: what was there earlier must not decide between equals.
+          // Hidden ones first, in between and last: insertion order must not decide between equals.
           const together = indexOf(...hidden.slice(0, 5), ...shown, ...hidden)
           const answersOf = (index: ReturnType<typeof indexOf>) =>
             [null, 'eve'].map((viewer) =>

@@ -280,7 +280,7 @@ async function makeStub({ registry, clock }: TestRegistry): Promise<void> {
   await registry.database.writer.write(async (trx) => {
     await trx.updateTable('skills').set({ visibility: 'private' }).where('full_name', '=', 'carol/seed').execute()
   })
-  // Its change is told by hand, since the row was: `carol/seed` is there for its owner's namespace alone.
+  // The row was written directly, so its change is announced here: `carol/seed` only exists for its owner's namespace.
   await registry.database.writer.write(async (trx) => {
     const { change_seq: seq } = await trx
       .updateTable('heads')

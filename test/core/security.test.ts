@@ -67,7 +67,7 @@ describeApi('scans of published skills', (open) => {
       expect(skill.security!.verdict).toBe('safe')
       const old = await test.api().getSkill({ name: 'alice/mended', version: '1.0.0' })
       expect(old.security!.verdict).toBe('dangerous')
-      // Once the latest is yanked, the one before it is the latest.
+      // After the latest is yanked, the one before it is the latest.
       await alice.api.yankVersion({ name: 'alice/mended', version: '1.1.0' })
       const yanked = await test.api().getSkill({ name: 'alice/mended' })
       expect(yanked).toMatchObject({ securityScore: old.security!.score, security: old.security })
@@ -150,7 +150,7 @@ describeApi('scans of published skills', (open) => {
       await test.admin.api.decideVerification({ id, status: 'verified' })
       expect(await isVerified(name)).toBe(true)
       expect(await isVerified(`${author.username}/not-mine`)).toBe(false)
-      // Nothing in the skill changed, and nothing that the public log tells.
+      // Nothing that the skill shows changed, and nothing in the public log.
       expect((await test.api().getSkill({ name })).updatedAt).toBe(updatedAt)
       const after = await test.registry.database.read.selectFrom('log').select('seq').execute()
       expect(after).toHaveLength(total)
@@ -258,7 +258,7 @@ describeApi('scans of published skills', (open) => {
   })
 })
 
-/** A catalogue whose scans are those of other rules, or are missing. */
+/** A catalogue whose scans are missing or by other rules. */
 async function makeStale(open: Open, skills: number) {
   const first = await open({ works: false })
   const alice = await first.makeUser('alice')
@@ -325,7 +325,7 @@ describeDatabases('a rescan', (open) => {
     expect(shown).toMatchObject({ securityScore: 100, security: { verdict: 'safe', rulesVersion } })
     const old = await second.api().getVersion({ name: 'alice/s-1', version: '1.0.0' })
     expect(old.security!.verdict).toBe('dangerous')
-    // The public log tells nothing of it.
+    // The public log has no entry about it.
     expect(await second.registry.database.read.selectFrom('log').select('seq').execute()).toEqual(entries)
   })
 

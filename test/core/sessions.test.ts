@@ -9,7 +9,7 @@ import { checked } from '../support/ways-in.ts'
 const hourMs = 60 * 60 * 1000
 const cookieOf = (token: string) => ({ cookie: `skillstead-session=${token}`, 'x-skillstead-session': '1' })
 
-/** Opens a session with a key: the token is what the process is given, or what the cookie holds. */
+/** Opens a session with a key; returns the token in the cookie. */
 async function signIn(test: TestRegistry, key: string): Promise<{ token: string; expiresAt: string }> {
   if (test.transport === 'in-process') {
     const { session, expiresAt } = await test.apiWithKey(key).createSession()
@@ -24,7 +24,7 @@ async function signIn(test: TestRegistry, key: string): Promise<{ token: string;
   return { token: token!, expiresAt: body.expiresAt }
 }
 
-/** The interface as whoever holds a session. */
+/** The API for the holder of a session. */
 function apiOf(test: TestRegistry, token: string): RegistryApi {
   if (test.transport === 'HTTP') {
     const send = (url: unknown, init?: RequestInit) =>

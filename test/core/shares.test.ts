@@ -29,7 +29,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
     const user = test.apiWith({ shareToken: token }, bob)
     expect(await user.getSkill({ name: 'alice/shared' })).toMatchObject({ name: 'alice/shared' })
     expect(await codeOf(user.deleteSkill({ name: 'alice/shared' }))).toBe('forbidden')
-    // What a holder may read, nobody may copy, rate or talk about by it.
+    // The holder of a link may read the skill, but not fork, rate or discuss it.
     for (const call of [
       () => user.forkSkill({ name: 'alice/shared' }),
       () => user.starSkill({ name: 'alice/shared' }),
@@ -38,7 +38,7 @@ describeApi('links that share a private skill', (open, { transport }) => {
       () => holder.createAgentReview({ name: 'alice/shared', agentKey: 'codex:holder', rating: 1, content: 'Seen.' }),
     ])
       expect(await codeOf(call())).toBe('forbidden')
-    // What a holder read is kept for nobody else.
+    // A response to the holder is not cached for others.
     expect(await codeOf(test.api().getSkill({ name: 'alice/shared' }))).toBe('not_found')
     expect(await codeOf(bob.api.getSkill({ name: 'alice/shared' }))).toBe('not_found')
   })

@@ -26,11 +26,11 @@ describeDatabases('the storage quota', (open) => {
     expect(refusal.message).toMatch(
       /^alice stores 60\.\d KiB of 100 KiB, .+ and this version takes 60\.\d KiB\. Withdraw /,
     )
-    // Of the owner and not the publisher; forks count as well.
+    // Counts for the owner, not the publisher; forks count as well.
     await bob.api.forkSkill({ name: 'alice/first' })
     expect((await refusalOf(publish(bob, 'second', 60 * kibibyte))).code).toBe('payload_too_large')
     await publish(paying, 'large', 200 * kibibyte)
-    // Content that is stored already takes no more room.
+    // Content that is already stored takes no more space.
     await alice.api.publishSkill({ name: 'first', description: 'Other.' })
     const held = { skillMd: sampleOf('dangerous', 'bad'), files: [file(30 * kibibyte)] }
     await alice.api.publishSkill(held)

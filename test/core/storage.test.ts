@@ -104,7 +104,7 @@ describeDatabases('storage', (open, dialect) => {
     const together = await Promise.allSettled([...putMany('before'), put(test, 'urgent')])
     const commitsTogether = commits - commitsAlone
     expect(commitsAlone).toBeLessThan(commitsTogether)
-    // Nobody's group is longer than 48.
+    // No batch is longer than 48.
     expect(commitsTogether).toBeGreaterThanOrEqual(3)
     expect(alone.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(together.at(-1)).toEqual({ status: 'fulfilled', value: 'urgent' })
@@ -129,7 +129,7 @@ describeDatabases('storage', (open, dialect) => {
     const nag = async () => {
       while (busy) {
         await changes.catchUp()
-        // Databases in the process answer without a turn of the event loop; nobody else would have one.
+        // In-process databases respond without a turn of the event loop, so others would get none.
         await setImmediate()
       }
     }
@@ -232,14 +232,14 @@ describe('storage in an SQLite file', () => {
 
   it('is followed at whatever moment a change falls, up to the last turn of a reading', async () => {
     const place = await makePlace('SQLite')
-    // Nothing but what is asked for looks: to the timer numbers beyond the head are a sign that the database went back.
+    // No timer polls here: to it, numbers beyond the head mean that the database was restored.
     const registry = await openRegistry({ ...place.location, works: false, pollMs: 3_600_000 })
     const other = new SqliteDatabase(place.location.path!)
     const insert = other.prepare(`insert into changes (seq, kind, subject, at) values (?, 'pack', 'x', 0)`)
     for (let turns = 0; turns < 80; turns++) {
       const seq = registry.changes.position + 1
       const reading = registry.changes.catchUp()
-      // One turn of the queue of promises after another.
+      // One turn of the microtask queue after another.
       for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       insert.run(seq)
       await registry.changes.catchUp()

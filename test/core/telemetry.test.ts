@@ -7,7 +7,7 @@ const hourMs = 60 * 60 * 1000
 const periodHours = { day: 24, week: 168, month: 720 } as const
 const periods = Object.keys(periodHours) as (keyof typeof periodHours)[]
 
-/** What happens to a catalogue: some installs of one of its skills, after some hours. */
+/** Events in a catalogue: some installs of one of its skills, after some hours. */
 const happenings = fc.array(
   fc.record({
     hours: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 30 }), fc.integer({ min: 31, max: 2000 })),
@@ -67,7 +67,7 @@ describeDatabases('telemetry', (open, dialect) => {
   })
 
   it('recovers from a clock that went far ahead and came back', async () => {
-    // Housekeeping at that time would roll the hours up, which nothing takes back.
+    // Housekeeping at that time would merge the hours, which cannot be reversed.
     const test = await openWithSkills({ works: false })
     await install(test, 'a', 2)
     await test.registry.telemetry.flush()
@@ -87,10 +87,10 @@ describeDatabases('telemetry', (open, dialect) => {
 
   it('responds after the commit, so that a crash loses nothing', async () => {
     const test = await openWithSkills()
-    // From here on nothing is counted by itself, not even half a second later.
+    // From here on nothing is counted automatically, not even half a second later.
     await test.registry.telemetry.stop()
     await install(test, 'a', 5)
-    // Another process opens what the first has committed and not yet counted.
+    // Another process opens what the first has committed but not yet counted.
     const other = await open({ at: test.location, works: false })
     const rows = await other.registry.database.read.selectFrom('install_journal').selectAll().execute()
     const hours = await other.registry.database.read.selectFrom('install_hours').selectAll().execute()

@@ -13,7 +13,7 @@ it('an acknowledged install survives a kill -9 of the node, and the next one cou
   await localApi(registry, systemCaller).createUser({ username: 'alice', plan: 'pro' })
   const alice = localApi(registry, await registry.getCaller('alice'))
   await alice.publishSkill({ skillMd: skillMd('kept') })
-  // Nobody is there to answer, so that all of the deliveries stay.
+  // No receiver responds, so that all deliveries stay.
   const { id } = await alice.createWebhook({ url: 'https://nobody.invalid/', events: ['skill.downloaded'] })
   await registry.close()
 
@@ -39,14 +39,14 @@ it('an acknowledged install survives a kill -9 of the node, and the next one cou
   const [trend] = (await localApi(again).getTrending()).entries
   const told = await readDownloads(again, id)
   await again.close()
-  // What was under way may have been committed without its answer coming through; nothing is counted twice.
+  // Installs in progress may have been committed without a response; none is counted twice.
   expect(downloads).toBeGreaterThanOrEqual(answered)
   expect(downloads).toBeLessThanOrEqual(sent)
   expect(trend!.installs).toBe(downloads)
   expect(told.toSorted((a, b) => a - b)).toEqual(Array.from({ length: downloads }, (_, i) => i + 1))
 })
 
-/** The count that each delivery of a webhook tells. */
+/** The counts in the deliveries of a webhook. */
 async function readDownloads({ database }: Registry, webhookId: string): Promise<number[]> {
   const rows = await database.read.selectFrom('outbox').select('payload').where('lane', '=', webhookId).execute()
   return rows.map(({ payload }) => {

@@ -29,11 +29,11 @@ describeDatabases('the keys of a node', (open) => {
       { vkey: first, state: 'overlap' },
     ])
     expect(await readKeys(api)).toEqual([second, first])
-    // Of the very same tree: what was signed before is not what is answered now.
+    // The same tree: the checkpoint signed before differs from the current response.
     expect(await readWith([first!, second!])).toMatchObject({ signers: [idOf(second!), idOf(first!)], lines: 2 })
     expect(await readWith([first!])).toMatchObject({ signers: [idOf(first!)] })
     expect((await api.getFeed()).checkpoint).toBe(await textOf(await api.getCheckpoint()))
-    // The old key vouches for the new one, and only for as long as both sign.
+    // The old key certifies the new one, and only while both sign.
     expect(await readWith([first!])).toMatchObject({ named: [second, first] })
     expect(verifyCheckpoint(await textOf(await api.getCheckpoint()), [first!]).endorsedKeys).toEqual([second, first])
 
@@ -57,7 +57,7 @@ describeDatabases('the keys of a node', (open) => {
     expect(await read()).toMatchObject({ times: [startMs + 60_000] })
     const later = await readSignedCheckpoint(test.registry)
     expect(later.tag).not.toBe(tag)
-    // What proves a version for ever does not change by the minute.
+    // The permanent proof of a version does not change every minute.
     expect(later.text.startsWith(later.timeless)).toBe(true)
     expect(text.startsWith(later.timeless)).toBe(true)
     expect(verifyCheckpoint(later.text, keys).signedAt).toBe(startMs + 60_000)

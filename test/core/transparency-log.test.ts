@@ -159,7 +159,7 @@ describeDatabases('a check of the log', (open) => {
     expect(findings.find(({ name }) => name === 'log')).toMatchObject({ ok: true })
   })
 
-  /** What is altered, as statements that change it and change it back, and what is said of it. */
+  /** The alterations, as statements that make and revert them, with the expected report. */
   const alterations: [string, string, string, string][] = [
     [
       'an entry',
@@ -312,7 +312,7 @@ describe('a log of more than one level of full tiles', () => {
   })
 })
 
-/** The root over hashes, level by level, which is quicker for many than by recursion. */
+/** The root over hashes, level by level, which is faster than recursion for many. */
 function foldRoot(hashes: readonly Buffer[]): Buffer {
   if (hashes.length === 1) return hashes[0]!
   const above: Buffer[] = []

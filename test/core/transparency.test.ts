@@ -19,7 +19,7 @@ import { isNoteName, toSignatureLine, toVerifierKey } from '../../packages/core/
 import { parseTilePath, toTilePath } from '../../packages/core/src/log/tile-path.ts'
 import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../support/naive-tree.ts'
 
-/** The leaves that implementations of RFC 6962 are tried on since the first of them, and the roots of their trees. */
+/** The leaves with which implementations of RFC 6962 have been tested since the first one, and their roots. */
 const vectors = [
   ['', '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d'],
   ['00', 'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125'],
@@ -213,7 +213,7 @@ describe('the path of a tile', () => {
 })
 
 const read = (text: string) => (JSON.parse(text) as { data: Record<string, unknown> }).data
-/** Text of one character again and again: JSON writes these in one, two, three, four and six bytes. */
+/** Text of one repeated character: JSON writes these in one, two, three, four and six bytes. */
 const repeated = (max: number) =>
   fc.tuple(fc.constantFrom('a', 'é', '中', '👍', '\u0001', '"', '\n'), fc.nat(max)).map(([one, n]) => one.repeat(n))
 
@@ -267,7 +267,7 @@ describe('the text of an entry', () => {
         const text = make(some)
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.logEntryBytesMax)
         expect(read(text)['skill']).toEqual(some.skill)
-        // Canonical JSON is as long as any other without white space.
+        // Canonical JSON is as long as any other JSON without white space.
         const isLong = Buffer.byteLength(JSON.stringify(toEntry(some))) > limits.logEntryBytesMax
         expect('cut' in read(text)).toBe(isLong)
       }),
@@ -276,7 +276,7 @@ describe('the text of an entry', () => {
 })
 
 describe('a signed note', () => {
-  // A key and a note that are shown in the documentation of Go's package for signed notes.
+  // A key and a note from the documentation of Go's package for signed notes.
   const vkey = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW'
   const text = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
   const line =

@@ -44,7 +44,7 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     const entries = await registry.database.read.selectFrom('log').select(['seq', 'entry']).orderBy('seq').execute()
     expect(entries.slice(0, file.expected.entries)).toEqual(toEntries(file.tables['log']!))
     await publishMore(registry, file.expected.keys['alice']!)
-    // What programs of that time did not compute is computed by a node while it runs.
+    // Data that releases of that time did not compute is computed by a running node.
     await expect.poll(() => isCaughtUp(registry)).toBe(true)
     const wrong = (await checkRegistry(registry, { deep: true })).filter(({ ok }) => !ok)
     expect(wrong).toEqual([])

@@ -8,7 +8,7 @@ import { openOutside, type Outside } from '../support/outside.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** When a proof that is missing is looked for again, after the look before. */
+/** The delays before a missing proof is checked again. */
 const delaysMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 
 const wellKnown = '/.well-known/skillstead-verify.txt'
@@ -21,7 +21,7 @@ const ask = ({ api, username }: TestUser, method: Method, proof: string) =>
 const listOf = async ({ api, username }: TestUser) => (await api.listOwnVerifications({ username })).verifications
 const newestOf = async (user: TestUser) => (await listOf(user))[0]!
 
-/** Waits until a verification is so; shows what it is instead where it never is. */
+/** Waits until a verification matches; shows its last state on a timeout. */
 const until = (user: TestUser, expected: Partial<ListedVerification>) =>
   expect.poll(() => newestOf(user)).toMatchObject(expected)
 
@@ -60,7 +60,7 @@ describeApi('the verification of authors', (open) => {
   const auditOf = async (username: string) =>
     (await test.admin.api.listAudit({ limit: 100 })).entries.filter(({ subject }) => subject === username)
 
-  /** A verification of any method that has any status. */
+  /** A verification of any method in any status. */
   async function makeVerification(method: Method, status: (typeof statuses)[number]) {
     const user = await makeUser()
     const proof = {
@@ -327,7 +327,7 @@ describeApi('the verification of authors', (open) => {
     outside.unreachable = true
     const { id, token } = await ask(user, 'domain', 'late.example.com')
     await until(user, { status: 'pending', note: expect.stringContaining('cannot be reached') })
-    // The look ends a moment after what it found can be read, and is put off from then on.
+    // The check ends a moment after its result can be read, and is rescheduled from then on.
     await untilDue(id, minuteMs)
     outside.unreachable = false
     outside.pages.set(`late.example.com${wellKnown}`, token)

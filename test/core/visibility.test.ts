@@ -16,7 +16,7 @@ describeApi('what callers may see', (open) => {
     bob = await test.makeUser('bob')
   })
 
-  /** Publishes a skill of alice's that nobody else may know of. */
+  /** Publishes a skill of alice's that no one else may know of. */
   async function publishPrivate(name: string, description = `Hidden ${name}.`) {
     const input = {
       skillMd: skillMd(name, { description }),
@@ -26,7 +26,7 @@ describeApi('what callers may see', (open) => {
     return (await alice.api.publishSkill(input)).skill
   }
 
-  /** Everything that can be asked of one skill. */
+  /** Every read of one skill. */
   const reads: [string, (api: RegistryApi, name: string) => Promise<unknown>][] = [
     ['getSkill', (api, name) => api.getSkill({ name })],
     ['getSkillMd', (api, name) => api.getSkillMd({ name })],
@@ -201,7 +201,7 @@ describeApi('what callers may see', (open) => {
       expect(await codeOf(bob.api.getSkill({ name: 'alice/inviting' }))).toBe('not_found')
       expect(await codeOf(bob.api.publishSkill(publishing))).toBe('forbidden')
       expect(await isListed()).toEqual({ found: 0, own: false })
-      // Nobody else can accept in bob's place, and he can accept once.
+      // No one else can accept in bob's place, and he can accept once.
       const carol = await test.makeUser()
       for (const { api } of [carol, alice])
         expect(await codeOf(api.acceptCollaboration({ name: 'alice/inviting' }))).toBe('not_found')

@@ -9,7 +9,7 @@ import { describeDatabases, type TestRegistry, type TestUser } from '../support/
 import { openOutside, openPlain, type Outside } from '../support/outside.ts'
 import { minuteMs, star } from '../support/webhook-acts.ts'
 
-/** What a receiver does, and what its owner is to see of it. */
+/** The behaviour of a receiver, and the error that its owner sees. */
 interface Way {
   readonly respond: (response: ServerResponse, request: IncomingMessage) => void
   readonly status: 'pending' | 'delivered'
@@ -42,13 +42,13 @@ const moved = (status: number) =>
 const refusing = (status: number) =>
   failing(`The receiver answered with ${status}.`, (response) => response.writeHead(status).end(), status)
 
-/** Calls back every so often until the connection is gone. */
+/** Calls back at an interval until the connection is closed. */
 function every(ms: number, { socket }: IncomingMessage, tick: () => void): void {
   const timer = setInterval(tick, ms)
   socket.on('close', () => clearInterval(timer))
 }
 
-/** What receivers do that speak TLS as they should, by the host that does it. */
+/** Receivers with correct TLS, by host. */
 const ways: Record<string, Way> = {
   hangs: failing('The host did not respond in time.', () => {}),
   'drips-headers': failing('The host did not respond in time.', (_response, request) => {
@@ -84,7 +84,7 @@ const ways: Record<string, Way> = {
   'is-204': arriving(204, (response) => response.writeHead(204).end()),
 }
 
-/** What is wrong below HTTP, by the host where it is. */
+/** Failures below HTTP, by host. */
 const failures: Record<string, string> = {
   stranger: `${host} shows a certificate that is not trusted.`,
   expired: `${host} shows a certificate that has expired.`,
@@ -99,7 +99,7 @@ const failures: Record<string, string> = {
 
 const toUrl = (name: string) => (name === 'misnamed' ? `https://${name}.example.net/` : `https://${name}.example.com/`)
 
-/** A certificate that nobody else signed, good for so many hours from now. */
+/** A self-signed certificate that is valid for some hours. */
 const make = (name: string, hours: number) =>
   generate([{ name: 'commonName', value: `${name}.example.com` }], {
     keyType: 'ec',
@@ -152,7 +152,10 @@ describeDatabases('hostile receivers', (open) => {
     closing.push(async () => void server.close())
   }
 
-  /** Names lead to where they were found when the webhook was made, but for one that turns, and one that half turns. */
+  /**
+   * Names resolve to the same address as at the creation of the webhook, except one that changes and one that partly
+   * changes.
+   */
   async function lookup(name: string): Promise<{ address: string; port?: number }[]> {
     const [label = ''] = name.split('.')
     asked.push(label)
@@ -163,7 +166,7 @@ describeDatabases('hostile receivers', (open) => {
     return port === undefined ? outside.resolver.lookup(name) : [{ address: '127.0.0.1', port }]
   }
 
-  /** An owner with a webhook at each of these hosts, who was just starred. */
+  /** An owner with a webhook at each of these hosts, whose skill was just starred. */
   async function tell(names: readonly string[]): Promise<{ user: TestUser; ids: ReadonlyMap<string, string> }[]> {
     const owners = []
     for (let i = 0; i < names.length; i += 20) {
@@ -189,7 +192,7 @@ describeDatabases('hostile receivers', (open) => {
       response.end()
       fine.resolve()
     })
-    // This one answers when the other, which is told of last, was told.
+    // Responds after the last receiver has got its event.
     outside.pages.set('patient.example.com/', (_request, response) => void fine.promise.then(() => response.end()))
     outside.pages.set('elsewhere.example.com/', 'a secret')
     const names = ['patient', ...Object.keys(ways), ...Object.keys(failures), 'fine']
@@ -211,7 +214,7 @@ describeDatabases('hostile receivers', (open) => {
       ...Object.fromEntries(expected),
     })
     expect(outside.requests.filter((request) => request.includes('elsewhere'))).toEqual([])
-    // Once when the webhook was made, and once for the connection.
+    // Once when the webhook was created, and once for the connection.
     for (const name of [...Object.keys(ways), ...Object.keys(failures)])
       expect([name, asked.filter((each) => each === name).length]).toEqual([name, 2])
   })

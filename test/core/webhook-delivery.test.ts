@@ -11,11 +11,11 @@ import { createClock, describeDatabases, type TestClock, type TestRegistry, type
 import { openOutside, type Outside } from '../support/outside.ts'
 import { dayMs, delaysMs, hourMs, minuteMs, star, toOutgoing, untilDeliveries } from '../support/webhook-acts.ts'
 
-/** A delivery as it came in. */
+/** A received delivery. */
 interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-  /** What the clock of the registry said. */
+  /** The time of the registry's clock. */
   readonly at: number
 }
 
@@ -24,7 +24,7 @@ type Hook = Awaited<ReturnType<typeof makeHook>>
 const nobody = '01890a5d-ac96-774b-bcce-b302099a8057'
 let owners = 0
 
-/** A webhook of a new owner, whose skill is there to be starred. */
+/** A webhook of a new owner who has a skill to star. */
 async function makeHook(test: TestRegistry, input: { url: string; secret?: string }) {
   const user = await test.makeUser(`owner-${++owners}`, { plan: 'pro' })
   await user.api.publishSkill({ skillMd: skillMd('starred') })
@@ -37,7 +37,7 @@ const hmac = (key: string | Buffer, text: string | Buffer) => createHmac('sha256
 const standard = (key: string | Buffer, { headers, body }: Received) =>
   `v1,${hmac(key, `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`).digest('base64')}`
 
-/** Waits until the newest delivery was tried so many times. */
+/** Waits until the newest delivery has had a number of attempts. */
 async function untilTried({ user, id }: Hook, attempts: number): Promise<Delivery> {
   const count = async () => (await newestOf(user, id))?.attempts.length
   await expect.poll(count).toBe(attempts)
@@ -54,7 +54,7 @@ describeDatabases('a delivery', (open) => {
   })
   afterAll(() => outside.close())
 
-  /** Takes deliveries, and answers each with the next of the statuses; the last of them stays. */
+  /** Receives deliveries, and responds with the given statuses in turn; the last one repeats. */
   function receive({ statuses = [200], now = test.clock.now }: { statuses?: number[]; now?: () => number } = {}) {
     const page = `example.com/hook-${++receivers}`
     const received: Received[] = []
@@ -65,7 +65,7 @@ describeDatabases('a delivery', (open) => {
     return { url: `https://${page}`, received }
   }
 
-  /** Has the outbox look at what is due, and lets what begins then end. */
+  /** Makes the outbox poll, and waits until started work completes. */
   async function look(): Promise<void> {
     const { url, received } = receive()
     const { user, id } = await makeHook(test, { url })
@@ -162,11 +162,11 @@ describeDatabases('a delivery', (open) => {
   describe('with the standardwebhooks package', () => {
     let now: TestRegistry
     beforeAll(async () => {
-      // The package knows no other clock than the system's.
+      // The package always uses the system's clock.
       now = await open({ clock: createClock(Date.now()), outgoing: toOutgoing(outside) })
     })
 
-    /** What arrives at a webhook with this secret, or with one that the registry makes. */
+    /** The delivery to a webhook with this secret, or with a generated one. */
     async function deliver(secret?: string) {
       const { url, received } = receive()
       const hook = await makeHook(now, { url, ...(secret === undefined ? {} : { secret }) })
@@ -390,7 +390,7 @@ describeDatabases('a delivery', (open) => {
   })
 })
 
-/** The real clock, so many times as fast. */
+/** The real clock, accelerated by a factor. */
 function createFastClock(factor: number): TestClock {
   const startMs = Date.now()
   const clock: Clock = {

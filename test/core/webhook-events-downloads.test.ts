@@ -12,7 +12,7 @@ type Downloaded = EventData<'skill.downloaded'>
 
 const downloadsOf = async (hook: Hook) => (await hook.take()).map(({ data }) => data as Downloaded)
 
-/** An author on the Pro plan with a skill, and a webhook that hears of its downloads. */
+/** An author on the Pro plan with a skill, and a webhook for its downloads. */
 async function makeWatched(test: TestRegistry, username: string, plan: 'pro' | 'free' = 'pro') {
   const owner = await test.makeUser(username, { plan })
   const { skill } = await owner.api.publishSkill({ skillMd: skillMd('tool') })
@@ -33,7 +33,7 @@ describeApi('events of downloads', (open, { transport }) => {
     watched = await makeWatched(test, `owner-${++owners}`)
   })
 
-  /** How the way into the registry is named by default. */
+  /** The default client name of this transport. */
   const client = transport === 'HTTP' ? 'node' : 'unknown'
   const toData = (downloadCount: number): Downloaded => {
     const { id, name, fullName } = watched.skill
@@ -196,7 +196,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     const { name, hook } = await makeWatched(test, 'survivor')
     const first = await openSilent(open, { at: test.location, clock: test.clock })
     const { database, telemetry } = first.registry
-    // From here on it counts nothing by itself, not even half a second later.
+    // From here on nothing is counted automatically, not even half a second later.
     await telemetry.stop()
     await Promise.all(['cli', 'cli', 'web'].map((client) => apiOf(client, first).track({ skillName: name })))
     const rows = await database.read.selectFrom('install_journal').select('counts').execute()
@@ -222,7 +222,7 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     const { database, counters, telemetry, changes } = failing.registry
     const countOf = async () => (await localApi(failing.registry).getSkill({ name })).downloads
     await changes.catchUp()
-    // First of all, for both are counted half a second later by themselves.
+    // First of all, since both are counted automatically half a second later.
     await database.writer.write((trx) => trx.schema.alterTable('outbox').renameTo('outbox_away').execute())
     await apiOf('cli', failing).getSkillMd({ name })
     await apiOf('cli', failing).track({ skillName: name })

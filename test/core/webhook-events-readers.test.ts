@@ -5,7 +5,7 @@ import { skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { actAll, actOthers, hookUp, makeWorld, openSilent, type Hook, type World } from '../support/webhook-emitted.ts'
 
-/** Somebody with a webhook that hears of what is published. */
+/** A user with a webhook for published skills. */
 interface Reader extends TestUser {
   readonly hook: Hook
 }
@@ -88,7 +88,7 @@ describeApi('events go to', (open) => {
     await addCollaborator(test, world.owner, { name: world.full('main'), username: other.username, role: 'write' })
     await actOthers(world)
     const told = (await world.hook.take()).map(({ event }) => event)
-    // A download is told of when it is counted, which may be before or after what comes next.
+    // A download is notified when it is counted, which may be before or after the next event.
     const others = told.filter((event) => event !== 'skill.downloaded')
     expect(others).toEqual(['skill.starred', 'skill.review.created', 'skill.issue.created', 'user.followed'])
     expect(told).toHaveLength(others.length + 1)
@@ -176,7 +176,7 @@ describeApi('events go to', (open) => {
   })
 })
 
-/** Puts a skill into a state as administrators do; what is private they cannot name themselves. */
+/** Sets a moderation state as administrators do; they cannot address private skills themselves. */
 async function moderate({ registry }: TestRegistry, fullName: string, moderation: 'shown' | 'flagged' | 'hidden') {
   const state = moderation === 'hidden' ? 'hidden' : 'live'
   await registry.database.writer.write(async (trx) => {

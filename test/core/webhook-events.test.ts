@@ -283,7 +283,7 @@ async function toUser({ api, username }: TestUser) {
   return { id: (await api.getMe()).id, username }
 }
 
-/** What is told of a version of somebody's skill that is harmless. */
+/** The event of a harmless version. */
 async function toPublished(owner: TestUser, short: string, version: string, by = owner): Promise<Told> {
   const fullName = `${owner.username}/${short}`
   const { id, name, description } = await owner.api.getSkill({ name: fullName })

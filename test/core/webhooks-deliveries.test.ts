@@ -184,7 +184,7 @@ describeApi('the deliveries of a webhook', (open) => {
       ] as const) {
         expect(await codeOf(api.retryDelivery(input))).toBe('not_found')
       }
-      // Other work of the outbox is nobody's delivery.
+      // Other outbox work is not a delivery.
       const job = await test.registry.database.read.selectFrom('outbox').select('id').where('lane', '!=', id).execute()
       for (const each of job.slice(0, 5)) {
         expect(await codeOf(user.api.retryDelivery({ id, deliveryId: each.id }))).toBe('not_found')

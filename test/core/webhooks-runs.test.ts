@@ -30,7 +30,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
   })
   afterAll(() => outside.close())
 
-  /** So many deliveries that fail, one after the other. */
+  /** Some failing deliveries, one after another. */
   async function fail(user: TestUser, id: string, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await star(test, user)
@@ -76,7 +76,7 @@ describeApi('a webhook whose deliveries fail in a row', (open) => {
     ])
     expect(JSON.stringify(ofIt)).not.toContain('hooks.example.com')
     const me = await user.api.getMe()
-    // A moment after it can be read, since nobody here waits for the answer to the writing.
+    // A moment after it can be read, since this test does not await the write.
     await expect.poll(() => heard).toContain(`webhooks ${me.id}`)
   })
 

@@ -22,14 +22,14 @@ const all = (api: TestUser['api'], id: string) => ({
   listWebhooks: () => api.listWebhooks({}),
   createWebhook: () => api.createWebhook({ url, events }),
 })
-/** What they are refused with. */
+/** The error codes of the calls. */
 const codesOf = async (each: Record<string, () => Promise<unknown>>) => {
   const codes = new Set<string>()
   for (const call of Object.values(each)) codes.add(await codeOf(call()))
   return [...codes]
 }
 
-/** Not addresses, not https, with credentials, private in every way of writing it, local names, too long. */
+/** Not URLs, not https, with credentials, private in any notation, local names, too long. */
 const wrongUrls = [
   ['', 'nonsense', '/a', 'http://hooks.example.com/', 'ftp://hooks.example.com/', 'https://'],
   ['https://ann:secret@hooks.example.com/', 'https://ann@hooks.example.com/', 'javascript:alert(1)'],

@@ -21,7 +21,7 @@ let made = 0
 beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), 'scheduled-'))))
 afterAll(() => rm(root, { recursive: true, force: true }))
 
-/** A folder for a registry, with what is in the folder of its backups. */
+/** A folder for a registry, and a function that lists its backups. */
 async function makeData() {
   const data = join(root, `${(made += 1)}`)
   await mkdir(data)
@@ -38,7 +38,7 @@ async function open(path: string, clock: TestClock, backups: BackupPlan | undefi
 
 const toName = (ms: number) => `${new Date(ms).toISOString().replaceAll(/[:.]/g, '-')}.scheduled.db`
 const readList = (registry: Registry) => localApi(registry, systemCaller).listBackups()
-/** Once the one that is under way has ended, and the next is a row again. */
+/** After the running backup has completed and the next one is scheduled. */
 const untilNext = (registry: Registry, nextMs: number) =>
   expect.poll(async () => (await readList(registry)).schedule!.nextAt).toBe(new Date(nextMs).toISOString())
 

@@ -44,7 +44,11 @@ describeDatabases('doctor --deep', (open, dialect) => {
       ['a byte of a content', /Content sha256:\w+ (does not match|cannot be)/, flipBlob],
       ['the size of a content', /bytes, but its row has 1\./, run(sql`update blobs set size = 1`)],
       ['a content that is gone', /files of versions are missing/, run(sql`delete from blobs where size > 1000`)],
-      ['a file of a version that waits', /of the quarantined version of bob\/waiting does not match/, changeHeld],
+      [
+        'a file of a quarantined version',
+        /of the quarantined version of bob\/waiting does not match/,
+        changeQuarantined,
+      ],
       ['the size of a version', /but its row has 1\./, run(sql`update versions set size = 1`)],
       [
         'the digest of a version',
@@ -168,7 +172,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
     const { writer } = test.registry.database
     let changes = 0
     const write: typeof writer.write = async (work, options) => {
-      // Once, and just before the index is filled: any later change would put it right by itself.
+      // Once, and just before the index is filled: a later change would repair it by itself.
       if (options?.bulk && (changes += 1) === 1) await bob.publishSkill({ name: 'changing', keywords: ['later'] })
       return writer.write(work, options)
     }
@@ -240,7 +244,7 @@ async function changeCheckpoint(trx: WriteTransaction): Promise<void> {
 
 class Undone extends Error {}
 
-/** Damages the database in a transaction that is taken back, and looks from inside it. */
+/** Damages the database in a transaction that is rolled back, and runs the check inside it. */
 async function withDamage<T>(
   { registry, dialect }: TestRegistry,
   damage: Damage,
@@ -269,7 +273,7 @@ async function flipBlob(trx: WriteTransaction): Promise<void> {
   await trx.updateTable('blobs').set({ bytes }).where('digest', '=', blob.digest).execute()
 }
 
-async function changeHeld(trx: WriteTransaction): Promise<void> {
+async function changeQuarantined(trx: WriteTransaction): Promise<void> {
   const changed = { bytes: Buffer.from('x'), encoding: 'identity' } as const
   await trx.updateTable('held_files').set(changed).execute()
 }
@@ -304,9 +308,9 @@ async function dropSketch(trx: WriteTransaction): Promise<void> {
   await trx.deleteFrom('version_sketches').where('version_id', '=', id).execute()
 }
 
-/** As a program with a fault of its own would, or one that is not ours. */
+/** As a faulty or foreign program could. */
 async function dropForeignKeys(trx: WriteTransaction, dialect: DialectName): Promise<void> {
-  // Deferred, they are looked at by a commit that never comes.
+  // Deferred, they are checked by a commit that never happens.
   if (dialect === 'SQLite') await sql`pragma defer_foreign_keys = on`.execute(trx)
   else await sql`alter table stars disable trigger all`.execute(trx)
 }

@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const newPath = (name: string) => join(folder, name, 'skillstead.db')
 const hasPostgres = () => inject('postgresUrl') !== null
 
-/** What an import left behind: files, or rows. */
+/** The files or rows that an import left. */
 async function listLeft(location: { path?: string; databaseUrl?: string }): Promise<unknown[]> {
   if (location.path !== undefined) return readdir(join(location.path, '..')).catch(() => [])
   const database = await openDatabase(location)
@@ -34,7 +34,7 @@ async function listLeft(location: { path?: string; databaseUrl?: string }): Prom
   return left.filter((row) => !('log_seq' in row && row.log_seq === 0))
 }
 
-/** Gives lines the last one that goes with them, as whoever forges an export would. */
+/** Adds a matching last line, as a forger of an export would. */
 function reseal(lines: readonly string[]): string {
   const sums = new ExportSums(lines[0]!)
   for (const line of lines.slice(1, -1)) sums.add((JSON.parse(line) as [string])[0], 1, line)
@@ -57,7 +57,7 @@ describe('an incomplete or invalid export', () => {
     small = { path, bytes, lines: bytes.toString().split(/(?<=\n)/) }
   })
 
-  /** Why it is refused; fails where anything is left of it. */
+  /** The error of a refused import; fails if the import left anything. */
   async function refuse(bytes: Uint8Array | string, dialect: DialectName = 'SQLite'): Promise<string> {
     const name = `refused-${(tried += 1)}`
     const file = join(folder, name)

@@ -61,7 +61,7 @@ describeDatabases('gc', (open) => {
     const other = await open({ at: test.location, works: false })
     const alice = await test.makeUser('alice')
     const caller = localApi(other.registry, await other.registry.getCaller('alice'))
-    // Contents that are there and unused at first: exactly those that the publishes come with.
+    // Contents that exist and are unused at first: exactly those that the publishes contain.
     const bodies = Array.from({ length: 60 }, (_, i) => `Body number ${i}. `.repeat(40))
     const sources = bodies.map((body, i) => skillMd(`raced-${i}`, { body }))
     await put(test.registry, sources)
@@ -94,7 +94,7 @@ describe('skillstead gc', () => {
     const partial = join(backups, '.11111111-1111-1111-1111-111111111111.partial')
     const young = join(backups, '.22222222-2222-2222-2222-222222222222.partial')
     await mkdir(backups)
-    // Other programs call things so too.
+    // Other programs use such names too.
     const others = [join(data, '.download.partial'), join(backups, 'copy.partial.db')]
     for (const file of [partial, young, ...others]) await writeFile(file, 'half')
     for (const file of [partial, ...others]) await utimes(file, 1, 1)
@@ -128,7 +128,7 @@ async function put(registry: Registry, texts: readonly string[]): Promise<void> 
   await registry.database.writer.write((trx) => putBlobs(trx, blobs))
 }
 
-/** Contents of no version, which cannot be compressed. */
+/** Unreferenced, incompressible contents. */
 function putUnused(registry: Registry, many: number, bytes = 20): Promise<void> {
   const noise = (i: number) => {
     let text = `${i} `

@@ -21,7 +21,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const secretKey = Buffer.alloc(32, 1)
 const newFile = () => join(folder, `${(made += 1)}`, 'skillstead.db')
 
-/** A registry in a folder of its own, with a user and a skill. */
+/** A registry in its own folder, with a user and a skill. */
 async function openWritten(options: { clock?: ReturnType<typeof createClock> } = {}) {
   const path = newFile()
   await mkdir(join(path, '..'))
@@ -169,7 +169,7 @@ describe('a restored registry', () => {
     await restoreRegistry(backup, file, { clock })
     const again = await openRegistry({ path: file, works: false, clock })
     const author = localApi(again, await again.getCaller('alice'))
-    // As long as the log was, and other than it was.
+    // A log of the same length with other content.
     await author.publishSkill({ skillMd: skillMd('instead') })
     await author.publishSkill({ skillMd: skillMd('more') })
     node = await listenNode(again, { port, rates: 'off' })
@@ -187,7 +187,7 @@ describe('a restored registry', () => {
   })
 })
 
-/** Why a file is not restored; fails where anything is left of it. */
+/** The error of a refused restore; fails if it left a file. */
 async function refuse(file: string): Promise<string> {
   const path = newFile()
   const reason = await restoreRegistry(file, path).then(
@@ -215,7 +215,7 @@ describe('a restore is refused, and leaves no file,', () => {
     await registry.close()
   })
 
-  /** A copy of the backup that somebody did something to. */
+  /** A copy of the backup with a change. */
   async function spoil(change: (registry: Registry) => Promise<unknown>): Promise<string> {
     const file = join(folder, `spoilt-${(made += 1)}.db`)
     await copyFile(backup, file)
@@ -273,7 +273,7 @@ describe('a restore is refused, and leaves no file,', () => {
     const place = join(file, '..')
     const { now, ...timers } = createClock()
     let reader: SqliteDatabase.Database | undefined
-    // Whoever has the copy open when it is closed keeps it from being one file, as a full disk does.
+    // A reader of the copy when it is closed keeps its journal from being merged, as a full disk does.
     const clock = {
       ...timers,
       now() {

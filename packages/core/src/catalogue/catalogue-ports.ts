@@ -99,7 +99,7 @@ export interface UpstreamQueue {
 
 /** The logs of the upstreams that skills came from; implemented by the extension of a mirror. */
 export interface UpstreamLogs {
-  /** Log entries of a mirrored skill, completed with where each version was first. */
+  /** Log entries of a mirrored skill, with the first origin of each version added. */
   addFirstOrigins(
     trx: WriteTransaction,
     skill: Pick<SkillRow, 'origin_upstream'>,

@@ -59,14 +59,14 @@ async function readOne(
 ): Promise<Offer> {
   const { skill, version } = await getContent(context, input, caller)
   const { owner, name } = skill
-  const said = skill.described_by === version.version ? null : version.metadata
+  const ownMetadata = skill.described_by === version.version ? null : version.metadata
   return {
     id: version.id,
     digest: version.digest,
     version: version.version,
     owner,
     name,
-    description: toDescription(skill, said),
+    description: toDescription(skill, ownMetadata),
   }
 }
 
@@ -101,7 +101,7 @@ function selectLatest({ database }: CatalogueContext) {
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select(columns)
-    .select(saidByVersion)
+    .select(ownMetadataColumn)
 }
 
 async function readOfPack(context: CatalogueContext, slug: string, caller: Caller): Promise<Offer[]> {
@@ -116,7 +116,7 @@ async function readOfPack(context: CatalogueContext, slug: string, caller: Calle
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select(columns)
-    .select(saidByVersion)
+    .select(ownMetadataColumn)
     .where('pack_skills.pack_id', '=', pack.id)
     .orderBy('pack_skills.position')
     .execute()
@@ -131,8 +131,8 @@ const columns = [
 ] as const
 
 /** The owner's metadata applies to the version that describes the skill; any other version uses its own. */
-const saidByVersion = sql<string | null>`case when versions.version = skills.described_by then null
-  else versions.metadata end`.as('said')
+const ownMetadataColumn = sql<string | null>`case when versions.version = skills.described_by then null
+  else versions.metadata end`.as('own_metadata')
 
 interface OfferRow extends Pick<
   SkillRow,
@@ -146,7 +146,7 @@ interface OfferRow extends Pick<
   digest: string
   version: string
   verdict: string | null
-  said: string | null
+  own_metadata: string | null
 }
 
 /** The skills that the caller may see, without those that should not be installed in bulk. */
@@ -159,7 +159,7 @@ async function toOffers(context: CatalogueContext, rows: readonly OfferRow[], ca
     .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && !isDangerous(row))
     .map((row) => {
       const { id, digest, version, owner, name } = row
-      return { id, digest, version, owner, name, description: toDescription(row, row.said) }
+      return { id, digest, version, owner, name, description: toDescription(row, row.own_metadata) }
     })
 }
 
@@ -170,6 +170,6 @@ function isDangerous({ verdict, version, latest_version, security_score }: Offer
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
 
-function toDescription(skill: Pick<SkillRow, 'description'>, said: string | null): string {
-  return said === null ? skill.description : (JSON.parse(said) as VersionMetadata).description
+function toDescription(skill: Pick<SkillRow, 'description'>, ownMetadata: string | null): string {
+  return ownMetadata === null ? skill.description : (JSON.parse(ownMetadata) as VersionMetadata).description
 }

@@ -190,7 +190,7 @@ async function getOwnSkill(context: CatalogueContext, input: PublishSkillInput, 
   if (input.name === undefined)
     throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
   if (input.version !== undefined || input.changelog !== undefined) {
-    throw missing('skillMd', 'is needed where a version or a changelog is given.')
+    throw missing('skillMd', 'is required with a version or a changelog.')
   }
   const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
   const skill = await findMovedSkill(context, fullName, user)

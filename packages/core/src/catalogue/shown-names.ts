@@ -29,12 +29,12 @@ async function findOwnNames(
   caller: Caller,
 ): Promise<ReadonlySet<string>> {
   if (caller.kind !== 'user') return none
-  const held = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
-  if (held.length === 0) return none
-  const names = held.map(({ name }) => `${caller.username}/${name}`)
+  const holding = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
+  if (holding.length === 0) return none
+  const names = holding.map(({ name }) => `${caller.username}/${name}`)
   const rows = await selectOwn(context.database, names, 'withdrawn')
   const own = new Set(rows.map(({ name }) => name))
-  return new Set(held.filter(({ name }) => own.has(name)).map(({ full_name }) => full_name))
+  return new Set(holding.filter(({ name }) => own.has(name)).map(({ full_name }) => full_name))
 }
 
 const selectOwn = keepListQuery<Pick<SkillRow, 'name'>>((db, lists) =>

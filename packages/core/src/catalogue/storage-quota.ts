@@ -15,7 +15,7 @@ interface Addition {
 }
 
 /**
- * Throws `payload_too_large` where an addition would take its owner over the storage quota of the free plan. Counts all
+ * Throws `payload_too_large` if an addition would take its owner over the storage quota of the free plan. Counts all
  * versions of the owner's skills, each with all its files, and those in quarantine. Deleted skills count too: versions
  * are never removed, so publishing and deleting in a loop would fill the disk.
  */

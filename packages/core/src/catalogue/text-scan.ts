@@ -30,7 +30,7 @@ export function toField(path: string): string {
 }
 
 /**
- * The warnings about findings in texts. Throws `invalid_skill` where the policy would quarantine or refuse a version with
+ * The warnings about findings in texts. Throws `invalid_skill` if the policy would quarantine or refuse a version with
  * them. `verdict`: that of the whole to which the texts belong. Default: that of the findings alone.
  */
 export function judgeFindings(

@@ -81,8 +81,11 @@ async function readOwnNums(
 
 function toWarning({ skill, version, similarity, kind }: Match): Warning {
   const share = `${Math.round(similarity * 100)} % of the shorter of the two`
-  const said =
+  const opening =
     kind === 'exact' ? 'The text is word for word the same as that of' : `The text has ${share} in common with`
   const advice = 'If you copied it, name the source and comply with its license; a fork does both.'
-  return { code: 'resembles', message: `${said} ${skill.full_name}@${version}, which was published first. ${advice}` }
+  return {
+    code: 'resembles',
+    message: `${opening} ${skill.full_name}@${version}, which was published first. ${advice}`,
+  }
 }

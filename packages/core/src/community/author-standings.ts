@@ -48,7 +48,7 @@ export async function addToStandings(trx: WriteTransaction, all: readonly Change
     at,
   )
   for (const { before, after } of pairs) {
-    await settleBadges(trx, after.user_id, { held: earnedOf(before), earned: earnedOf(after), at })
+    await settleBadges(trx, after.user_id, { current: earnedOf(before), earned: earnedOf(after), at })
   }
 }
 
@@ -63,7 +63,7 @@ export async function refreshStanding(trx: WriteTransaction, userId: string, at:
   const verified = (await readVerifiedMethods(trx, [userId])).get(userId) ?? []
   const after = { ...before, verified }
   await putStandings(trx, [after], at)
-  await settleBadges(trx, userId, { held: earnedOf(before), earned: earnedOf(after), at })
+  await settleBadges(trx, userId, { current: earnedOf(before), earned: earnedOf(after), at })
 }
 
 /** Writes standings with their scores. A standing without any facts is deleted, so that it leaves no trace. */

@@ -43,10 +43,12 @@ export function toBadges(facts: Facts, methods: readonly VerifiedMethod[]): stri
 export async function settleBadges(
   trx: WriteTransaction,
   userId: string,
-  { held, earned, at }: { held: readonly string[]; earned: readonly string[]; at: number },
+  { current, earned, at }: { current: readonly string[]; earned: readonly string[]; at: number },
 ): Promise<void> {
-  const gone = held.filter((badge) => !earned.includes(badge))
-  const rows = earned.filter((badge) => !held.includes(badge)).map((badge) => ({ user_id: userId, badge, since: at }))
+  const gone = current.filter((badge) => !earned.includes(badge))
+  const rows = earned
+    .filter((badge) => !current.includes(badge))
+    .map((badge) => ({ user_id: userId, badge, since: at }))
   if (gone.length > 0) await trx.deleteFrom('badges').where('user_id', '=', userId).where('badge', 'in', gone).execute()
   if (rows.length === 0) return
   await trx

@@ -24,8 +24,8 @@ export async function creditDownloads(
   for (const { user_id, facts, verified } of standings.map(toStanding)) {
     const after = { ...facts, downloads: facts.downloads + added.get(user_id)! }
     scores.set(user_id, toScore(after, verified))
-    const [held, earned] = [toBadges(facts, verified), toBadges(after, verified)]
-    await settleBadges(trx, user_id, { held, earned, at })
+    const [current, earned] = [toBadges(facts, verified), toBadges(after, verified)]
+    await settleBadges(trx, user_id, { current, earned, at })
   }
   await sql`update standings set downloads = standings.downloads + added.n, score = scored.n, computed_at = ${at}
     from ${toCountTable(dialect, added)} as added, ${toCountTable(dialect, scores)} as scored

@@ -40,8 +40,8 @@ export async function heartbeat(
   const updates = await listUpdates(context, installed, asker)
   const recommendations = await recommend(context, toSkills(installed), asker)
   if (agent) {
-    const said = { agent, stored, installed: toInstalledSet(installed), keptIds: new Set(unseenIds) }
-    await recordInstalls(context, said, caller, options)
+    const report = { agent, stored, installed: toInstalledSet(installed), unseenIds: new Set(unseenIds) }
+    await recordInstalls(context, report, caller, options)
   }
   return {
     updates,

@@ -116,14 +116,14 @@ async function suggestWhatTheyHave(
 ): Promise<Suggestion[]> {
   const agents = new Map(similar.map((agent) => [agent.agentId, agent]))
   const whole = similar.reduce((sum, agent) => sum + agent.likeness, 0)
-  const held = new Map<string, { agentCount: number; weight: number }>()
+  const candidates = new Map<string, { agentCount: number; weight: number }>()
   for (const { agent_id, skill_id } of await selectSets(database, agents.keys())) {
     if (installedIds.has(skill_id)) continue
-    const before = held.get(skill_id) ?? { agentCount: 0, weight: 0 }
+    const before = candidates.get(skill_id) ?? { agentCount: 0, weight: 0 }
     const weight = before.weight + agents.get(agent_id)!.likeness
-    held.set(skill_id, { agentCount: before.agentCount + 1, weight })
+    candidates.set(skill_id, { agentCount: before.agentCount + 1, weight })
   }
-  return [...held]
+  return [...candidates]
     .filter(([, { agentCount }]) => agentCount >= usersMin)
     .map(([skillId, { agentCount, weight }]) => ({
       skillId,

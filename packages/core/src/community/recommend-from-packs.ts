@@ -22,7 +22,7 @@ interface Pack {
   readonly id: string
   readonly name: string
   readonly slug: string
-  readonly quarantineIds: string[]
+  readonly installedIds: string[]
 }
 
 /** Other skills of the packs that contain most of the installed ones. */
@@ -38,14 +38,14 @@ export async function suggestFromPacks(
     packs.map(({ id }) => id),
   )
   const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
-  return packs.flatMap(({ id, name, slug, quarantineIds }) => {
+  return packs.flatMap(({ id, name, slug, installedIds }) => {
     const all = members.get(id) ?? []
-    const beside = quarantineIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
-    const share = Math.min(1, quarantineIds.length / all.length)
+    const partner = installedIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
+    const share = Math.min(1, installedIds.length / all.length)
     return all.map(({ skill_id }) => ({
       skillId: skill_id,
       share,
-      reason: `In a pack with ${beside}.`,
+      reason: `In a pack with ${partner}.`,
       pack: { slug, name },
     }))
   })
@@ -73,10 +73,10 @@ function toPacks(holdings: readonly Holding[]): Pack[] {
   const packs = new Map<string, Pack>()
   for (const { pack_id, skill_id, name, slug } of holdings) {
     const pack = packs.get(pack_id)
-    if (pack) pack.quarantineIds.push(skill_id)
-    else packs.set(pack_id, { id: pack_id, name, slug, quarantineIds: [skill_id] })
+    if (pack) pack.installedIds.push(skill_id)
+    else packs.set(pack_id, { id: pack_id, name, slug, installedIds: [skill_id] })
   }
   return [...packs.values()]
-    .toSorted((a, b) => b.quarantineIds.length - a.quarantineIds.length || (a.slug < b.slug ? -1 : 1))
+    .toSorted((a, b) => b.installedIds.length - a.installedIds.length || (a.slug < b.slug ? -1 : 1))
     .slice(0, packsMax)
 }

@@ -25,7 +25,7 @@ export interface Drift {
   readonly skills: ReadonlyMap<string, Counted>
   /** The correct standings. */
   readonly standings: readonly Standing[]
-  readonly badges: readonly { userId: string; held: string[]; earned: string[] }[]
+  readonly badges: readonly { userId: string; current: string[]; earned: string[] }[]
 }
 
 type Counted = Credits & Pick<SkillRow, 'portable'>
@@ -61,7 +61,7 @@ export async function recomputeStandings(trx: WriteTransaction, at: number): Pro
   for (let i = 0; i < drift.standings.length; i += pageSize) {
     await putStandings(trx, drift.standings.slice(i, i + pageSize), at)
   }
-  for (const { userId, held, earned } of drift.badges) await settleBadges(trx, userId, { held, earned, at })
+  for (const { userId, current, earned } of drift.badges) await settleBadges(trx, userId, { current, earned, at })
   return drift
 }
 
@@ -123,13 +123,13 @@ async function toStandings(db: Kysely<Tables>, sums: ReadonlyMap<string, Facts>)
 }
 
 async function findBadgeDrift(db: Kysely<Tables>, standings: ReadonlyMap<string, Standing>) {
-  const held = new Map<string, string[]>([...standings.keys()].map((id) => [id, []]))
+  const current = new Map<string, string[]>([...standings.keys()].map((id) => [id, []]))
   for (const { user_id, badge } of await db.selectFrom('badges').select(['user_id', 'badge']).execute()) {
-    held.set(user_id, [...(held.get(user_id) ?? []), badge])
+    current.set(user_id, [...(current.get(user_id) ?? []), badge])
   }
-  return [...held]
-    .map(([userId, ids]) => ({ userId, held: ids, earned: earnedBy(standings.get(userId)) }))
-    .filter(({ held: ids, earned }) => ids.toSorted().join() !== earned.toSorted().join())
+  return [...current]
+    .map(([userId, ids]) => ({ userId, current: ids, earned: earnedBy(standings.get(userId)) }))
+    .filter(({ current: ids, earned }) => ids.toSorted().join() !== earned.toSorted().join())
 }
 
 function earnedBy(standing: Standing | undefined): string[] {

@@ -29,26 +29,26 @@ export async function readStored(database: Parameters<typeof selectStored>[0], a
 }
 
 /**
- * Stores the differences between an agent's reported and stored skills, and that it was seen. `keptIds`: reported
+ * Stores the differences between an agent's reported and stored skills, and that it was seen. `unseenIds`: reported
  * skills that the agent may not see now but may still have installed.
  */
 export async function recordInstalls(
   context: CommunityContext,
-  heartbeat: { agent: AgentRow; stored: StoredSet; installed: InstalledSet; keptIds: ReadonlySet<string> },
+  heartbeat: { agent: AgentRow; stored: StoredSet; installed: InstalledSet; unseenIds: ReadonlySet<string> },
   caller: Caller,
   options: CallOptions,
 ): Promise<void> {
-  const { agent, stored, installed, keptIds } = heartbeat
+  const { agent, stored, installed, unseenIds } = heartbeat
   const at = context.clock.now()
   const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
-  if (!isNews && isNothing(compare(agent, stored, installed, keptIds))) return
+  if (!isNews && isNothing(compare(agent, stored, installed, unseenIds))) return
   const { dialect, writer } = context.database
   await writer.write(async (trx) => {
     const before = await findAgent(trx, agent.agent_key)
     // The token may have been reset since.
     if (!before || !isAuthentic(before, options.agentToken)) return
     const now = await linkAgent(trx, before, accountId(caller))
-    const difference = compare(now, await readStored({ dialect, read: trx }, now.id), installed, keptIds)
+    const difference = compare(now, await readStored({ dialect, read: trx }, now.id), installed, unseenIds)
     await writeDifference(trx, now, difference, installed, at)
     const { added, removed } = difference
     const change = { authenticated: true, installs: added.length - removed.length }
@@ -78,12 +78,12 @@ function compare(
   agent: AgentRow,
   stored: StoredSet,
   installed: InstalledSet,
-  keptIds: ReadonlySet<string>,
+  unseenIds: ReadonlySet<string>,
 ): Difference {
   const ids = [...installed.keys()]
   const counts = (id: string) => isCounted(agent, installed.get(id)!) === 1
   const was = (id: string) => stored.get(id)?.counted === 1
-  const removed = [...stored.keys()].filter((id) => !installed.has(id) && !keptIds.has(id))
+  const removed = [...stored.keys()].filter((id) => !installed.has(id) && !unseenIds.has(id))
   return {
     added: ids.filter((id) => !stored.has(id)),
     changed: ids.filter(
@@ -153,8 +153,8 @@ function toActions({ added, removed }: Difference): AgentAction[] {
     added.length > 0 ? `installed ${toSkills(added)}` : '',
     removed.length > 0 ? `removed ${toSkills(removed)}` : '',
   ]
-  const said = parts.filter(Boolean).join(' and ')
-  return [{ type, detail: `${said[0]!.toUpperCase()}${said.slice(1)}.` }]
+  const summary = parts.filter(Boolean).join(' and ')
+  return [{ type, detail: `${summary[0]!.toUpperCase()}${summary.slice(1)}.` }]
 }
 
 function toSkills({ length }: readonly string[]): string {

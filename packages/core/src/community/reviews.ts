@@ -41,7 +41,7 @@ export async function listReviews(
 /** A stored review with the scan findings of its text. */
 type ReviewAnswer = Review & { warnings?: Warning[] }
 
-/** POST /skills/<name>/reviews: 201, or 200 where the user changes the review. */
+/** POST /skills/<name>/reviews: 201, or 200 if the user changes the review. */
 export async function createReview(
   context: CommunityContext,
   input: ReviewInput,

@@ -45,11 +45,11 @@ export async function readBadges(
   db: Kysely<Tables>,
   userIds: readonly string[],
 ): Promise<Map<string, Map<string, number>>> {
-  const held = new Map(userIds.map((id) => [id, new Map<string, number>()]))
-  if (userIds.length === 0) return held
+  const dates = new Map(userIds.map((id) => [id, new Map<string, number>()]))
+  if (userIds.length === 0) return dates
   const rows = await db.selectFrom('badges').selectAll().where('user_id', 'in', userIds).execute()
-  for (const { user_id, badge, since } of rows) held.get(user_id)!.set(badge, since)
-  return held
+  for (const { user_id, badge, since } of rows) dates.get(user_id)!.set(badge, since)
+  return dates
 }
 
 /** The public form of a stored standing. `badgesOf` must include the badges of its user. */
@@ -59,7 +59,7 @@ export function toReputation(
   badgesOf: ReadonlyMap<string, ReadonlyMap<string, number>>,
 ): Reputation {
   const { username, facts, verified } = toStanding(row)
-  const held = badgesOf.get(row.user_id)!
+  const dates = badgesOf.get(row.user_id)!
   return {
     username,
     score: row.score,
@@ -68,8 +68,8 @@ export function toReputation(
     components: toComponents(facts, verified),
     verified: [...verified],
     badges: badges
-      .filter(({ id }) => held.has(id))
-      .map(({ id, title }) => ({ id, title, since: toTimestamp(held.get(id)!) })),
+      .filter(({ id }) => dates.has(id))
+      .map(({ id, title }) => ({ id, title, since: toTimestamp(dates.get(id)!) })),
     computedAt: toTimestamp(row.computed_at),
   }
 }

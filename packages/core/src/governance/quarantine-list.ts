@@ -27,11 +27,11 @@ export async function listQuarantined(
     .select(['held_versions.id', 'held_versions.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
   const { count } = await read
-    .selectFrom(all.as('held'))
+    .selectFrom(all.as('listed'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   const shown = await read
-    .selectFrom(all.as('held'))
+    .selectFrom(all.as('listed'))
     .select('id')
     .orderBy('at')
     .orderBy('id')

@@ -5,7 +5,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { OperatorContext } from './operator-context.ts'
 
 /** Attempts are limited per address, and in total under this key. */
-const everybody = 'everybody'
+const allAddresses = 'everybody'
 
 /** GET /setup: whether there is no user yet who could sign in. */
 export async function showSetup({ database }: OperatorContext): Promise<{ needed: boolean }> {
@@ -24,7 +24,7 @@ export async function setUp(
 ) {
   if (!(await isWithoutUsers(context.database.read))) throw toSetUpError()
   await context.addressLimits.require('setup', options.address)
-  if (!(await context.addressLimits.take('setups', everybody))) throw toBesieged()
+  if (!(await context.addressLimits.take('setups', allAddresses))) throw toBesieged()
   if (!(await context.setup.matches(code))) {
     throw new RegistryError('forbidden', 'The code is wrong. The node prints it when it starts.')
   }

@@ -20,9 +20,9 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
         .$if(administrators, (query) => query.where('u.role', '=', 'admin'))
         .execute()
       const subscribers = all.filter((each) => isAbout(each, skill?.full_name))
-      const told = skill && ownerId === undefined ? await keepReaders(trx, skill, subscribers) : subscribers
-      if (told.length === 0) return
-      await outbox.enqueue(trx, ...toDeliveries(told, event, await data(), clock.now()))
+      const receivers = skill && ownerId === undefined ? await keepReaders(trx, skill, subscribers) : subscribers
+      if (receivers.length === 0) return
+      await outbox.enqueue(trx, ...toDeliveries(receivers, event, await data(), clock.now()))
     },
   }
 }
