@@ -348,8 +348,8 @@ describeApi('agents', (open, { transport }) => {
       const doThings = (agentKey: string, from: number, count: number) =>
         writer.write(async (trx) => {
           const { id } = (await findAgent(trx, agentKey))!
-          const deeds = Array.from({ length: count }, (_, i) => ({ type: 'installed' as const, detail: `${from + i}` }))
-          await recordActions(trx, { id }, deeds, test.clock.now(), { installs: count })
+          const actions = Array.from({ length: count }, (_, i) => ({ type: 'installed' as const, detail: `${from + i}` }))
+          await recordActions(trx, { id }, actions, test.clock.now(), { installs: count })
         })
       const readDetails = async (agentKey: string) => {
         const rows = await read

@@ -98,7 +98,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'fail after five scheduled attempts, each with its reason',
     ],
     [
-      'a failed delivery can be tried again',
+      'a failed delivery can be retried',
       'core/webhooks-deliveries',
       'at once when failed, with 202, under the same event',
     ],

@@ -74,9 +74,9 @@ export async function recordBackup(
 }
 
 /** Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users. */
-export async function dropOldBackups(folder: string, kept: number, made: string): Promise<void> {
+export async function dropOldBackups(folder: string, retained: number, made: string): Promise<void> {
   const others = (await readBackups(folder)).filter(({ name, scheduled }) => scheduled && name !== made)
-  for (const { name } of others.slice(Math.max(0, kept - 1))) await rm(join(folder, name), { force: true })
+  for (const { name } of others.slice(Math.max(0, retained - 1))) await rm(join(folder, name), { force: true })
 }
 
 /** The error if there is no file to copy. */
