@@ -100,7 +100,7 @@ describeApi('scans of published skills', (open) => {
       const { warnings } = await alice.api.publishSkill({ skillMd: sampleOf('safe', 'warned-much'), files })
       const told = warnings.filter(({ code }) => code === 'scan')
       expect(told).toHaveLength(11)
-      expect(told[10]!.message).toMatch(/^The scan found \d+ more\.$/)
+      expect(told[10]!.message).toMatch(/^The scan found \d+ more problems\.$/)
     })
 
     it('in a dry run too, which stores no scan', async () => {

@@ -40,7 +40,7 @@ function readResponse({ status, contentType, bytes }: OutgoingResponse): { text:
   if (status !== 200) return { reason: `The host of the URL responded with status ${status}.` }
   if (/^(?:text\/html|application\/xhtml)/i.test(contentType)) return { reason: isPage }
   const text = decode(bytes)
-  if (text === undefined) return { reason: 'The content at the URL is not UTF-8 text.' }
+  if (text === undefined) return { reason: 'The content at the URL is not text in UTF-8.' }
   return /^\s*<(?:!doctype\s+html|html)\b/i.test(text.slice(0, 1000)) ? { reason: isPage } : { text }
 }
 
