@@ -348,7 +348,10 @@ describeApi('agents', (open, { transport }) => {
       const doThings = (agentKey: string, from: number, count: number) =>
         writer.write(async (trx) => {
           const { id } = (await findAgent(trx, agentKey))!
-          const actions = Array.from({ length: count }, (_, i) => ({ type: 'installed' as const, detail: `${from + i}` }))
+          const actions = Array.from({ length: count }, (_, i) => ({
+            type: 'installed' as const,
+            detail: `${from + i}`,
+          }))
           await recordActions(trx, { id }, actions, test.clock.now(), { installs: count })
         })
       const readDetails = async (agentKey: string) => {
