@@ -70,7 +70,7 @@ it('refuses packages that are not what was promised, or that would write elsewhe
   await expect(fetchOf(writeZip([document, other]), [document])).rejects.toThrow(/has the wrong content: .*, expected/)
   await expect(fetchOf(page, [document])).rejects.toThrow(/alice\/pdf@1\.0\.0|upstream|returned/)
   await expect(fetchOf(writeZip([document]).slice(0, -9), [document])).rejects.toThrow(
-    'was refused. The archive is cut off',
+    'was refused. The archive is truncated',
   )
   await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. It contains no SKILL.md.')
   for (const path of [
