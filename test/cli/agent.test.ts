@@ -77,14 +77,14 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     expect(await pack('show', 'office')).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('makes packs on files for a user, whom it has to be told', async () => {
+  it('creates packs in a data folder for the user of --user', async () => {
     const [, [, at]] = ways as [unknown, [string, string[]]]
     const create = ['pack', 'create', 'on-files', 'faxes', ...at]
     expect(await skillstead(create)).toMatchObject({ code: 2, stderr: expect.stringContaining('--user NAME') })
     expect(await skillsteadJson([...create, '--user', 'alice'])).toMatchObject({ slug: 'on-files', skillCount: 1 })
   })
 
-  it('loads a skill at a level and within a budget, with nothing in it that a terminal obeys', async () => {
+  it('loads a skill at a level and within a budget, without terminal control characters', async () => {
     for (const [way, at] of ways) {
       const whole = await skillstead(['load', 'long@1.0.0', ...at])
       expect(whole, way).toMatchObject({ code: 0, stderr: '' })
@@ -109,7 +109,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     })
   })
 
-  it('asks about what is installed from this registry alone, and fails where something is flagged', async () => {
+  it('sends only the names of skills from this registry, and fails when one is flagged', async () => {
     const [[, at]] = ways as [[string, string[]]]
     await lock({
       'alice/faxes': locked('faxes', server.url),
@@ -142,7 +142,7 @@ describe('the command line of agents', { timeout: 180_000 }, () => {
     await rm(join(project, '.agents'), { recursive: true })
   })
 
-  it('plans what fits, of named skills and packs, and of what is installed without a registry', async () => {
+  it('plans the listing of named skills and packs, and of installed skills without a registry', async () => {
     const [[, at]] = ways as [[string, string[]]]
     const fits = await skillstead(['plan', 'long', 'faxes', 'long', ...at])
     expect(fits).toMatchObject({ code: 0, stderr: '' })

@@ -28,7 +28,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     await write('danger/SKILL.md', sampleOf('dangerous', 'danger'))
   })
 
-  it('begins with a SKILL.md that passes lint, and is never written over', async () => {
+  it('begins with a SKILL.md that passes lint and is never overwritten', async () => {
     const made = await skillsteadJson(['init', 'tidy-up', '--description', 'Tidies: "all", of it # now'], { cwd })
     expect(made).toEqual({ name: 'tidy-up', folder: 'tidy-up' })
     const linted = await skillstead(['lint', 'tidy-up'], { cwd })
@@ -59,7 +59,7 @@ describe('a skill from its first line to its publication', { timeout: 180_000 },
     )
   })
 
-  it('is held by lint against the open format and the scan, without a registry', async () => {
+  it('is checked by lint against the open format and the scan rules, without a registry', async () => {
     for (const [path, text] of Object.entries({
       'many/good/SKILL.md': '---\nname: good\ndescription: Does good.\n---\nDo it.\n',
       'many/other/SKILL.md': '---\nname: differs\ndescription: Does it.\ncolour: red\n---\nDo it.\n',

@@ -47,7 +47,7 @@ describe('the commands for bundles', () => {
     expect(again).toMatchObject({ upstream: 'outside', applied: 0, isFirstUse: false })
   })
 
-  it('say to people what came in, whose key it is, and what comes next', async () => {
+  it('print the imported changes, the key and the next command', async () => {
     const { outside, inside, key, run } = await openOutside()
     const { stdout: written } = await run('bundle', 'create', 'all.bundle', '--data', outside, '--owner', 'skillstead')
     expect(written).toMatch(/^Wrote all\.bundle, [\d.]+ kB\.\n {2}log {6}skillstead-/)
@@ -64,7 +64,7 @@ describe('the commands for bundles', () => {
     expect(shown.endsWith(next!)).toBe(true)
   })
 
-  it('refuse in a sentence what cannot be done', async () => {
+  it('refuse invalid input with one sentence', async () => {
     const { folder, outside, inside, run } = await openOutside()
     await run('bundle', 'create', 'all.bundle', '--data', outside)
     const late = await run('bundle', 'create', 'late.bundle', '--data', outside, '--since', '4')
@@ -91,7 +91,7 @@ describe('the commands for bundles', () => {
     expect((await run('bundle', 'create', 'all.bundle', '--data', outside, '--force')).code).toBe(0)
   })
 
-  it('go on after an import was killed', async () => {
+  it('continue after an import was killed', async () => {
     const { folder, outside, inside, runJson } = await openOutside()
     const { until } = await runJson('bundle', 'create', 'all.bundle', '--data', outside)
     const child = spawn(

@@ -26,7 +26,7 @@ async function makeRegistry() {
 }
 
 describe('the command line', () => {
-  it('lists its commands, and what each takes', async () => {
+  it('lists its commands and their options', async () => {
     const help = await skillstead([])
     expect(help.code).toBe(0)
     for (const name of ['serve', 'import', 'publish', 'search', 'keys create', 'set-plan', 'doctor'])
@@ -64,7 +64,7 @@ describe('the command line', () => {
     })
   })
 
-  it('makes users and prints a user and a key, and nothing else', async () => {
+  it('creates users and prints a user and a key, and nothing else', async () => {
     const data = join(await makeFolder(), 'data')
     const first = await skillsteadJson<{ user: { username: string; role: string; plan: string }; key: string }>([
       'users',
@@ -84,7 +84,7 @@ describe('the command line', () => {
     expect((await stat(data)).mode & 0o077).toBe(0)
   })
 
-  it('publishes a folder, a second time nothing, and finds and shows it', async () => {
+  it('publishes a folder once, and finds and shows it', async () => {
     const { data } = await makeRegistry()
     const folder = await makeFolder()
     await mkdir(join(folder, 'scripts'))
@@ -140,7 +140,7 @@ describe('the command line', () => {
     expect(apiKeys.map(({ id }) => id)).not.toContain(made.id)
   })
 
-  it('finds a registry in order, and says what is wrong with one that is not', async () => {
+  it('doctor reports a healthy registry, and the damage of a broken one', async () => {
     const { data } = await makeRegistry()
     const { findings } = await skillsteadJson<{ findings: { name: string; ok: boolean }[] }>(['doctor', '--data', data])
     const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'scans', 'reputation', 'outbox']
@@ -173,7 +173,7 @@ describe('the command line', () => {
 })
 
 describe('serve', () => {
-  it('answers the same commands over HTTP, publishes nothing by itself, and stops in order', async () => {
+  it('serves the same commands over HTTP, publishes nothing itself, and stops in order', async () => {
     const { data, key } = await makeRegistry()
     const server = await startServerProcess(['serve', '--port', '0', '--data', data])
     const { total } = await skillsteadJson<Search>(['search', '', '--url', server.url])
@@ -216,7 +216,7 @@ describe('a command that hangs in a test', () => {
 })
 
 describe('start', () => {
-  it('makes an administrator and publishes the examples at first, and neither again', async () => {
+  it('creates an administrator and publishes the examples on the first start only', async () => {
     const cwd = await makeFolder()
     const first = await startServerProcess(['start', '--port', '0'], cwd)
     const { total } = await skillsteadJson<Search>(['search', '', '--url', first.url])
@@ -249,7 +249,7 @@ describe('start', () => {
     expect(existsSync(keyFile)).toBe(true)
   })
 
-  it('makes an administrator beside imported authors, and publishes no examples among their skills', async () => {
+  it('creates an administrator when there are imported authors, and publishes no examples then', async () => {
     const cwd = await makeFolder()
     await mkdir(join(cwd, 'skill'))
     await writeFile(join(cwd, 'skill', 'SKILL.md'), skillMd('theirs'))

@@ -5,7 +5,7 @@ import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-describe('the command line of administrators, for what people ask for and report', () => {
+describe('the administrator commands for requests and reports', () => {
   let data: string
   let key: string
   let report: string
@@ -30,7 +30,7 @@ describe('the command line of administrators, for what people ask for and report
 
   const at = (...args: string[]) => [...args, '--data', data]
 
-  it('lists requests, the most wanted first, with nothing in them that a terminal obeys', async () => {
+  it('lists requests by votes, without terminal control characters', async () => {
     const { stdout, code } = await skillstead(at('requests'))
     expect(code).toBe(0)
     expect(stdout).toMatch(
@@ -52,7 +52,7 @@ describe('the command line of administrators, for what people ask for and report
     expect((await skillstead(at('search', 'faxes'))).stdout).toBe('0 found.\n')
   })
 
-  it('hears the appeal of the owner, and shows the skill again', async () => {
+  it('upholds the appeal of the owner and shows the skill again', async () => {
     const registry = await openRegistry({ path: join(data, 'skillstead.db') })
     const alice = localApi(registry, await registry.getCaller('alice'))
     const { id } = await alice.appealModeration({ name: 'faxes', statement: 'It is not.' })
@@ -102,7 +102,7 @@ describe('the command line of administrators, for what people ask for and report
     expect(stderr).toContain(sentence)
   })
 
-  it('fails with one sentence where there is no such report or skill', async () => {
+  it('fails with one sentence for an unknown report or skill', async () => {
     for (const args of [
       ['reports', 'decide', 'nothing', 'upheld'],
       ['skills', 'moderate', 'nothing', 'hidden', '--reason', 'x'],

@@ -46,7 +46,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
     entries = await listEntries(commands, summaries)
   })
 
-  it('prints a script for a shell that it knows, and refuses others', async () => {
+  it('prints a script for a supported shell, and refuses others', async () => {
     expect((await skillstead(['completion', 'bash'])).stdout).toBe(toBash(entries))
     expect(await skillstead(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
   })

@@ -31,7 +31,7 @@ describe('the commands about takedowns', () => {
   const remove = (id: string) => api(keys.alice).updateDmca({ id, status: 'removed' })
 
   describe.each(['on files', 'on a node'])('%s', (where) => {
-    it('list cases, by what they are about and not by who claims it', async () => {
+    it('list cases with their subject, without the name of the claimant', async () => {
       const { id } = await submit()
       const { stdout } = await skillstead(['dmca', 'list', '--status', 'submitted', ...places[where]!])
       expect(stdout).toMatch(new RegExp(`${id}  submitted .*  bob/rose\n`))
@@ -46,7 +46,7 @@ describe('the commands about takedowns', () => {
       })
     })
 
-    it('show a case with all that was said in it', async () => {
+    it('show a case with all statements', async () => {
       const { id } = await submit()
       await remove(id)
       await api().submitCounterNotice({ id, ...counterNotice })
@@ -55,7 +55,7 @@ describe('the commands about takedowns', () => {
         expect(stdout).toContain(text)
     })
 
-    it('decide cases, and say what follows', async () => {
+    it('decide cases and print the consequence', async () => {
       const { id } = await submit()
       const removed = await skillsteadJson<DmcaCase>([
         ...(['dmca', 'decide', id, 'removed', '--note', 'Looks right.'] as const),
@@ -75,7 +75,7 @@ describe('the commands about takedowns', () => {
     })
   })
 
-  it('tell in one sentence what is wrong', async () => {
+  it('fail with one sentence', async () => {
     const { id } = await submit()
     expect(await skillstead(['dmca', 'decide', id, 'gone', ...places['on files']!])).toMatchObject({
       code: 2,
@@ -93,7 +93,7 @@ describe('the commands about takedowns', () => {
     expect((await api(keys.alice).getDmca({ id })).status).toBe('submitted')
   })
 
-  it('are for administrators: others learn no names', async () => {
+  it('are for administrators: other users learn no names', async () => {
     const { id } = await submit()
     const asBob = ['--url', node.url, '--key', keys.bob]
     for (const words of [['list'], ['decide', id, 'rejected']]) {
@@ -107,7 +107,7 @@ describe('the commands about takedowns', () => {
     expect(shown.stdout).not.toContain('bob/rose')
   })
 
-  it('print what strangers wrote on one line, without what could steer a terminal', async () => {
+  it('print untrusted text on one line, without terminal control characters', async () => {
     const { id } = await submit('First.\n  status  rejected\u001B[2J\u202Eend')
     const { stdout } = await skillstead(['dmca', 'show', id, ...places['on files']!])
     expect(stdout).toMatch(/workDescription\s+First. status rejected \[2J end\n/)

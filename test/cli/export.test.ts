@@ -74,7 +74,7 @@ it.skipIf(isMissing)(`export and import move a registry to PostgreSQL and back${
   await remove()
 })
 
-it('restore makes a registry of a backup, and tells what the secret key is needed for', async () => {
+it('restore creates a registry from a backup, and reports a missing secret key', async () => {
   const { folder, data } = await makeRegistry()
   const registry = await openRegistry({ path: join(data, 'skillstead.db'), works: false, secretKey: randomBytes(32) })
   const credential = registry.secrets.seal('sk_secret')

@@ -14,7 +14,7 @@ describe('an unknown command', () => {
     [['mirror', 'statsu'], "not 'statsu'. Did you mean 'status'?"],
     [['help', 'pubish'], "Unknown command 'pubish'. Did you mean 'publish'?"],
     [['frobnicate'], "Unknown command 'frobnicate'. Run `skillstead help` for the list of commands."],
-  ])('%j suggests the nearest one where one is near', async (args, sentence) => {
+  ])('%j suggests the nearest command if one is close', async (args, sentence) => {
     const { code, stdout, stderr } = await skillstead(args)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
   })
@@ -46,7 +46,7 @@ describe('colour', () => {
       expect((await skillstead(['help'], { isTerminal: true, env })).stdout).toBe(plain.stdout)
   })
 
-  it('shows what failed in red, and takes escape sequences out of words of others all the same', async () => {
+  it('shows errors in red, and removes escape sequences from untrusted text', async () => {
     const failed = await skillstead(['show', 'x', '--data', `no\u001B[2Jwhere`], terminal)
     expect(failed.code).toBe(1)
     expect(failed.stderr).toBe(`${escape}31mThere is no registry in no[2Jwhere.${escape}39m\n`)
@@ -76,8 +76,8 @@ const page = (_: unknown, response: { end(text: string): void; setHeader(name: s
   response.end('<h1>A shop</h1>')
 }
 
-describe('a node that cannot be asked', () => {
-  it('is told apart: refused, unknown, without TLS, with TLS of another name, and no node at all', async () => {
+describe('an unreachable node', () => {
+  it('is reported by cause: refused, unknown host, no TLS, wrong TLS name, not a node', async () => {
     const plain = await listen(createServer(page))
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'other.example' }])
     const tls = await listen(createTlsServer({ key, cert }, page))

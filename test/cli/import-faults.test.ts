@@ -38,7 +38,7 @@ function onStore<T>(data: string, work: (store: SqliteDatabase.Database) => T): 
 }
 
 describe('an import of records', () => {
-  it('changes nothing the second time, not even the log, where the category changed on the way', async () => {
+  it('changes nothing the second time, not even the log, when the category is mapped on import', async () => {
     const versions = ['a', 'b'].map((category, i) => ({ skillMd: inCategory(category), date: day(i + 1) }))
     const { file, data } = await writeLines([record('cat', inCategory('b'), { versions })])
     await skillsteadJson(['import', file, '--data', data])
@@ -48,7 +48,7 @@ describe('an import of records', () => {
     expect(readHeads()).toEqual(before)
   })
 
-  it('publishes what came back from an earlier version as the newest', async () => {
+  it('publishes a reverted text as the newest version', async () => {
     const [early, late] = [skillMd('back', 'Early.'), skillMd('back', 'Late.')]
     const versions = [
       { skillMd: early, date: day(1) },
@@ -61,7 +61,7 @@ describe('an import of records', () => {
     expect(await skillsteadJson(['import', file, '--data', data])).toMatchObject({ taken: 0, unchanged: 1 })
   })
 
-  it('ends with a sentence when the storage fails, however early, and never as if all went well', async () => {
+  it('fails with a sentence when the storage fails, however early', async () => {
     const body = 'word '.repeat(2000)
     const lines = Array.from({ length: 400 }, (_, i) => record(`s${i}`, skillMd(`s${i}`, body)))
     const { file, data } = await writeLines([record('bad', skillMd('bad', body), { repo: 'bad/y' }), ...lines])
@@ -74,7 +74,7 @@ describe('an import of records', () => {
     expect(JSON.parse(stderr).error.detail).toContain('ended early: the disk is broken')
   })
 
-  it('takes lines of many megabytes in a moment, and skips one without end', async () => {
+  it('reads lines of many megabytes fast, and skips an endless one', async () => {
     const long = record('long', skillMd('long'), { files: [{ path: 'data.txt', text: 'abc '.repeat(2_000_000) }] })
     const { file, data } = await writeLines(
       [long, 'x'.repeat(150 * 1024 * 1024), record('last', skillMd('last'))],
@@ -85,7 +85,7 @@ describe('an import of records', () => {
     expect(summary.refusals).toEqual([{ id: 'line 2', reason: 'The line is longer than 64 MiB.' }])
   })
 
-  it('says where a file is cut off, and keeps what stands before', async () => {
+  it('reports where a file is cut off, and imports the lines before', async () => {
     const { file, data } = await writeLines([record('whole', skillMd('whole'))], 'cut.ndjson.gz')
     const lines = Array.from({ length: 500 }, (_, i) =>
       record(`s${i}`, skillMd(`s${i}`, String(Math.sin(i)).repeat(20))),
@@ -102,7 +102,7 @@ describe('an import of records', () => {
     expect(total).toBe(Number(number))
   })
 
-  it('says that nothing is there to import', async () => {
+  it('reports an empty source', async () => {
     const { file, data } = await writeLines([''])
     const { code, stderr } = await skillstead(['import', file, '--data', data])
     expect(code).toBe(1)
@@ -111,7 +111,7 @@ describe('an import of records', () => {
 })
 
 describe('an import of files', () => {
-  it('takes one SKILL.md a folder and no dependencies from a zip, and says what it left', async () => {
+  it('imports one SKILL.md per folder and no dependencies from a zip, and reports what it left out', async () => {
     const folder = await makeFolder()
     const paths = ['twins/SKILL.md', 'twins/skill.md', 'node_modules/dependency/SKILL.md', 'fine/SKILL.md']
     const files = paths.map((path) => ({ path, bytes: Buffer.from(skillMd(path.split('/').at(-2)!)) }))

@@ -131,7 +131,7 @@ describe('importing records', () => {
     first = await skillsteadJson<Summary>(['import', file, '--data', data])
   })
 
-  it('ends every record in exactly one way, and says why those are refused', () => {
+  it('counts every record exactly once, and reports why records are refused', () => {
     expect(first).toMatchObject({ taken: 10, unchanged: 0, refused: 4, versionsCreated: 12, filesMissing: 1 })
     expect(first.refusals.map(({ id }) => id).toSorted()).toEqual([
       'line 14',
@@ -148,7 +148,7 @@ describe('importing records', () => {
     expect(second.stdout).toContain('0 versions published, 12 unchanged')
   })
 
-  it('takes the author from the record, as one nobody can sign in as', async () => {
+  it('creates the author of a record as a user who cannot sign in', async () => {
     expect(await show('some-org/plain')).toMatchObject({ repository: 'https://github.com/Some-Org/repo' })
     await expect(show('crab/clawed')).resolves.toBeTruthy()
     await expect(show('skills-author/reserved')).resolves.toBeTruthy()
@@ -160,12 +160,12 @@ describe('importing records', () => {
     expect(await show('x/connection-pooling')).toMatchObject({ displayName: 'Connection Pooling' })
   })
 
-  it('finds a name for what has no Latin letter', async () => {
+  it('finds a name for a skill without Latin letters', async () => {
     const { skills } = await skillsteadJson<{ skills: { fullName: string }[] }>(['search', '水浒传', '--data', data])
     expect(skills.map(({ fullName }) => fullName)).toEqual([expect.stringMatching(/^x\/skill-[0-9a-f]{8}$/)])
   })
 
-  it('tells two skills of one name apart by the nearest folder that differs', async () => {
+  it('distinguishes two skills of one name by the nearest folder that differs', async () => {
     await expect(show('x/storage')).resolves.toBeTruthy()
     await expect(show('x/gcp-storage')).resolves.toBeTruthy()
   })
@@ -180,7 +180,7 @@ describe('importing records', () => {
     expect(latestVersion).toBe('1.2.2')
   })
 
-  it('describes by the first paragraph what has no description', async () => {
+  it('uses the first paragraph as a missing description', async () => {
     expect(await show('x/bare')).toMatchObject({ description: 'The first paragraph says it.' })
     expect(first.warnings.description_from_body).toBe(1)
   })
@@ -256,7 +256,7 @@ describe('importing folders and zips', () => {
     expect(refused.stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('takes odd documents from the wild, each with a warning or refused with a sentence', async () => {
+  it('imports unusual real-world documents with a warning, or refuses them with a sentence', async () => {
     const folder = await makeFolder()
     const lines = (await readFile(new URL('../fixtures/malformed.ndjson', import.meta.url), 'utf8')).trim().split('\n')
     const ids = lines.map((line, i) => JSON.stringify({ id: `wild/${i}//${i}`, ...JSON.parse(line) }))

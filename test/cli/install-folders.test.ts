@@ -46,7 +46,7 @@ async function makeSkills(): Promise<string> {
 
 const refuse = () => Promise.reject(new Error('No room for the lock.'))
 
-it('replaces all folders or none, whatever goes wrong on the way', async () => {
+it('replaces all folders or none, whichever step fails', async () => {
   const root = await makeSkills()
   const before = await readTree(root)
   const changes = [toChange(root, 'pdf', 'new'), toChange(root, 'csv'), toChange(root, 'fresh', 'new')]
@@ -69,7 +69,7 @@ it('replaces all folders or none, whatever goes wrong on the way', async () => {
   expect((await readdir(join(root, 'skills'))).toSorted()).toEqual(['fresh', 'pdf'])
 })
 
-it('keeps what it cannot put back, and says where it lies', async () => {
+it('does not delete content that it cannot restore, and reports its path', async () => {
   const root = await makeSkills()
   const skills = join(root, 'skills')
   async function breakStaging() {
@@ -84,7 +84,7 @@ it('keeps what it cannot put back, and says where it lies', async () => {
   expect(Object.entries(await readTree(root))).toContainEqual([expect.stringMatching(/\/old\/pdf\/SKILL\.md$/), 'old'])
 })
 
-it('leaves alone what somebody writes between the look at a folder and its replacement', async () => {
+it('does not overwrite changes made between the check of a folder and its replacement', async () => {
   const root = await makeSkills()
   const seen = toContentDigest(toFiles('old'))
   const changes = [
@@ -129,7 +129,7 @@ const lockOf = (text: string, names: readonly string[]): Lock => ({
   ),
 })
 
-it('takes back what an interrupted command did where the lock was not written, and keeps it where it was', async () => {
+it('undoes an interrupted command if the lock was not written, and completes it otherwise', async () => {
   for (const steps of ['add', 'seal', 'swap'] as const) {
     const root = await makeSkills()
     const before = await readTree(root)
@@ -149,7 +149,7 @@ it('takes back what an interrupted command did where the lock was not written, a
   ])
 })
 
-it('takes back what was killed in a folder that no lock names, for all agents that are known', async () => {
+it('undoes a killed install in a folder that is not in the lock, for all known agents', async () => {
   const root = await makeSkills()
   const before = await readTree(root)
   await leave(root, 'swap')
@@ -176,7 +176,7 @@ it('moves nothing by the links of a folder that a project brought', async () => 
   }
 })
 
-it('leaves alone what somebody wrote since, and what a command at work is about to write', async () => {
+it('leaves later changes and the staging folders of running commands alone', async () => {
   const root = await makeSkills()
   await leave(root, 'swap')
   await writeFile(join(root, 'skills/pdf/SKILL.md'), 'mine')
@@ -200,7 +200,7 @@ it('follows no link out of a project', async () => {
   expect(toTargetPath(place(root), 'linked/skills/pdf')).toBe(join(root, 'linked/skills/pdf'))
 })
 
-it('takes links, files and git repositories for the work of others', async () => {
+it('refuses to replace symbolic links, files and git repositories', async () => {
   const root = await makeSkills()
   await symlink('pdf', join(root, 'skills/link'))
   await writeFile(join(root, 'skills/file'), '')
@@ -215,7 +215,7 @@ it('takes links, files and git repositories for the work of others', async () =>
   expect(await tell('skills/file/none')).toBe('it is missing')
 })
 
-it('takes what a file manager leaves in a folder for no edit, nor for a part of a version that has none', async () => {
+it('ignores files of file managers in a folder, unless they belong to the version', async () => {
   const root = await makeSkills()
   const [folder, junk] = [join(root, 'skills/pdf'), { path: '.DS_Store', bytes: Buffer.from('x') }]
   const without = toContentDigest(toFiles('old'))
@@ -226,7 +226,7 @@ it('takes what a file manager leaves in a folder for no edit, nor for a part of 
   expect(await readFolderState(folder, [digest, withIt])).toMatchObject({ digest: withIt })
 })
 
-it('gives from the cache what it was given, and nothing that was altered since', async () => {
+it('returns cached packages, unless they were altered', async () => {
   const root = await makeFolder()
   const cache = openCache(join(root, 'cache'))
   const one = [{ path: 'SKILL.md', bytes: Buffer.from('# PDF\n') }]
@@ -255,7 +255,7 @@ function say(code: string): string {
   return (toFileSystemError(error) as Error).message
 }
 
-it('says what a file system refused in a sentence', () => {
+it('reports file system errors in one sentence', () => {
   expect(say('ENOSPC')).toBe(
     '/p/pdf could not be written: the disk is full. Free some space and try again. Nothing was changed.',
   )

@@ -34,7 +34,7 @@ async function startLiar(answer: (path: string) => unknown): Promise<string> {
 const silent = (): void => {}
 const document = { path: 'SKILL.md', bytes: Buffer.from(skillMd) }
 
-it('refuses answers about something else, and those that contradict themselves', async () => {
+it('refuses responses about another skill, and contradictory ones', async () => {
   const { api } = await startNode()
   const honest = await api.getSkill({ name: 'alice/pdf' })
   const offer = async (change: object) => {
@@ -59,7 +59,7 @@ it('refuses answers about something else, and those that contradict themselves',
   ])
 })
 
-it('refuses packages that are not what was promised, or that would write elsewhere', async () => {
+it('refuses packages with another digest, or with paths outside the folder', async () => {
   const folder = await makeFolder()
   const cache = openCache(join(folder, 'cache'))
   const fetchOf = async (body: Uint8Array | string, files: readonly ContentFile[]) => {
@@ -103,7 +103,7 @@ it('refuses packages that are not what was promised, or that would write elsewhe
   expect(await readdir(folder)).toEqual([])
 })
 
-it('leaves everything as it was where the node is away, a portal, or lies', async () => {
+it('changes nothing if the node is unavailable, a captive portal, or lies', async () => {
   const { api, node } = await startNode()
   const project = await makeProject()
   await project.run('install', 'pdf', '--url', node.url)
@@ -133,7 +133,7 @@ it('leaves everything as it was where the node is away, a portal, or lies', asyn
   expect(await project.files()).toEqual(before)
 })
 
-it('shows nothing of what a node answers that a terminal would obey', async () => {
+it('removes terminal control characters from responses', async () => {
   const { api } = await startNode()
   const honest = await api.getSkill({ name: 'alice/pdf' })
   const evil = '\u001B[2J\u009B1mpdf\u202E\nForged'
@@ -180,7 +180,7 @@ const stopHalfWay = `
   }
   syncBuiltinESMExports()`
 
-it('leaves the former state when it is killed half way, and clears up the next time', async () => {
+it('leaves the former state when it is killed, and cleans up on the next run', async () => {
   const { api, node } = await startNode()
   const files = Array.from({ length: 400 }, (_, i) => ({ path: `notes/${i}.md`, content: `Note ${i}.\n`.repeat(50) }))
   await api.publishSkill({ skillMd: `${skillMd}More.\n`, files, version: '1.1.0' })
@@ -239,7 +239,7 @@ function runIn(project: Project, program: string, args: readonly string[]): Prom
   })
 }
 
-it('says what to do where the folder may not be written, or the disk is full', async () => {
+it('advises what to do if the folder is read-only or the disk is full', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd: `${skillMd}${'More. '.repeat(9000)}\n`, version: '1.1.0' })
   const project = await makeProject(await makeFolder())

@@ -14,7 +14,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-it('writes one lock for what is installed, in whatever order it came', async () => {
+it('writes the same lock for any order of installs', async () => {
   const name = fc.stringMatching(/^[a-z0-9]{1,8}(?:-[a-z0-9]{1,4})?$/)
   const skills = fc.uniqueArray(fc.tuple(name, name, fc.nat(99)), {
     selector: ([, short]) => short,
@@ -39,7 +39,7 @@ it('writes one lock for what is installed, in whatever order it came', async () 
   expect((await readdir(folder)).length).toBe(1)
 })
 
-it('loses no row to another command that writes the lock, and waits for none that was killed', async () => {
+it('loses no entry to a concurrent command, and waits for no killed one', async () => {
   const folder = await makeFolder()
   const [lock, half] = [join(folder, 'skills.lock'), join(folder, 'skills.lock.tmp')]
   await writeFile(half, '{"version":')
@@ -63,7 +63,7 @@ it('loses no row to another command that writes the lock, and waits for none tha
 
 const withRow = (change: object, name = 'alice/pdf') => ({ version: 1, skills: { [name]: { ...row, ...change } } })
 
-it('refuses locks that lead elsewhere, or say nothing that can be installed', async () => {
+it('refuses locks with targets outside the project or invalid entries', async () => {
   const folder = await makeFolder()
   const read = async (lock: unknown) => {
     await writeFile(join(folder, 'skills.lock'), typeof lock === 'string' ? lock : JSON.stringify(lock))

@@ -61,7 +61,7 @@ describe('the program `skills`', () => {
     expect(await downloadsOf('alice/pdf')).toBe(2)
   })
 
-  it('stays at a version that the address names', async () => {
+  it('stays at the version in the address', async () => {
     for (const body of ['One.', 'Two.']) await alice.publishSkill({ skillMd: skillMd('pinned', { body }) })
     const { skills, read } = await makeProject(node.url)
     await skills('add', `${node.url}/alice/pinned@1.0.0`, '-y', '-a', 'universal')
@@ -82,7 +82,7 @@ describe('the program `skills`', () => {
     }
   })
 
-  it('installs a private skill by its link and by nothing else, until the link ends', async () => {
+  it('installs a private skill only by its share link, until the link expires', async () => {
     await alice.publishSkill({ ...withFiles('hidden'), skillMd: skillMd('hidden'), visibility: 'private' })
     const { id, token } = await alice.createShare({ name: 'alice/hidden' })
     const { skills, installed, read } = await makeProject(node.url)
@@ -118,7 +118,7 @@ describe('the program `skills`', () => {
     expect(await installed()).toEqual(['moved/SKILL.md'])
   })
 
-  it('is told so by a scope that has no skills, instead of getting those of the root', async () => {
+  it('gets an error from a scope without skills, not the skills of the root', async () => {
     const { skills, installed } = await makeProject(node.url)
     const { code, stdout } = await skills('add', `${node.url}/alice/nowhere`, '-y', '-a', 'universal')
     expect(code).toBe(1)

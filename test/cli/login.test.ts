@@ -28,7 +28,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
   afterAll(() => server.stop())
   const login = (input: string, start = skillstead) => start(['login', '--url', server.url], { env, input })
 
-  it('keeps nothing that the node does not take for a key, and sends nothing that cannot be one', async () => {
+  it('saves only keys that the node accepts, and sends only well-formed ones', async () => {
     expect(await login('')).toMatchObject({
       code: 1,
       stdout: '',
@@ -39,7 +39,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     await expect(stat(file())).rejects.toThrow('ENOENT')
   })
 
-  it('keeps the key where its user alone can read it, and shows it nowhere', async () => {
+  it('saves the key in a private file, and never prints it', async () => {
     await mkdir(join(config, 'skillstead'), { recursive: true, mode: 0o755 })
     const { code, stdout, stderr } = await login(`${key}\n`, skillsteadProcess)
     expect(code).toBe(0)
@@ -55,7 +55,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     })
   })
 
-  it('is what commands work with where no node is named, and the same node by another spelling', async () => {
+  it('is used by commands that name no node, and by another spelling of the same node', async () => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'SKILL.md'), skillMd('logged-in'))
     expect((await skillstead(['publish', folder], { env })).stdout).toBe('Published alice/logged-in@1.0.0.\n')
@@ -67,7 +67,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     expect(files.stderr, 'files that are named go before the login').toContain('There is no registry in')
   })
 
-  it('gives its key to no other address', async () => {
+  it('sends its key to no other address', async () => {
     const elsewhere = server.url.replace('127.0.0.1', 'localhost')
     const refused = await skillstead(['keys', 'list', '--url', elsewhere], { env })
     expect(refused.code).toBe(1)
@@ -76,7 +76,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     expect(typed.stderr, 'a key that is said goes before the kept one').toContain('This API key is not valid')
   })
 
-  it('uses no key that others may read, nor a file that is none', async () => {
+  it('refuses a credentials file that other users can read, and an invalid one', async () => {
     await chmod(file(), 0o640)
     const open = await skillstead(['search', 'logged'], { env })
     expect(open).toMatchObject({ code: 1, stdout: '' })
@@ -89,7 +89,7 @@ describe('skillstead login', { timeout: 180_000 }, () => {
     await writeFile(file(), kept)
   })
 
-  it('ends with logout, which leaves the key itself alone', async () => {
+  it('ends with logout, which does not revoke the key', async () => {
     const { stdout } = await skillstead(['logout'], { env })
     expect(stdout).toContain('was removed from this machine')
     expect(await readFile(file(), 'utf8')).not.toContain(key)

@@ -77,7 +77,7 @@ describe('skillstead mcp', () => {
     }
   })
 
-  it('says what is wrong where the node is away, and goes on', async () => {
+  it('reports an unavailable node, and keeps serving', async () => {
     const client = await connect(['--url', 'http://127.0.0.1:9'])
     const { isError, content } = await call(client, 'search_skills', { query: 'pdf' })
     expect(isError).toBe(true)
@@ -86,7 +86,7 @@ describe('skillstead mcp', () => {
     expect((await client.listTools()).tools).toHaveLength(4)
   })
 
-  it('writes nothing but messages to standard output, whatever it is sent, and ends with its input', async () => {
+  it('writes only protocol messages to standard output, whatever the input, and ends with it', async () => {
     const { command, args, env } = commandOf(['--data', data, '--json'])
     const child = spawn(command, args, { env })
     let [out, err] = ['', '']
@@ -119,7 +119,7 @@ describe('skillstead mcp', () => {
     expect(err).toBe('')
   })
 
-  it('says where a registry is missing on standard error alone', async () => {
+  it('reports a missing registry on standard error only', async () => {
     const none = await skillstead(['mcp'], { env: { HOME: data, XDG_CONFIG_HOME: data } })
     expect(none).toMatchObject({ code: 2, stdout: '' })
     expect(none.stderr).toContain('The registry is missing')

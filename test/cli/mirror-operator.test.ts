@@ -19,8 +19,8 @@ interface Details extends Status {
   refusals: { subject: string; reason: string; detail: string; at: string }[]
 }
 
-describe('an operator who makes a slip', () => {
-  it('follows nothing that is not there', async () => {
+describe('a mistake of an operator', () => {
+  it('refuses an upstream that does not exist', async () => {
     const { run, json } = await makeMirror()
     const slips: [location: string, sentence: RegExp][] = [
       ['', /^Say where it is: an address, or a path\.\n$/],
@@ -65,7 +65,7 @@ describe('an operator who makes a slip', () => {
     expect(long).toMatchObject({ code: 2, stderr: expect.stringContaining("'400d' is too long for --every") })
   })
 
-  it('hears that a key is wrong, and not that one is needed', async () => {
+  it('is reported as a wrong key, not as a missing one', async () => {
     const { node } = await startNode({ requireKey: true })
     const { run } = await makeMirror()
     const none = await run('add', 'main', node.url)
@@ -77,7 +77,7 @@ describe('an operator who makes a slip', () => {
     expect(torn.stderr).toBe('An API key is one word, without spaces and line breaks.\n')
   })
 
-  it('hears of a file that is no registry', async () => {
+  it('is reported for a file that is not a registry', async () => {
     const data = await makeFolder()
     await writeFile(join(data, 'skillstead.db'), 'This is a letter. '.repeat(1000))
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
@@ -88,7 +88,7 @@ describe('an operator who makes a slip', () => {
   })
 })
 
-describe('an operator who looks after a mirror', () => {
+describe('the operation of a mirror', () => {
   it('changes what was set, and nothing else', async () => {
     const { node, key } = await startNode({ requireKey: true })
     const { data, run, json, runWith } = await makeMirror()
@@ -153,7 +153,7 @@ describe('an operator who looks after a mirror', () => {
 })
 
 describe('the secret key of a registry', () => {
-  it('is made whole or not at all', async () => {
+  it('is created completely or not at all', async () => {
     const data = await makeFolder()
     const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
     // No file may grow: as on a full disk.
@@ -166,7 +166,7 @@ describe('the secret key of a registry', () => {
     expect(await skillsteadJson(add)).toMatchObject({ name: 'main' })
   })
 
-  it('is one, however many processes make it', async () => {
+  it('is the same for all processes that create it concurrently', async () => {
     const data = await makeFolder()
     const add = (name: string) =>
       skillsteadProcess([

@@ -7,7 +7,7 @@ const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgre
   return { upstream: 'main', phase, done, ...more }
 }
 
-it('the estimate of a sync carries on what was done, in each phase anew, and guesses nothing', () => {
+it('the estimate of a sync extrapolates the progress of each phase', () => {
   let nowMs = 0
   const pace = createPace(() => nowMs)
   expect(pace.secondsLeft(at('staging', 0, { total: 1000 }))).toBeUndefined()
@@ -21,12 +21,12 @@ it('the estimate of a sync carries on what was done, in each phase anew, and gue
   expect(pace.secondsLeft(at('applying', 300))).toBeUndefined()
 })
 
-it('the estimate of a registry that says how fast it may be asked goes first', () => {
+it('the estimate of a registry with a rate limit has priority', () => {
   const pace = createPace(() => 0)
   expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
 })
 
-it('a line of progress in a pipe is due once in a time, and not at the start', () => {
+it('a progress line in a pipe is printed once per interval, not at the start', () => {
   let now = 0
   const isDue = every(10_000, () => now)
   const due = [0, 9_999, 10_000, 10_001, 20_000].map((ms) => {

@@ -9,7 +9,7 @@ import { startNode } from '../support/server-harness.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 describe('skillstead mirror watch', () => {
-  it('prints what comes as it comes, until it is interrupted', async () => {
+  it('prints changes as they arrive, until it is interrupted', async () => {
     const { node, api } = await startNode()
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--every', '1s')
@@ -35,7 +35,7 @@ describe('skillstead mirror watch', () => {
 })
 
 describe('skillstead serve', () => {
-  it('syncs what it follows when it is due, tells of it in /metrics, and ends in order', async () => {
+  it('syncs upstreams on schedule, reports them in /metrics, and ends in order', async () => {
     const { node, api } = await startNode()
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--every', '1s')
@@ -55,7 +55,7 @@ describe('skillstead serve', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  it('asks nobody in offline mode, and says what is no mode', async () => {
+  it('makes no requests in offline mode, and refuses an unknown mode', async () => {
     const { node, get } = await startNode()
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--every', '1s', '--network', 'offline')

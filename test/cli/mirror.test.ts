@@ -15,7 +15,7 @@ import { openRegistry } from '../support/open-registry.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 describe('skillstead mirror', () => {
-  it('follows a node from its address alone, and brings in what it has', async () => {
+  it('adds a node by its address alone, and imports its skills', async () => {
     const { node, registry } = await startNode()
     const { data, run, json } = await makeMirror()
     const [key] = await readVerifierKeys(registry)
@@ -44,7 +44,7 @@ describe('skillstead mirror', () => {
     expect(status.stdout).toMatch(
       /^main {2}node {2}http.*\n {2}state {3}current, synced 2\S+Z, next 2\S+Z\n {2}skills {2}1 skill here\n/,
     )
-    expect(status.stdout).toContain(`log     ${registry.origin}, 1 entries verified, 1 in place, signed 2`)
+    expect(status.stdout).toContain(`log     ${registry.origin}, 1 entries verified, 1 applied, signed 2`)
     expect((await run('list')).stdout).toMatch(/^main {2}node {2}http:\S+ {2}current, 1 skill\n$/)
   })
 
@@ -88,7 +88,7 @@ describe('skillstead mirror', () => {
     expect((await stat(data)).mode & 0o077).toBe(0)
   })
 
-  it('follows a folder without being told what it is', async () => {
+  it('detects that an upstream is a folder', async () => {
     const folder = join(await makeFolder(), 'our-skills')
     for (const name of ['tea', 'coffee']) {
       await mkdir(join(folder, name), { recursive: true })
@@ -135,7 +135,7 @@ describe('skillstead mirror', () => {
     expect((await run('set', 'ours', '--owner', 'admin')).stderr).toContain("'admin' is a reserved name")
   })
 
-  it('stands still for an alarm with exit code 1 and a sentence, and goes on when the operator says so', async () => {
+  it('pauses with exit code 1 and a sentence, and resumes when the operator accepts', async () => {
     const { node } = await startNode()
     const { run, json } = await makeMirror()
     await json('add', 'main', node.url)
@@ -167,7 +167,7 @@ describe('skillstead mirror', () => {
     expect(idle).toMatchObject({ code: 1, stderr: "'main' is not paused. Sync it with `mirror sync main`.\n" })
   })
 
-  it('keeps an API key encrypted, under a key that is made for nobody else to read', async () => {
+  it('stores an API key encrypted, with a private key file', async () => {
     const { node, key } = await startNode({ requireKey: true })
     const { data, json } = await makeMirror()
     await json('add', 'main', node.url, '--api-key', key)
@@ -210,7 +210,7 @@ describe('skillstead mirror', () => {
     expect(stderr).toContain(sentence)
   })
 
-  it('needs a registry to look at, and makes none beside a wrong path', async () => {
+  it('needs an existing registry, and creates none for a wrong path', async () => {
     const data = join(await makeFolder(), 'nowhere')
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
     expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no registry in ${data}.\n` })

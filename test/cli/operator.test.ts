@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
 
 describe('the first user of a node', () => {
-  it('is made with the code that `serve` prints as long as there is none', async () => {
+  it('is created with the code that `serve` prints while there is no user', async () => {
     const data = join(await makeFolder(), 'data')
     const first = await startServer(['serve', '--port', '0', '--data', data])
     await expect
@@ -125,7 +125,7 @@ describe('backup', () => {
     expect(users).toMatchObject([{ username: 'ada' }])
   })
 
-  it('leaves a registry as it is, also one of another version of the program', async () => {
+  it('leaves a registry unchanged, also one of another program version', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     await skillsteadJson(['users', 'create', 'ada', '--data', data])
@@ -146,7 +146,7 @@ describe('backup', () => {
     expect(existsSync(join(folder, 'other.db'))).toBe(false)
   })
 
-  it('says what is the matter with a file that it cannot write, and with a place that has no file', async () => {
+  it('reports a file that cannot be written, and a folder without a registry', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     await skillsteadJson(['users', 'create', 'ada', '--data', data])

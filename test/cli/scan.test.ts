@@ -94,7 +94,7 @@ describe('skillstead scan', () => {
     }
   })
 
-  it('reads an address, of public hosts unless it is told of others', async () => {
+  it('reads a URL, of public hosts by default', async () => {
     const server = createServer((_request, response) => response.end(sampleOf('dangerous', 'remote'))).listen(
       0,
       '127.0.0.1',
@@ -109,7 +109,7 @@ describe('skillstead scan', () => {
     server.close()
   })
 
-  it('shows people where, what and how to mend it', async () => {
+  it('shows the place, the finding and the fix', async () => {
     const { code, stdout } = await skillstead(['scan', at('caution')])
     expect(code).toBe(0)
     expect(stdout).toMatch(/\n {2}SKILL\.md:8:\d+ {2}high {2}/)
@@ -151,7 +151,7 @@ describe('skillstead scan', () => {
     expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  it('reads no record that nests deeper than anything honest', async () => {
+  it('refuses deeply nested records', async () => {
     const deep = `{"id":"deep","skillMd":"# Deep","more":${'{"a":[],"x":'.repeat(13_000)}1${'}'.repeat(13_000)}}`
     await writeFile(at('deep.ndjson'), `${deep}\n{"id":"brackets","skillMd":"${'[{'.repeat(200)}\\""}\n`)
     const finished = await skillstead(['scan', at('deep.ndjson'), '--json'])
@@ -159,7 +159,7 @@ describe('skillstead scan', () => {
     expect(verdicts(finished).map(([id]) => id)).toEqual(['brackets'])
   })
 
-  it('says what it could not read, goes on, and ends with 1', async () => {
+  it('reports unreadable samples, continues, and exits with 1', async () => {
     await writeFile(at('broken.ndjson'), `{broken\n{"id":"none"}\n{"id":"good","skillMd":"# Good"}\n`)
     const finished = await skillstead(['scan', at('broken.ndjson'), '--json'])
     expect(finished.code).toBe(1)

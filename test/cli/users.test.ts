@@ -70,7 +70,7 @@ describe('users and their skills from the command line', () => {
     expect((await skillstead(asBob)).code).toBe(0)
   })
 
-  it('yank, unyank and deprecate change what others are offered', async () => {
+  it('yank, unyank and deprecate change what other users see', async () => {
     const shown = async () => (await skillstead(['show', 'bob/pdf-tools', '--url', server.url])).stdout
     expect((await skillstead(['yank', 'pdf-tools@1.0.1', ...bob])).stdout).toContain('Yanked pdf-tools@1.0.1.')
     expect(await shown()).toMatch(/version +1\.0\.0\n/)

@@ -30,7 +30,7 @@ describe('the verification of authors from the command line', () => {
     await outside.close()
   })
 
-  it('is listed on one line each, whatever its author wrote', async () => {
+  it('is listed on one line, whatever its author wrote', async () => {
     const { stdout } = await skillstead(['verifications', 'list', '--status', 'pending', ...place])
     expect(stdout).toBe(`${id}  pending  alice  manual  I am [2JAlice.\n1 of 1.\n`)
     expect((await skillstead(['verifications', 'list', '--status', 'rejected', ...place])).stdout).toBe('0 of 0.\n')
@@ -72,7 +72,7 @@ describe('the verification of authors from the command line', () => {
     )
   })
 
-  it('takes no file of certificates that holds none', async () => {
+  it('refuses a certificate file without certificates', async () => {
     const cwd = await makeFolder()
     for (const text of ['', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
       await writeFile(join(cwd, 'ca.pem'), text)

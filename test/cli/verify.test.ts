@@ -71,7 +71,7 @@ describe('verification from the command line', () => {
       expect(downloads, 'looking after it is no download').toBe(0)
     })
 
-    it('pins the key of a node at the first use, aloud, and keeps to it', async () => {
+    it('pins the key of a node on first use with a message, and requires it afterwards', async () => {
       const first = await run('verify', 'tidy-csv', '--url', server.url)
       expect(first).toMatchObject({ code: 0 })
       expect(first.stderr).toContain(`First use of ${server.url}: its key was trusted without a check and pinned in`)
@@ -86,7 +86,7 @@ describe('verification from the command line', () => {
       })
     })
 
-    it('refuses a node whose key is another than the one that was pinned, until it is taken on purpose', async () => {
+    it('refuses a node whose key differs from the pinned one, until the user pins it', async () => {
       const pinned = JSON.parse(await readFile(config, 'utf8')) as Record<string, { keys: string[] }>
       const other = createNoteSigner('node.example').vkey
       await writeFile(
@@ -102,7 +102,7 @@ describe('verification from the command line', () => {
       expect(await run('verify', 'tidy-csv', '--url', server.url)).toMatchObject({ code: 0, stderr: '' })
     })
 
-    it('takes a key that is given for the only one, and pins nothing', async () => {
+    it('trusts only a given key, and pins nothing', async () => {
       const fresh = { XDG_CONFIG_HOME: join(folder, 'fresh') }
       const good = await skillstead(['verify', 'tidy-csv', '--url', server.url, '--key', key], { env: fresh })
       expect(good).toMatchObject({ code: 0, stderr: '' })
@@ -113,7 +113,7 @@ describe('verification from the command line', () => {
       await expect(readFile(join(folder, 'fresh', 'skillstead', 'known-keys.json'))).rejects.toThrow('ENOENT')
     })
 
-    it('checks a private skill with the API key of who may see it', async () => {
+    it('verifies a private skill with the API key of its owner', async () => {
       const api = createClient({ baseUrl: server.url, apiKey: alice })
       await api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
       const args = ['verify', 'alice/secret', '--url', server.url, '--key', key]
@@ -125,7 +125,7 @@ describe('verification from the command line', () => {
       expect(guest.stderr).toContain("There is no skill 'alice/secret'")
     })
 
-    it('refuses the record of another skill or version, however genuine', async () => {
+    it('refuses a valid record of another skill or version', async () => {
       const record = await readFile(join(folder, 'record.json'))
       const swapping = createServer((_, response) => response.setHeader('content-type', 'application/json').end(record))
       await once(swapping.listen(0, '127.0.0.1'), 'listening')
@@ -172,7 +172,7 @@ describe('verification from the command line', () => {
       expect(cut.stderr).toMatch(/^[A-Z][^\n]+\.\n$/)
     })
 
-    it('says what does not match, one line each, whatever a stranger wrote into it', async () => {
+    it('lists mismatches one per line, whatever untrusted text the record contains', async () => {
       const record = JSON.parse(await readFile(join(folder, 'record.json'), 'utf8')) as Provenance
       const changed = { ...record, version: '9.9.9', publisher: { ...record.publisher, id: record.skill.id } }
       await writeFile(join(folder, 'changed.json'), JSON.stringify(changed))
@@ -196,7 +196,7 @@ describe('verification from the command line', () => {
       expect((await run('verify', 'hostile.json', '--key', key)).stdout).not.toContain('\u001b')
     })
 
-    it('is refused where a field stands twice, of which another reader could take the other', async () => {
+    it('is refused if it has a duplicate field, which readers could read differently', async () => {
       const record = await readFile(join(folder, 'record.json'), 'utf8')
       await writeFile(join(folder, 'twice.json'), record.replace('{', '{"version":"6.6.6",'))
       const { code, stdout, stderr } = await run('verify', 'twice.json', '--key', key)
@@ -218,7 +218,7 @@ describe('verification from the command line', () => {
     })
   })
 
-  it('reads no more of a file than what is looked for can have', async () => {
+  it('reads no file larger than the expected maximum', async () => {
     const sizes = { 'huge.json': 2 ** 21, 'huge.zip': 2 ** 25, 'SKILL.md': 2 ** 24 } as const
     const place = join(folder, 'huge')
     await mkdir(place)
@@ -245,7 +245,7 @@ describe('verification from the command line', () => {
     })
   })
 
-  it('turns to a new key with `key rotate`, while the one before goes on for a time', async () => {
+  it('changes to a new key with `key rotate`, with an overlap of both keys', async () => {
     const rotated = await skillsteadJson<{ key: string; before: string }>(['key', 'rotate', '--data', data])
     expect(rotated).toMatchObject({ before: key, overlapDays: 30 })
     expect((await run('key', '--url', server.url)).stdout).toBe(`${rotated.key}\n${key}\n`)

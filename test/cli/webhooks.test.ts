@@ -62,13 +62,13 @@ describe('the commands about webhooks', () => {
     return ['--url', node.url, '--key', key]
   }
 
-  it('are served by an outbox of which doctor tells how deep and how late it is', async () => {
+  it('use an outbox whose depth and lag doctor reports', async () => {
     const { code, stdout } = await skillstead(['doctor', '--data', data])
     expect(code).toBe(0)
     expect(stdout).toMatch(/outbox +0 failed, 1 waiting, one of them overdue for 3 h: does a node run\?\n/)
   })
 
-  it('on files: make one with a secret of a file; what is to be sent waits for a node, and then goes', async () => {
+  it('in a data folder: create one with a secret from a file; deliveries wait for a node', async () => {
     const chosen = ['--events', 'skill.starred,user.followed', '--skills', 'alice/*', '--secret-file', secretFile]
     const made = await skillsteadJson<Webhook>(['webhooks', 'add', address, ...chosen, ...allowed, ...onFiles()])
     expect(made).toMatchObject({ url: address, events: ['skill.starred', 'user.followed'], skills: ['alice/*'] })
@@ -85,7 +85,7 @@ describe('the commands about webhooks', () => {
     expect(signature).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
   })
 
-  it('on a node: make one, whose secret is shown once and never again; ping it; take it away', async () => {
+  it('on a node: create one, whose secret is shown only once; ping it; delete it', async () => {
     const place = await onNode()
     const added = await webhooks('add', address, '--events', 'skill.published', ...place)
     expect(added.stdout).toMatch(
@@ -111,7 +111,7 @@ describe('the commands about webhooks', () => {
     })
   })
 
-  it('tell why a delivery failed, fail with it, and send it again', async () => {
+  it('report why a delivery failed, exit with 1, and send it again', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>(['webhooks', 'add', address, '--events', 'user.followed', ...place])
     answer = 500
@@ -132,7 +132,7 @@ describe('the commands about webhooks', () => {
     expect(third.stderr).toMatch(/^This delivery was already delivered.*\.\n$/)
   })
 
-  it('are used on a node that switches one off after as many failures as it is told', async () => {
+  it('work on a node that disables a webhook after N failures', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>(['webhooks', 'add', address, '--events', 'user.followed', ...place])
     answer = 500
@@ -152,7 +152,7 @@ describe('the commands about webhooks', () => {
     answer = 204
   })
 
-  it('change one: what is not said stays as it is', async () => {
+  it('change one: settings that are not given stay unchanged', async () => {
     const place = await onNode()
     const { id } = await skillsteadJson<Webhook>([
       ...(['webhooks', 'add', address, '--events', 'user.followed', '--skills', 'alice/*,bob/pdf'] as const),
@@ -167,7 +167,7 @@ describe('the commands about webhooks', () => {
     expect(inside).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^url must lead to .*\.\n$/) })
   })
 
-  it('print an address on one line, without what could steer a terminal', async () => {
+  it('print a URL on one line, without terminal control characters', async () => {
     const place = await onNode()
     const api = createClient({ baseUrl: node!.url, apiKey: keys.alice })
     await api.createWebhook({ url: `${address}?\u001b[2J\u202e\n  events  none`, events: ['user.followed'] })
@@ -176,7 +176,7 @@ describe('the commands about webhooks', () => {
     for (const control of ['\u001b', '\u202e', '\n  events  none']) expect(stdout).not.toContain(control)
   })
 
-  it('say what is missing on the Free plan, and nothing of the webhooks of others', async () => {
+  it('report the missing plan, and disclose nothing about webhooks of other users', async () => {
     const place = await onNode(keys.bob)
     const { code, stdout, stderr } = await webhooks('list', ...place, '--json')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -201,7 +201,7 @@ describe('the commands about webhooks', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  it('need to know whose webhooks they are about, and refuse runs of failures that are no number', async () => {
+  it('need the user of the webhooks, and refuse an invalid number of failures', async () => {
     const nobody = await webhooks('list', '--data', data)
     expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'The owner of the webhooks is missing. Pass --user NAME.\n' })
     const many = await skillstead(['serve', '--webhook-off-after', 'many', '--data', data])

@@ -28,8 +28,8 @@ function createModel() {
   }
 }
 
-describe('the memory of a skill client', () => {
-  it('holds no more than its bounds, and what was used last', () => {
+describe('the cache of a skill client', () => {
+  it('stays within its limits and contains the most recently used responses', () => {
     const keys = fc.constantFrom(...'abcdefg')
     const outputs = fc.string({ maxLength: 70, unit: fc.constantFrom('x', 'y') })
     const step = fc.record({ act: fc.constantFrom('get', 'put', 'put', 'forget'), key: keys, output: outputs })

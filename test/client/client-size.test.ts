@@ -35,8 +35,8 @@ async function bundle(entry: string) {
   return { ...chunk!, code: chunk!.code!, gzipBytes: gzipSync(chunk!.code!, { level: 9 }).length }
 }
 
-describe('the client, as a browser gets it', () => {
-  it('is small, and brings neither schemas nor a parser of YAML nor elliptic curves', async () => {
+describe('the client bundle for browsers', () => {
+  it('is small, and contains no schemas, YAML parser or elliptic curves', async () => {
     const { code, gzipBytes, moduleIds } = await bundle('')
     expect(gzipBytes).toBeLessThan(bytesMax)
     expect(gzipBytes, 'the bundle holds something').toBeGreaterThan(3000)
@@ -45,7 +45,7 @@ describe('the client, as a browser gets it', () => {
   })
 
   it.each(['', '/webhooks', '/verify'])(
-    'needs nothing of Node, and nothing from elsewhere (@skillstead/client%s)',
+    'needs no Node modules and no dependencies (@skillstead/client%s)',
     async (entry) => {
       const { code, imports } = await bundle(entry)
       expect(imports).toEqual([])
@@ -54,7 +54,7 @@ describe('the client, as a browser gets it', () => {
     },
   )
 
-  it('gives the same names in every release, unless somebody means it', async () => {
+  it('exports the same names in every release', async () => {
     const names = await Promise.all(
       [import('@skillstead/client'), import('@skillstead/client/webhooks'), import('@skillstead/client/verify')].map(
         async (entry) => Object.keys(await entry).toSorted(),

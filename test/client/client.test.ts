@@ -24,17 +24,17 @@ function countFetches() {
   return { counted, count: () => count }
 }
 
-describe('a client whose node is not what it should be', () => {
-  it('says where nobody answers, after three tries', async () => {
+describe('a client of a broken node', () => {
+  it('reports an unreachable node after three attempts', async () => {
     const standIn = await openStandIn()
     await standIn.close()
     const { counted, count } = countFetches()
     const error = await failureOf(createClient({ baseUrl: standIn.url, fetch: counted }).searchSkills())
-    expect(error).toMatchObject({ code: 'upstream_failed', message: `No registry answers at ${standIn.url}.` })
+    expect(error).toMatchObject({ code: 'upstream_failed', message: `No registry responds at ${standIn.url}.` })
     expect(count()).toBe(3)
   })
 
-  it('asks again after errors that pass, and only what reads', async () => {
+  it('retries reads after temporary errors, and never writes', async () => {
     for (const [status, code] of [
       [503, 'overloaded'],
       [503, 'shutting_down'],
@@ -61,7 +61,7 @@ describe('a client whose node is not what it should be', () => {
     }
   })
 
-  it('asks once where the answer will not change', async () => {
+  it('does not retry permanent errors', async () => {
     for (const [status, code] of [
       [400, 'invalid_request'],
       [401, 'unauthorized'],
@@ -78,7 +78,7 @@ describe('a client whose node is not what it should be', () => {
     }
   })
 
-  it('waits as long as Retry-After says, and not at all for what is too long', async () => {
+  it('waits as long as Retry-After demands, and fails at once if that is too long', async () => {
     const times: number[] = []
     const standIn = await openStandIn((...message) => {
       times.push(performance.now())
@@ -103,13 +103,13 @@ describe('a client whose node is not what it should be', () => {
     expect(error).toMatchObject({ code: 'overloaded', retryAfterSeconds: 600 })
   })
 
-  it('gives up on one that is slow, before the answer and within it', async () => {
+  it('times out before and within a slow response', async () => {
     const standIn = await openStandIn(() => {})
     const { counted, count } = countFetches()
     const api = createClient({ baseUrl: standIn.url, timeoutMs: 40, retries: 1, fetch: counted })
     expect(await failureOf(api.searchSkills())).toMatchObject({
       code: 'upstream_timeout',
-      message: `${standIn.url} did not answer within 0.04 s.`,
+      message: `${standIn.url} did not respond within 0.04 s.`,
     })
     expect(count()).toBe(2)
     standIn.answer = (_, response) => {
@@ -118,7 +118,7 @@ describe('a client whose node is not what it should be', () => {
     expect((await failureOf(api.searchSkills())).code).toBe('upstream_timeout')
   })
 
-  it('gives up also on a fetch that knows of no signals', async () => {
+  it('times out also with a fetch that ignores signals', async () => {
     const api = createClient({
       baseUrl: 'http://localhost',
       timeoutMs: 5,
@@ -128,7 +128,7 @@ describe('a client whose node is not what it should be', () => {
     expect((await failureOf(api.searchSkills())).code).toBe('upstream_timeout')
   })
 
-  it('takes the page of a network’s sign-in for no answer', async () => {
+  it('refuses the sign-in page of a network as a response', async () => {
     const standIn = await openStandIn(sendPage)
     const api = createClient({ baseUrl: standIn.url })
     for (const call of [
@@ -139,16 +139,16 @@ describe('a client whose node is not what it should be', () => {
       const error = await failureOf(call())
       expect(error.code).toBe('upstream_failed')
       expect(error.message).toMatch(
-        /^http:\/\/127\.0\.0\.1:\d+ answered with text\/html where .+ is this network signed in to\?$/,
+        /^http:\/\/127\.0\.0\.1:\d+ returned text\/html where .+ whether this network requires a sign-in\.$/,
       )
     }
     expect(standIn.requests).toHaveLength(3)
   })
 
-  it('takes no JSON that was cut off, nests without end or is none', async () => {
+  it('refuses JSON that is cut off, too deeply nested or invalid', async () => {
     const standIn = await openStandIn(send('{"skills": [{"na'))
     const api = createClient({ baseUrl: standIn.url })
-    const unparsed = 'sent JSON that does not parse'
+    const unparsed = 'sent invalid JSON'
     for (const [body, words] of [
       ['{"skills": [{"na', unparsed],
       ['['.repeat(100_000), 'sent JSON that is not read: The JSON nests deeper than 128 levels.'],
@@ -188,7 +188,7 @@ describe('a client whose node is not what it should be', () => {
     expect(await guest.searchSkills(), 'who has none is not held up').toEqual(found)
   })
 
-  it('follows redirects within an origin with its token and method, and in no circle', async () => {
+  it('follows redirects within an origin with its token and method, and detects loops', async () => {
     const standIn = await openStandIn((request, response) => {
       if (request.url === '/moved') return send(found)(request, response)
       response.writeHead(request.method === 'GET' ? 301 : 307, { location: '/moved' }).end()
@@ -199,10 +199,10 @@ describe('a client whose node is not what it should be', () => {
     const seen = standIn.requests.map(({ method, path, headers }) => `${method} ${path} ${headers['x-agent-token']}`)
     expect(seen).toEqual(['GET /api/v1/skills t', 'GET /moved t', 'PUT /api/v1/skills t', 'PUT /moved t'])
     standIn.answer = (_, response) => void response.writeHead(308, { location: '/again' }).end()
-    expect((await failureOf(api.searchSkills())).message).toBe(`${standIn.url} redirects in a circle.`)
+    expect((await failureOf(api.searchSkills())).message).toBe(`${standIn.url} redirects in a loop.`)
   })
 
-  it('says what a bare status means', async () => {
+  it('explains a bare status', async () => {
     const codes = {
       401: 'unauthorized',
       403: 'forbidden',
@@ -217,11 +217,11 @@ describe('a client whose node is not what it should be', () => {
       standIn.answer = (_, response) => void response.writeHead(Number(status)).end('<h1>nginx</h1>')
       const error = await failureOf(createClient({ baseUrl: standIn.url, retries: 0 }).searchSkills())
       expect(error.code).toBe(code)
-      expect(error.message).toBe(`The server answered ${status} without saying why. Is a registry at this address?`)
+      expect(error.message).toBe(`The server returned ${status} without a reason. Is this the URL of a registry?`)
     }
   })
 
-  it('takes no bytes whose digest is another', async () => {
+  it('refuses bytes with another digest', async () => {
     const digest = `sha256:${createHash('sha256').update('honest').digest('hex')}`
     const standIn = await openStandIn((_, response) => response.writeHead(200, { etag: `"${digest}"` }).end('changed'))
     const api = createClient({ baseUrl: standIn.url })
@@ -247,14 +247,14 @@ describe('a client', () => {
     expect(standIn.requests).toHaveLength(1)
   })
 
-  it('refuses an address that no node has when it is made, without repeating its secrets', () => {
+  it('refuses an invalid address when it is created, without repeating its secrets', () => {
     for (const baseUrl of ['', 'localhost:7545', 'nonsense', 'ftp://localhost', 'http://alice:secret@localhost']) {
       expect(() => createClient({ baseUrl })).toThrow(TypeError)
       expect(() => createClient({ baseUrl })).not.toThrow(/secret/)
     }
   })
 
-  it('sends no key that a header cannot carry, and does not tell it', async () => {
+  it('refuses a key that a header cannot carry, without repeating it', async () => {
     const standIn = await openStandIn()
     for (const apiKey of ['ssk_secret\nx-admin: 1', 'ssk_secret ', 'ssk_ключ']) {
       const error = await failureOf(createClient({ baseUrl: standIn.url, apiKey }).searchSkills())
@@ -264,7 +264,7 @@ describe('a client', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  it('asks for nothing else by a name that addresses resolve', async () => {
+  it('requests no other resource for names with dot segments', async () => {
     const standIn = await openStandIn()
     const api = createClient({ baseUrl: standIn.url })
     for (const name of ['', '.', '..', '\ud800'])
@@ -273,7 +273,7 @@ describe('a client', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  it('says who calls, and that an update check is no download', async () => {
+  it('sends its name, and does not count update checks as downloads', async () => {
     const standIn = await openStandIn(send(found))
     await createClient({
       baseUrl: `${standIn.url}/api/v1/`,

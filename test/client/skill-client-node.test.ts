@@ -17,7 +17,7 @@ function watchFetch() {
 }
 
 describe('a skill client of a node', () => {
-  it('renews what it has without another download', async () => {
+  it('revalidates its cache without another download', async () => {
     const { node, registry, api } = await startNode()
     const { statuses, watched } = watchFetch()
     const clock = createClock()
@@ -36,7 +36,7 @@ describe('a skill client of a node', () => {
     expect(statuses).toEqual([200, 304, 200])
   })
 
-  it('reads private skills with its key alone, and shares them with no other client', async () => {
+  it('reads private skills only with its key, and shares them with no other client', async () => {
     const { node, key, api, createUser } = await startNode()
     await api.publishSkill({ skillMd: skillMd.replace('name: pdf', 'name: diary'), visibility: 'private' })
     const owner = createSkillClient({ baseUrl: node.url, apiKey: key })

@@ -20,7 +20,7 @@ async function openClient(options: SkillClientOptions = {}) {
   return { clock, node, stale, client }
 }
 
-describe('a skill client whose node is away', () => {
+describe('a skill client whose node is unavailable', () => {
   it.each([
     ['an error of the node', sendProblem(500, 'internal')],
     ['a node that is overloaded', sendProblem(503, 'overloaded', { 'retry-after': '5' })],
@@ -33,7 +33,7 @@ describe('a skill client whose node is away', () => {
     ['JSON of another shape', send({ hello: 'world' })],
     ['a skill without its text', send({ ...loadedSkill(), fullContent: undefined })],
     ['another level', send(loadedSkill('metadata'))],
-  ])('gives what it has in spite of %s, and says so', async (_, answer) => {
+  ])('returns cached skills in spite of %s, and reports it', async (_, answer) => {
     const { client, clock, node, stale } = await openClient()
     const first = await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -43,7 +43,7 @@ describe('a skill client whose node is away', () => {
     expect(node.requests, 'one try, where there is something to fall back on').toHaveLength(2)
   })
 
-  it('gives what it has where nobody answers, and asks no more than every half minute', async () => {
+  it('returns cached skills if no node responds, and asks at most every 30 s', async () => {
     const { client, clock, node, stale } = await openClient()
     const first = await client.load('alice/pdf')
     await node.close()
@@ -55,7 +55,7 @@ describe('a skill client whose node is away', () => {
     expect(stale).toHaveLength(2)
   })
 
-  it('gives what it has where the node is slow', async () => {
+  it('returns cached skills if the node is slow', async () => {
     const { client, clock, node, stale } = await openClient({ timeoutMs: 5000 })
     const first = await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -64,7 +64,7 @@ describe('a skill client whose node is away', () => {
     expect(stale).toMatchObject([['alice/pdf', { code: 'upstream_timeout' }]])
   })
 
-  it('leaves a node in peace for as long as it asks, but for an hour at most', async () => {
+  it('honours Retry-After of a node, up to one hour', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -82,7 +82,7 @@ describe('a skill client whose node is away', () => {
     expect(node.requests).toHaveLength(4)
   })
 
-  it('falls back on a lower level of what it has', async () => {
+  it('falls back on a cached higher level', async () => {
     const { client, clock, node, stale } = await openClient()
     await client.load('alice/pdf')
     await node.close()
@@ -91,7 +91,7 @@ describe('a skill client whose node is away', () => {
     expect(stale).toHaveLength(1)
   })
 
-  it('gives the last result of a search, and asks again each time once the node is back', async () => {
+  it('returns the last search result, and asks again each time once the node is available', async () => {
     const { client, clock, node, stale } = await openClient()
     const found = { skills: [{ fullName: 'alice/pdf' }], total: 1, page: 1, totalPages: 1, filters: { q: 'pdf' } }
     node.answer = send(found)
@@ -107,16 +107,16 @@ describe('a skill client whose node is away', () => {
     expect((await client.search('pdf')).total).toBe(1)
   })
 
-  it('says who does not answer where it has nothing', async () => {
+  it('reports the unavailable node if nothing is cached', async () => {
     const { client, node } = await openClient()
     node.answer = send({ hello: 'world' })
     await expect(client.load('alice/pdf')).rejects.toThrow(
-      "The registry sent a loaded skill without a proper 'metadata.name'. Is it of a later version than this program?",
+      "The registry sent a loaded skill without a valid 'metadata.name'. Is its version newer than that of this program?",
     )
     await expect(client.search('pdf')).rejects.toMatchObject({ code: 'upstream_failed' })
     node.answer = sendSkill
     await expect(client.load('alice/pdf', { version: '2.0.0' })).rejects.toThrow(
-      'The registry sent version 1.0.0 where 2.0.0 was asked for.',
+      'The registry sent version 1.0.0 instead of 2.0.0.',
     )
     expect((await client.load('alice/pdf')).level, 'and keeps nothing of it').toBe('full')
   })
@@ -128,7 +128,7 @@ describe('a skill client that the node refuses', () => {
     [403, 'forbidden'],
     [404, 'not_found'],
     [451, 'taken_down'],
-  ])('gives nothing that it has after a %i, not even later', async (status, code) => {
+  ])('returns nothing from the cache after a %i, not even later', async (status, code) => {
     const { client, clock, node, stale } = await openClient()
     await client.load('alice/pdf')
     await client.load('alice/pdf', { level: 'metadata', maxTokens: 900 })
@@ -144,7 +144,7 @@ describe('a skill client that the node refuses', () => {
     expect(stale).toEqual([])
   })
 
-  it('takes a bare 410 of a server for gone', async () => {
+  it('treats a bare 410 of a server as gone', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -152,7 +152,7 @@ describe('a skill client that the node refuses', () => {
     await expect(client.load('alice/pdf')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('forgets every skill once its key is no longer good, and one skill where that one is refused', async () => {
+  it('drops all cached skills when its key becomes invalid, and one skill when that one is refused', async () => {
     const { client, clock, node } = await openClient()
     await client.load('alice/pdf')
     clock.advance(1)
@@ -168,7 +168,7 @@ describe('a skill client that the node refuses', () => {
 })
 
 describe('a skill client', () => {
-  it('renews what it has by its ETag', async () => {
+  it('revalidates by ETag', async () => {
     const { client, clock, node } = await openClient()
     const first = await client.load('alice/pdf')
     clock.advance(hourMs)
@@ -182,7 +182,7 @@ describe('a skill client', () => {
     expect((await client.load('alice/pdf')).metadata.version).toBe('1.1.0')
   })
 
-  it('takes no 304 that it did not ask for', async () => {
+  it('refuses an unrequested 304', async () => {
     const { client, node } = await openClient()
     node.answer = (_, response) => void response.writeHead(304).end()
     await expect(client.load('alice/pdf')).rejects.toMatchObject({ code: 'upstream_failed' })
@@ -199,7 +199,7 @@ describe('a skill client', () => {
     expect(headers).toMatchObject({ authorization: 'Bearer ssk_1', 'x-skillstead-client': 'agent' })
   })
 
-  it('lets one of many leave without the others, and ends a request that nobody waits for', async () => {
+  it('lets one of several callers leave, and aborts a request without callers', async () => {
     const { client, node } = await openClient()
     const arrived = Promise.withResolvers<void>()
     const ended = Promise.withResolvers<void>()
@@ -238,7 +238,7 @@ describe('a skill client', () => {
     })
   })
 
-  it('leaves nothing on a signal that stands for many calls', async () => {
+  it('leaves no listeners on a signal that is shared by many calls', async () => {
     const { client } = await openClient()
     const { signal } = new AbortController()
     const names = Array.from({ length: 20 }, (_, i) => `alice/pdf-${i}`)
@@ -248,7 +248,7 @@ describe('a skill client', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('keeps nothing that came after a clear', async () => {
+  it('caches no response that arrives after a clear', async () => {
     const { client, node } = await openClient()
     node.answer = (...message) => {
       client.clear()
@@ -259,7 +259,7 @@ describe('a skill client', () => {
     expect(node.requests).toHaveLength(2)
   })
 
-  it('writes what it asks where it is told to, and never its key', async () => {
+  it('logs its requests in debug mode, and never its key', async () => {
     const said = vi.spyOn(console, 'debug').mockImplementation(() => {})
     const { client, clock, node } = await openClient({ debug: true, apiKey: 'ssk_secret' })
     await client.load('alice/pdf')
@@ -271,12 +271,12 @@ describe('a skill client', () => {
     expect(lines.map((line) => line.replace(/\d+ ms$/, 'N ms'))).toEqual([
       'skillstead: GET /api/v1/skills/alice%2Fpdf/load?level=full: 200, N ms',
       'skillstead: GET /api/v1/skills/alice%2Fpdf/load?level=full: 200, N ms',
-      expect.stringMatching(/^skillstead: alice\/pdf from memory: .+ answered with text\/html/),
+      expect.stringMatching(/^skillstead: alice\/pdf from the cache: .+ returned text\/html/),
     ])
     expect(lines.join('\n')).not.toContain('secret')
   })
 
-  it('refuses options that cannot be meant', async () => {
+  it('refuses invalid options', async () => {
     const { client } = await openClient()
     const api = client as never
     for (const options of [

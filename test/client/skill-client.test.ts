@@ -33,7 +33,7 @@ describeApi('a skill client', (open, { transport }) => {
 
   const nameOf = () => `${alice.username}/pdf`
 
-  it('loads a skill in full, or as much of it as is asked for', async () => {
+  it('loads a skill in full, or at the requested level', async () => {
     const { client } = makeClient()
     const full = await client.load(nameOf())
     expect(full).toMatchObject({ level: 'full', metadata: { fullName: nameOf(), version: '1.0.0' }, truncated: [] })
@@ -44,7 +44,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(Object.keys(metadata).toSorted()).toEqual(['frontmatter', 'level', 'metadata', 'truncated'])
   })
 
-  it('gives a skill again without asking, for an hour unless it is said', async () => {
+  it('returns a cached skill without a request for one hour by default', async () => {
     const { client, asked } = makeClient()
     const first = await client.load(nameOf())
     await alice.api.publishSkill({ skillMd: documentOf('pdf', 'Reads all of them.'), version: '1.1.0' })
@@ -56,7 +56,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('asks each time where cacheTtl is 0, and after a clear', async () => {
+  it('asks each time with cacheTtl 0, and after a clear', async () => {
     const eager = makeClient(alice, { cacheTtl: 0 })
     await eager.client.load(nameOf())
     await eager.client.load(nameOf())
@@ -68,7 +68,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('does not take the age of an answer from a clock that was set back', async () => {
+  it('does not trust the age of a response after the clock was set back', async () => {
     const { client, asked } = makeClient()
     await client.load(nameOf())
     clock.advance(-1)
@@ -76,7 +76,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(2)
   })
 
-  it('takes a lower level from a higher one, and gives just what the node would', async () => {
+  it('derives a lower level from a cached higher one, exactly as the node would', async () => {
     const { client, asked } = makeClient()
     await client.load(nameOf())
     const fresh = makeClient()
@@ -94,7 +94,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked, 'a budget cuts each level in its own way').toHaveLength(2)
   })
 
-  it('keeps versions, budgets and priorities apart', async () => {
+  it('caches versions, budgets and priorities separately', async () => {
     await alice.api.publishSkill({ skillMd: documentOf('pdf', 'Reads all of them.'), version: '1.1.0' })
     const { client, asked } = makeClient()
     const options = [
@@ -112,7 +112,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect((await client.load(nameOf(), { version: '1.0.0' })).metadata.version).toBe('1.0.0')
   })
 
-  it('asks once for many who load the same at the same time', async () => {
+  it('shares one request between concurrent loads of the same skill', async () => {
     const { client, asked } = makeClient()
     const loaded = await Promise.all(Array.from({ length: 50 }, () => client.load(nameOf())))
     expect(asked).toEqual(['loadSkill'])
@@ -122,7 +122,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(JSON.stringify([loaded[1], await client.load(nameOf())])).not.toContain('changed')
   })
 
-  it('is nobody else’s memory: another caller’s client asks for itself', async () => {
+  it('shares its cache with no other client', async () => {
     await alice.api.publishSkill({ skillMd: documentOf('diary'), visibility: 'private' })
     const name = `${alice.username}/diary`
     expect((await makeClient().client.load(name)).metadata.fullName).toBe(name)
@@ -132,7 +132,7 @@ describeApi('a skill client', (open, { transport }) => {
     }
   })
 
-  it('forgets what is no longer given, at every level', async () => {
+  it('drops refused skills at every level', async () => {
     const { client } = makeClient()
     await client.load(nameOf())
     await client.load(nameOf(), { version: '1.0.0' })
@@ -144,7 +144,7 @@ describeApi('a skill client', (open, { transport }) => {
     await expect(client.load(nameOf(), { level: 'metadata' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('asks for what cannot be meant, instead of taking it for something that is in memory', async () => {
+  it('sends invalid requests instead of matching them with cached responses', async () => {
     const { asked, client } = makeClient()
     await client.load(nameOf())
     for (const options of [{ maxTokens: Number.NaN }, { maxTokens: Infinity }, { level: 'Full' as 'full' }]) {
@@ -153,7 +153,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(asked).toHaveLength(4)
   })
 
-  it('tells what is wrong with what was asked for, and keeps nothing of it', async () => {
+  it('reports errors of requests, and caches nothing of them', async () => {
     const { client, asked } = makeClient()
     for (const options of [{ maxTokens: -1 }, { maxTokens: 1.5 }, { level: 'all' as 'full' }, { version: '1' }]) {
       const error = await client.load(nameOf(), options).catch((thrown: unknown) => thrown)
@@ -178,7 +178,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(await client.loadMany([])).toEqual([])
   })
 
-  it('leaves out of several those that fail only where somebody hears of it', async () => {
+  it('leaves out failed skills only with onError', async () => {
     const names = [`${alice.username}/none`, nameOf()]
     const { client } = makeClient()
     await expect(client.loadMany(names)).rejects.toMatchObject({ code: 'not_found' })
@@ -188,7 +188,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(failed).toEqual([[names[0], expect.any(RegistryError)]])
   })
 
-  it('searches, each time anew, and turns what it loads into a tool', async () => {
+  it('searches without cache, and converts a loaded skill to a tool', async () => {
     const { client, asked } = makeClient()
     const search = async () => (await client.search('pdf files', { owner: alice.username, limit: 5 })).skills
     expect((await search()).map(({ fullName }) => fullName)).toEqual([nameOf()])
@@ -200,7 +200,7 @@ describeApi('a skill client', (open, { transport }) => {
     expect(client.toTool(skill, 'anthropic')).toMatchObject({ name: 'pdf', input_schema: { type: 'object' } })
   })
 
-  it.runIf(transport === 'in-process')('works on a registry in the process just as well', async () => {
+  it.runIf(transport === 'in-process')('works on an in-process registry too', async () => {
     const client = createSkillClient({ api: localApi(test.registry) })
     expect((await client.load(nameOf(), { level: 'summary' })).summary).toBe('Reads them.')
   })

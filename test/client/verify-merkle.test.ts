@@ -98,11 +98,11 @@ describe('an inclusion proof', () => {
   })
 
   it.each([
-    [{ index: -1 }, 'A log of 5 entries has none at the index -1.'],
-    [{ index: 5 }, 'A log of 5 entries has none at the index 5.'],
-    [{ index: 0.5 }, 'has none at the index 0.5.'],
-    [{ treeSize: 0 }, 'A log of 0 entries has none at the index 3.'],
-    [{ treeSize: Number.MAX_VALUE }, 'has none at the index 3.'],
+    [{ index: -1 }, 'A log of 5 entries has no entry at index -1.'],
+    [{ index: 5 }, 'A log of 5 entries has no entry at index 5.'],
+    [{ index: 0.5 }, 'has no entry at index 0.5.'],
+    [{ treeSize: 0 }, 'A log of 0 entries has no entry at index 3.'],
+    [{ treeSize: Number.MAX_VALUE }, 'has no entry at index 3.'],
     [{ leafHash: 'AAAA' }, 'not 32 bytes in base64'],
     [{ proof: ['%'] }, 'not 32 bytes in base64'],
   ])('of %j is refused with a sentence', (wrong, sentence) => {

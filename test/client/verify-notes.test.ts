@@ -29,14 +29,14 @@ describe('a verifier key', () => {
   })
 
   it.each([
-    ['', 'is no verifier key'],
-    ['node.example', 'is no verifier key'],
-    ['x'.repeat(500), `'${'x'.repeat(80)}…' is no verifier key`],
-    [node.vkey.replace('node.example', 'node example'), 'is no verifier key'],
+    ['', 'is not a verifier key'],
+    ['node.example', 'is not a verifier key'],
+    ['x'.repeat(500), `'${'x'.repeat(80)}…' is not a verifier key`],
+    [node.vkey.replace('node.example', 'node example'), 'is not a verifier key'],
     [node.vkey.replace('node.example', 'evil.example'), 'The key of evil.example has the hash'],
-    [node.vkey.replace(/=*$/, '') + '!', 'is no verifier key'],
-    [`${node.id}+${Buffer.alloc(33, 2).toString('base64')}`, `The key ${node.id} is no Ed25519 key.`],
-    [`${node.id}+${Buffer.alloc(20, 1).toString('base64')}`, `The key ${node.id} is no Ed25519 key.`],
+    [node.vkey.replace(/=*$/, '') + '!', 'is not a verifier key'],
+    [`${node.id}+${Buffer.alloc(33, 2).toString('base64')}`, `The key ${node.id} is not an Ed25519 key.`],
+    [`${node.id}+${Buffer.alloc(20, 1).toString('base64')}`, `The key ${node.id} is not an Ed25519 key.`],
   ])('%j is none, in a sentence', (given, sentence) => {
     expect(() => parseVerifierKey(given)).toThrow(sentence)
   })
@@ -77,7 +77,7 @@ describe('a checkpoint', () => {
   it('is refused without a key, and by a key of another name than its log', () => {
     expect(outcomeOf(node.note(text), [])).toContain(`is by the key ${node.id}, which is not given: none.`)
     expect(outcomeOf(stranger.note(text), [stranger.vkey])).toBe(
-      `The checkpoint is of the log of node.example, and its signature is by the key ${stranger.id}.`,
+      `The checkpoint is of the log of node.example, but it is signed by the key ${stranger.id}.`,
     )
   })
 
@@ -138,7 +138,7 @@ describe('a checkpoint', () => {
   it('is the text that was signed, and not another one of the same bytes', () => {
     const signed = node.note(`${text}extension \ufffd\n`)
     expect(outcomeOf(signed, [node.vkey])).toBe('taken')
-    expect(outcomeOf(signed.replace('\ufffd', '\ud800'), [node.vkey])).toContain('is not in the form')
+    expect(outcomeOf(signed.replace('\ufffd', '\ud800'), [node.vkey])).toContain('does not have the form')
   })
 
   it.each([
@@ -155,7 +155,9 @@ describe('a checkpoint', () => {
     ['an empty extension', `${text}\n\nmore\n`],
   ])('with %s is none', (_, note) => {
     const signed = note.endsWith('\n') && note !== text && note !== `${text}\n` ? node.note(note) : note
-    expect(outcomeOf(signed, [node.vkey])).toMatch(/^The (?:checkpoint|signature of the checkpoint) is not in the form/)
+    expect(outcomeOf(signed, [node.vkey])).toMatch(
+      /^The (?:checkpoint|signature of the checkpoint) (?:is not in the form|does not have the form)/,
+    )
   })
 
   it('with more signatures than anybody needs is not looked through', () => {

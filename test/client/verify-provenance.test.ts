@@ -137,7 +137,7 @@ describe('a provenance record', () => {
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringContaining('The signature of the record by the key node.example+'),
       expect.stringContaining('The log entry has the digest'),
-      expect.stringContaining('The log entry has the version 1.0.1, and the record has 1.0.0.'),
+      expect.stringContaining('The log entry has the version 1.0.1, but the record has 1.0.0.'),
       expect.stringContaining('The log entry has the skill'),
       expect.stringContaining('The log entry has the time of publication'),
     ])
@@ -166,7 +166,7 @@ describe('a provenance record', () => {
       { keys },
     )
     expect(problems.map(({ part }) => part)).toEqual(['leaf', 'entry'])
-    expect(problems[1]!.message).toBe('The log entry is none of a version: it is no canonical JSON.')
+    expect(problems[1]!.message).toBe('The log entry is not one of a version: it is not canonical JSON.')
   })
 
   it('is verified with either key while one follows the other', () => {
@@ -176,7 +176,7 @@ describe('a provenance record', () => {
 
   it('is refused with keys that are none, before anything else is looked at', () => {
     expect(verifyProvenance(record, { keys: ['nonsense'] }).problems).toMatchObject([
-      { part: 'key', message: "'nonsense' is no verifier key, which reads NAME+HASH+BASE64." },
+      { part: 'key', message: "'nonsense' is not a verifier key of the form NAME+HASH+BASE64." },
     ])
     expect(verifyProvenance(record, { keys: [] }).ok).toBe(false)
   })

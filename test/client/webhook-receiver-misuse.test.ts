@@ -190,7 +190,7 @@ describe('a receiver in a program that goes wrong', () => {
     for (const request of [read, locked]) {
       const { errors, receiver } = openHeard()
       expect((await receiver.fetch(request, () => expect.unreachable())).status).toBe(500)
-      expect(errors).toMatchObject([{ name: 'TypeError', message: expect.stringContaining('nobody has read') }])
+      expect(errors).toMatchObject([{ name: 'TypeError', message: expect.stringContaining('an unread request') }])
     }
   })
 

@@ -2,13 +2,13 @@ import type { EndpointName, RegistryApi } from '@skillstead/protocol'
 import { wire } from '@skillstead/protocol/wire'
 import { createHttp, type HttpOptions } from './http.ts'
 
-/** Where the node is, who calls, and how patient the client is. */
+/** The address of the node, the caller's credentials, and the timeouts and retries. */
 export interface ClientOptions extends HttpOptions {}
 
 /**
- * The registry of a node as functions, over HTTP: the same as the in-process API. Reading calls are made again after
- * errors that pass, and not before `Retry-After` says. Throws RegistryError for what the node refuses, and
- * `upstream_failed` or `upstream_timeout` where no node answers; a TypeError where `baseUrl` is no address.
+ * The registry of a node as functions over HTTP, with the same interface as the in-process API. Reads are retried after
+ * temporary errors, and not before `Retry-After`. Throws RegistryError for errors of the node, `upstream_failed` or
+ * `upstream_timeout` if no node responds, and a TypeError for an invalid `baseUrl`.
  *
  * @example
  * const api = createClient({ baseUrl: 'http://localhost:7545' })

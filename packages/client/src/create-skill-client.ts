@@ -10,38 +10,46 @@ import { loadEach, type LoadManyOptions, type WantedSkill } from './loading/load
 import type { LoadOptions } from './loading/load-options.ts'
 import { toSource } from './loading/source.ts'
 
-/** Specification 2.4, and what programs need besides. */
+/** The options of specification 2.4, and some more for programs. */
 export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'client'>> {
-  /** Seconds for which a skill is given from memory without asking; 3600 unless it is said, 0 to ask each time. */
+  /** Seconds for which a skill is returned from the cache without a request; 0 to ask each time. Default: 3600. */
   readonly cacheTtl?: number
-  /** Writes a line about every request, and every skill given though no node answers, to the console. No keys. */
+  /**
+   * Logs every request, and every cached skill that is returned because no node responds, to the console. Logs no keys.
+   */
   readonly debug?: boolean
-  /** How long one try may take: 10,000 unless it is said. */
+  /** Timeout of one attempt in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
-  /** A registry to ask instead of a node: one in this process, by `localApi` of `@skillstead/core`. */
+  /** A registry to use instead of a node: one in this process, created by `localApi` of `@skillstead/core`. */
   readonly api?: RegistryApi
-  /** Hears of what is given from memory because the registry could not be asked. */
+  /** Called when a cached answer is returned because the registry is unavailable. */
   readonly onStale?: (name: string, error: RegistryError) => void
-  /** Milliseconds since the epoch; the time of the machine unless it is said. */
+  /** Current time in milliseconds since the epoch. Default: the system clock. */
   readonly now?: () => number
 }
 
 export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchSkills']>, 'q'> {
-  /** Ends the wait. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal
 }
 
 /** Loads skills into the context of an agent. */
 export interface SkillClient {
-  /** A skill. Throws RegistryError where there is none, or nobody to ask and nothing in memory. */
+  /**
+   * Loads a skill. Throws RegistryError if it does not exist, or if the registry is unavailable and the skill is not
+   * cached.
+   */
   load(name: string, options?: LoadOptions): Promise<LoadedSkill>
-  /** Several, in their order. Throws what the first that fails throws, unless `onError` takes it: then it is left out. */
+  /**
+   * Loads several skills, in their order. Throws the first error, unless `onError` handles it: then that skill is left
+   * out.
+   */
   loadMany(skills: readonly WantedSkill[], options?: LoadManyOptions): Promise<LoadedSkill[]>
-  /** Asks each time; what was found before is given only while no registry answers. */
+  /** Searches skills. Asks the registry each time; cached results are returned only while it is unavailable. */
   search(q: string, options?: SearchOptions): Promise<SearchResult>
-  /** A loaded skill in the form that a framework takes tools in. */
+  /** Converts a loaded skill to a tool definition of a framework. */
   readonly toTool: typeof toTool
-  /** Forgets everything in memory. */
+  /** Clears the cache. */
   clear(): void
 }
 
@@ -49,9 +57,9 @@ const cacheTtlDefault = 3600
 const timeoutMsDefault = 10_000
 
 /**
- * A client that keeps what it loaded: for `cacheTtl` without asking, and longer while the node is away. What the node
- * refuses to give (a takedown, a key that ended) is forgotten at once. Many loads of one skill at one time are one
- * request. Throws a TypeError for options that cannot be meant.
+ * A client that caches loaded skills: for `cacheTtl` without a request, and longer while the node is unavailable. A
+ * skill that the node refuses (after a takedown, or with a revoked key) is removed from the cache at once. Concurrent
+ * loads of one skill share a request. Throws a TypeError for invalid options.
  *
  * @example
  * const skills = createSkillClient({ baseUrl: 'http://localhost:7545' })
@@ -60,9 +68,9 @@ const timeoutMsDefault = 10_000
 export function createSkillClient(options: SkillClientOptions = {}): SkillClient {
   const { cacheTtl = cacheTtlDefault, now = Date.now } = options
   if (options.api && (options.baseUrl ?? options.apiKey ?? options.fetch) !== undefined) {
-    throw new TypeError('Give `api`, or what reaches a node (`baseUrl`, `apiKey`, `fetch`), not both.')
+    throw new TypeError('Pass either `api` or the options of a node (`baseUrl`, `apiKey`, `fetch`), not both.')
   }
-  if (!(cacheTtl >= 0)) throw new TypeError('cacheTtl is a number of seconds, from 0.')
+  if (!(cacheTtl >= 0)) throw new TypeError('cacheTtl must be a number of seconds, 0 or more.')
   const ask = toSource(options.api, () => createHttp(toHttpOptions(options)))
   const kept = keepAnswers({ now, onStale: toListener(options) })
 
@@ -86,7 +94,9 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
     return copyJson((await kept.get(question, signal)) as LoadedSkill)
   }
 
-  /** A lower level of what is in memory; a budget cuts each level in another way. */
+  /**
+   * A lower level is part of a cached higher one. With a token budget it is not, because each level is cut differently.
+   */
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
     if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
     const above = loadLevels.slice(loadLevels.indexOf(level) + 1)
@@ -115,7 +125,7 @@ export function createSkillClient(options: SkillClientOptions = {}): SkillClient
 
 function toKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {
   if (maxTokens === undefined) return JSON.stringify([name, level, version])
-  // As text, since JSON has null for what is no number, as for what is absent.
+  // As text, because JSON has null for NaN as well as for a missing value.
   return JSON.stringify([name, level, version, String(maxTokens), priority])
 }
 
@@ -124,7 +134,7 @@ function toHttpOptions(options: SkillClientOptions): HttpOptions {
   return { baseUrl, timeoutMs, apiKey, fetch, client, debug }
 }
 
-/** The node that a page came from, or the one of this machine. */
+/** The node that served the page, or the one on this machine. */
 function toHome(): string {
   const origin = globalThis.location?.origin
   return origin?.startsWith('http') ? origin : 'http://127.0.0.1:7545'
@@ -132,7 +142,7 @@ function toHome(): string {
 
 function toListener({ debug, onStale }: SkillClientOptions) {
   return (subject: string, error: RegistryError) => {
-    if (debug) console.debug(`skillstead: ${subject} from memory: ${error.message}`)
+    if (debug) console.debug(`skillstead: ${subject} from the cache: ${error.message}`)
     onStale?.(subject, error)
   }
 }

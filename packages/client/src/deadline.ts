@@ -1,4 +1,6 @@
-/** Runs some work until it is done, the caller's signal ends it, or its time is over; `onTimeout` makes the error then. */
+/**
+ * Runs `work` until it ends, the caller's signal aborts it, or its time is over; `onTimeout` creates the timeout error.
+ */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
   timeoutMs: number,
@@ -11,7 +13,7 @@ export async function withDeadline<T>(
   const timer = setTimeout(() => ending.abort(onTimeout()), timeoutMs)
   signal?.addEventListener('abort', end, { once: true })
   try {
-    // A fetch that stands in for the global one may not know of signals.
+    // A replacement of the global fetch may ignore signals.
     return await orAborted(work(ending.signal), ending.signal)
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error
@@ -21,11 +23,11 @@ export async function withDeadline<T>(
   }
 }
 
-/** What the work comes to, or the reason of the signal, whichever is first. The work itself goes on. */
+/** The result of `work`, or the reason of the signal, whichever comes first. The work itself is not stopped. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const end = () => aborted.reject(signal.reason)
-  // Taken off again: one signal may stand for the thousand calls of a program.
+  // Remove the listener: one signal may be used for thousands of calls.
   signal.addEventListener('abort', end)
   try {
     return await Promise.race([work, aborted.promise])
@@ -34,7 +36,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Waits so long, or until the signal ends it, whose reason it throws then. */
+/** Waits `ms` milliseconds. Throws the reason of the signal if that is aborted first. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()

@@ -7,37 +7,37 @@ import { followRedirects } from './redirects.ts'
 import { withRetries } from './retries.ts'
 import { toRequest, type WireRequest } from './to-request.ts'
 
-/** How to reach a node, and as whom. */
+/** How to reach a node, and the caller's credentials. */
 export interface HttpOptions {
-  /** Where the node is: its address, with or without `/api/v1`. */
+  /** The URL of the node, with or without `/api/v1`. */
   readonly baseUrl: string
-  /** Needed for private skills and for everything that changes something. */
+  /** API key; required for private skills and for all changes. */
   readonly apiKey?: string
-  /** Stands in for the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** Proves that the caller is a certain agent. */
+  /** Token that identifies the calling agent. */
   readonly agentToken?: string
-  /** Proves that the caller is a party to a takedown case. */
+  /** Token of a party to a takedown case. */
   readonly caseToken?: string
-  /** Lets the caller read the private skill that somebody shared. */
+  /** Token that gives access to a shared private skill. */
   readonly shareToken?: string
-  /** How the calling program names itself; nodes tell it to the owners of what it downloads. */
+  /** Name of the calling program; nodes report it to the owners of downloaded skills. */
   readonly client?: string
-  /** False for update checks and the like: what is read counts as no download. */
+  /** False for update checks and the like: reads do not count as downloads. */
   readonly counts?: false
-  /** How long one try may take: half a minute unless it is said, five where files go over the wire. */
+  /** Timeout of one attempt in milliseconds. Default: 30,000; 300,000 for calls that transfer files. */
   readonly timeoutMs?: number
-  /** How often a reading call is made again after an error that passes: twice unless it is said. What writes never is. */
+  /** Number of retries of a read after a temporary error. Writes are never retried. Default: 2. */
   readonly retries?: number
-  /** Ends every call of this client when it is aborted. */
+  /** Aborts every call of this client. */
   readonly signal?: AbortSignal
-  /** Writes a line about every try to the console: method, path, status, milliseconds. No keys. */
+  /** Logs every attempt to the console: method, path, status, milliseconds. Logs no keys. */
   readonly debug?: boolean
 }
 
-/** What may differ from call to call. */
+/** Options of a single call. */
 interface CallOptions extends Pick<HttpOptions, 'retries' | 'signal'> {
-  /** Of an answer that the caller has; it comes again only where it changed. */
+  /** The ETag of a cached response; the response is sent again only if it changed. */
   readonly etag?: string
 }
 
@@ -60,7 +60,7 @@ const retriesDefault = 2
 
 const timeoutMsMax = 2 ** 31 - 1
 
-/** Throws a TypeError for an address that no node can have, and for numbers that cannot be meant. */
+/** Throws a TypeError for an invalid address and for invalid numbers. */
 export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
@@ -80,21 +80,21 @@ export function createHttp(options: HttpOptions): Call {
   }
 }
 
-/** Timers end at once where they are given anything else. */
+/** Timers fire at once for other values. */
 function refuseOddNumbers({ timeoutMs = timeoutMsMax, retries = 0 }: HttpOptions): void {
   if (!(timeoutMs > 0 && timeoutMs <= timeoutMsMax)) {
-    throw new TypeError(`timeoutMs is a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)
+    throw new TypeError(`timeoutMs must be a number of milliseconds, above 0 and at most ${timeoutMsMax}.`)
   }
-  if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries is a whole number, from 0.')
+  if (!Number.isInteger(retries) || retries < 0) throw new TypeError('retries must be a whole number, 0 or more.')
 }
 
-/** The address of the API of a node, from the address of either. */
+/** The base URL of the API, from the URL of a node or of its API. */
 function toBase(baseUrl: string): string {
   const page = globalThis.location?.href
   const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError(
-      'baseUrl is the address of a node, such as http://localhost:7545, without a name or a password.',
+      'baseUrl must be the URL of a node, such as http://localhost:7545, without a username or password.',
     )
   }
   const trimmed = (url.origin + url.pathname).replace(/\/+$/, '')
@@ -103,7 +103,7 @@ function toBase(baseUrl: string): string {
 
 function toHeaders(options: HttpOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' }
-  if (!/^[\x20-\x7e]*$/.test(options.client ?? '')) throw new TypeError('client is a name in plain ASCII.')
+  if (!/^[\x20-\x7e]*$/.test(options.client ?? '')) throw new TypeError('client must be a name in plain ASCII.')
   if (options.apiKey) headers.authorization = `Bearer ${options.apiKey}`
   if (options.client) headers['x-skillstead-client'] = options.client
   if (options.agentToken) headers['x-agent-token'] = options.agentToken
@@ -113,10 +113,10 @@ function toHeaders(options: HttpOptions): Record<string, string> {
   return headers
 }
 
-/** No header can carry them, and the error of fetch would print them. */
+/** Headers cannot carry these characters, and the error of fetch would print the secret. */
 function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: HttpOptions): void {
   if (/^[\x21-\x7e]*$/.test(apiKey + agentToken + caseToken + shareToken)) return
-  const detail = 'The API key or the token holds characters that none has, such as a space or the end of a line.'
+  const detail = 'The API key or token contains invalid characters, such as a space or a line break.'
   throw new RegistryError('unauthorized', detail)
 }
 
@@ -124,7 +124,7 @@ function ownHeaders({ contentType }: WireRequest, etag: string | undefined): Rec
   return { ...(contentType && { 'content-type': contentType }), ...(etag && { 'if-none-match': etag }) }
 }
 
-/** What changes something may have done so although no answer came. */
+/** A write may have been executed although no response arrived. */
 function isRepeatable({ method }: WireEndpoint): boolean {
   return method === 'GET'
 }
@@ -133,17 +133,17 @@ async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOpt
   const { origin } = new URL(url)
   const startMs = performance.now()
   const writes = init.method !== 'GET'
-  let status = 'no answer'
-  const timeout = () => new RegistryError('upstream_timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`)
+  let status = 'no response'
+  const timeout = () => new RegistryError('upstream_timeout', `${origin} did not respond within ${timeoutMs / 1000} s.`)
   const work = async (ending: AbortSignal) => {
     const send = (address: string, redirect?: RequestRedirect) =>
       (options.fetch ?? fetch)(address, { ...init, signal: ending, redirect })
     const response = await reach(
       () => (writes || holdsSecret(options) ? followRedirects(send, url, { ...options, writes }) : send(url)),
-      `No registry answers at ${origin}.`,
+      `No registry responds at ${origin}.`,
     )
     status = `${response.status}`
-    return reach(() => readAnswer(response, expected), `The answer of ${origin} broke off.`)
+    return reach(() => readAnswer(response, expected), `The response of ${origin} was cut off.`)
   }
   try {
     return await withDeadline(work, timeoutMs, timeout, signal)
@@ -158,7 +158,7 @@ function holdsSecret({ apiKey, agentToken, caseToken, shareToken }: HttpOptions)
   return Boolean(apiKey || agentToken || caseToken || shareToken)
 }
 
-/** What the network does to a call, as an error of ours. */
+/** Converts network errors to RegistryErrors. */
 async function reach<T>(work: () => Promise<T>, detail: string): Promise<T> {
   try {
     return await work()

@@ -7,10 +7,10 @@ import {
   type Problem,
 } from '@skillstead/protocol/wire'
 
-/** The errors of 1,000 fields, several times what a node answers. */
+/** Enough for the errors of 1,000 fields, several times what a node sends. */
 const valuesMax = 10_000
 
-/** What a status means where something before the node answers, such as a proxy, and does not say why. */
+/** The error codes of statuses that something in front of the node sends without a problem body, such as a proxy. */
 const bareCodes: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   403: 'forbidden',
@@ -22,7 +22,7 @@ const bareCodes: Readonly<Record<number, ErrorCode>> = {
   504: 'upstream_timeout',
 }
 
-/** The error that a node answered, or the nearest one, `upstream_failed` as the last, for an answer that no node gives. */
+/** The error of a response. For a response that no node sends: the code of its status, or `upstream_failed`. */
 export function toRegistryError(response: Response, text: string): RegistryError {
   const retryAfterSeconds = readRetryAfter(response.headers)
   const problem = readProblem(text)
@@ -32,7 +32,7 @@ export function toRegistryError(response: Response, text: string): RegistryError
     return new RegistryError(problem.code, problem.detail, { errors, requestId, retryAfterSeconds })
   }
   const code = bareCodes[response.status] ?? 'upstream_failed'
-  const detail = `The server answered ${response.status} without saying why. Is a registry at this address?`
+  const detail = `The server returned ${response.status} without a reason. Is this the URL of a registry?`
   return new RegistryError(code, detail, { retryAfterSeconds })
 }
 
@@ -54,7 +54,7 @@ function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorTable, code)
 }
 
-/** Seconds to wait by `Retry-After` (RFC 9110, section 10.2.3): a number of them, or a date by the server's own clock. */
+/** Seconds to wait by `Retry-After` (RFC 9110, section 10.2.3): a number, or a date by the server's own clock. */
 function readRetryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim()
   if (!value) return undefined

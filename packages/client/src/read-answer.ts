@@ -3,34 +3,36 @@ import { JsonLimitError, RegistryError, parseForeignJson } from '@skillstead/pro
 import { toRegistryError } from './problem.ts'
 import { forGood } from './retries.ts'
 
-/** What a node answered to a call that went well. */
+/** The response of a node to a successful call. */
 export interface Answer {
-  /** Undefined where the node has nothing to say (204), or nothing new (304). */
+  /** Undefined for an empty response (204), and for an unchanged one (304). */
   readonly output: unknown
   readonly etag: string | undefined
-  /** The caller has the entity of this ETag already (304). */
+  /** Whether the caller's cached copy is current (304). */
   readonly isUnchanged: boolean
 }
 
-/** What is expected of an answer. */
+/** The expected response. */
 export interface Expected {
-  /** Bytes, not JSON. */
+  /** Whether the response is bytes instead of JSON. */
   readonly isContent: boolean
-  /** The digest that the bytes were asked for by. */
+  /** The digest that the bytes must have. */
   readonly digest?: string
-  /** The request carried an ETag, so that there may be nothing new. */
+  /** Whether the request had an ETag, so that 304 is possible. */
   readonly maybeUnchanged?: boolean
 }
 
-/** What networks and proxies say with a page of their own: it tells nothing of what was asked for. */
+/** Statuses that networks and proxies use for pages of their own, which are not about the requested resource. */
 const pageStatuses: ReadonlySet<number> = new Set([401, 403, 404])
 
-/** Far above what any node sends in one answer, packages included. */
+/** Far more than any node sends in one response, packages included. */
 const bytesMaxDefault = 256 * 1024 * 1024
-/** Of the answer to a request that failed. */
+/** The maximum for the response to a failed request. */
 const problemBytesMax = 1024 * 1024
 
-/** Reads what a server answered. Throws the RegistryError that it tells of, `upstream_failed` for what no node says. */
+/**
+ * Reads a response. Throws the RegistryError that it contains, and `upstream_failed` for a response that no node sends.
+ */
 export async function readAnswer(response: Response, expected: Expected): Promise<Answer> {
   const etag = response.headers.get('etag') ?? undefined
   if (response.status === 304 && expected.maybeUnchanged) return { output: undefined, etag, isUnchanged: true }
@@ -43,14 +45,15 @@ export async function readAnswer(response: Response, expected: Expected): Promis
 }
 
 async function readJson(response: Response): Promise<unknown> {
-  const contentType = response.headers.get('content-type') ?? 'nothing that it names'
+  const contentType = response.headers.get('content-type') ?? 'an unnamed type'
   if (!/^application\/(?:json|[\w.+-]+\+json)\b/i.test(contentType)) throw notANode(response, contentType)
   const bytes = await readBytes(response)
   try {
     return parseForeignJson(new TextDecoder().decode(bytes))
   } catch (cause) {
-    if (cause instanceof JsonLimitError) throw wrong(response, `sent JSON that is not read: ${cause.message}`, cause)
-    throw wrong(response, 'sent JSON that does not parse; it may have been cut off on the way', cause)
+    if (cause instanceof JsonLimitError)
+      throw wrong(response, `sent JSON that exceeds a limit: ${cause.message}`, cause)
+    throw wrong(response, 'sent invalid JSON; the response may have been cut off', cause)
   }
 }
 
@@ -60,17 +63,17 @@ async function readContent(response: Response, etag: string | undefined, asked?:
   const body = await readBytes(response)
   const digest = asked ?? etag?.match(/^"(sha256:[0-9a-f]{64})"$/)?.[1]
   if (digest && canDigest() && (await toDigest(body)) !== digest) {
-    throw wrong(response, `sent bytes whose digest is not ${digest}; they were changed on the way, or by the server`)
+    throw wrong(response, `sent bytes whose digest is not ${digest}; they were changed in transit or by the server`)
   }
   return { contentType, body, etag }
 }
 
-/** Every answer of a node has a request's id; the sign-in page of a network has none. */
+/** Every response of a node has a request id; the sign-in page of a network has none. */
 function isPage({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/html') === true && !headers.has('x-request-id')
 }
 
-/** Pages that came by plain HTTP have no WebCrypto. */
+/** Pages loaded over plain HTTP have no WebCrypto. */
 function canDigest(): boolean {
   return globalThis.crypto?.subtle !== undefined
 }
@@ -88,7 +91,7 @@ async function readBytes(response: Response, bytesMax = bytesMaxDefault): Promis
     length += next.value.length
     if (length > bytesMax) {
       reader?.releaseLock()
-      throw wrong(response, 'sends more than any registry does')
+      throw wrong(response, 'sent more data than a registry sends')
     }
     chunks.push(next.value)
   }
@@ -108,12 +111,12 @@ function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBu
 function notANode(response: Response, contentType: string): Error {
   return wrong(
     response,
-    `answered with ${contentType.split(';')[0]} where a registry answers with JSON. Is the address right, and is this network signed in to?`,
+    `returned ${contentType.split(';')[0]} where a registry returns JSON. Check the URL, and whether this network requires a sign-in.`,
   )
 }
 
 function wrong(response: Response, what: string, cause?: unknown): Error {
-  // Else the connection stays open for the rest of it.
+  // Otherwise the connection would stay open for the rest of the response.
   response.body?.cancel().catch(() => undefined)
   const who = response.url ? new URL(response.url).origin : 'The server'
   return forGood(new RegistryError('upstream_failed', `${who} ${what}${/[.?]$/.test(what) ? '' : '.'}`, { cause }))

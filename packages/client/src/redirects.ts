@@ -33,7 +33,7 @@ export async function followRedirects(
         throw fail(`${origin} redirects. Pass the address that it redirects to.`)
       response = await send(address, 'follow')
     }
-    // Also where a `fetch` of the caller follows on its own.
+    // Also checks a `fetch` of the caller that follows redirects itself.
     if (response.redirected) requireOrigin(response, response.url, origin)
     const location = statuses.has(response.status) ? response.headers.get('location') : null
     if (location === null || !URL.canParse(location, address)) return response
@@ -41,7 +41,7 @@ export async function followRedirects(
     requireOrigin(response, address, origin)
     cancel(response)
   }
-  throw fail(`${origin} redirects in a circle.`)
+  throw fail(`${origin} redirects in a loop.`)
 }
 
 function requireOrigin(response: Response, address: string, origin: string): void {

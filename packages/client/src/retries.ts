@@ -2,7 +2,7 @@ import { RegistryError, type ErrorCode } from '@skillstead/protocol/wire'
 import pRetry, { AbortError } from 'p-retry'
 import { delay } from './deadline.ts'
 
-/** What may go well a moment later. `offline` is not among them: a mirror knows that it will not. */
+/** Errors that may pass with a retry. `offline` is not one of them: an operator chose it. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'rate_limited',
   'upstream_failed',
@@ -11,10 +11,10 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ])
 const backoffMs = 250
-/** A longer `Retry-After` is the caller's to wait for. */
+/** The client does not wait longer than this; a longer `Retry-After` is left to the caller. */
 const retryAfterSecondsMax = 30
 
-/** Calls `attempt` again after errors that pass, a little later each time and not before `Retry-After` says. */
+/** Retries `attempt` after temporary errors, with growing delays and not before `Retry-After`. */
 export function withRetries<T>(attempt: () => Promise<T>, retries: number, signal?: AbortSignal): Promise<T> {
   return pRetry(attempt, {
     retries,
@@ -28,7 +28,7 @@ export function withRetries<T>(attempt: () => Promise<T>, retries: number, signa
   })
 }
 
-/** Says that an error is not to be tried again, whatever its code. */
+/** Marks an error as final, whatever its code. */
 export function forGood(error: RegistryError): AbortError {
   return new AbortError(error)
 }

@@ -1,6 +1,6 @@
 import { RegistryError, type WireEndpoint } from '@skillstead/protocol/wire'
 
-/** What a call sends, below the base address. */
+/** The request of a call, relative to the base URL. */
 export interface WireRequest {
   readonly path: string
   readonly body?: BodyInit
@@ -12,7 +12,7 @@ interface Archive {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** An input as a request. Throws `not_found` for a name that no address can carry. */
+/** Converts an input to a request. Throws `not_found` for a name that a URL cannot contain. */
 export function toRequest(endpoint: WireEndpoint, input: Readonly<Record<string, unknown>>): WireRequest {
   const { path, rest } = fillPath(endpoint.path, input)
   if (endpoint.method === 'GET') return { path: path + toQuery(rest) }
@@ -24,7 +24,7 @@ export function toRequest(endpoint: WireEndpoint, input: Readonly<Record<string,
   return { path, body: JSON.stringify(rest), contentType: 'application/json' }
 }
 
-/** Puts the path's parameters in their places; a slash inside a name stays part of it, one inside a file path divides. */
+/** Fills in the path parameters. A slash inside a name is encoded; inside a file path it separates segments. */
 function fillPath(pattern: string, input: Readonly<Record<string, unknown>>) {
   const rest = { ...input }
   const path = pattern.replace(/(\*\*)?:(\w+)/g, (_, deep: string | undefined, key: string) => {
@@ -37,10 +37,13 @@ function fillPath(pattern: string, input: Readonly<Record<string, unknown>>) {
   return { path, rest }
 }
 
-/** Addresses resolve the dots away, encoded or not, and another thing would be asked for; half a pair has no UTF-8. */
+/**
+ * URLs resolve dot segments, encoded or not, so another resource would be requested; half a surrogate pair has no
+ * UTF-8.
+ */
 function refuseUnsendable(segments: readonly string[]): void {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..' || !segment.isWellFormed())) {
-    throw new RegistryError('not_found', `There is nothing of the name '${segments.join('/')}'.`)
+    throw new RegistryError('not_found', `There is nothing with the name '${segments.join('/')}'.`)
   }
 }
 

@@ -1,16 +1,16 @@
-/** An answer, as it came. */
+/** A cached response. */
 export interface CachedAnswer {
   readonly output: unknown
   readonly etag: string | undefined
-  /** What it is about: all answers about one thing are forgotten together. */
+  /** The subject of the response: all responses about one subject are dropped together. */
   readonly subject: string
-  /** When it was last known to be true, or last given in spite of an error, in milliseconds since the epoch. */
+  /** When it was last confirmed, or last returned despite an error, in milliseconds since the epoch. */
   readonly sinceMs: number
-  /** How long nobody is asked again. */
+  /** How long it is used without asking again, in milliseconds. */
   readonly forMs: number
 }
 
-/** The answers that were used last. */
+/** A cache of the most recently used responses. */
 export interface AnswerCache {
   get(key: string): CachedAnswer | undefined
   put(key: string, answer: CachedAnswer): void
@@ -18,7 +18,7 @@ export interface AnswerCache {
   clear(): void
 }
 
-/** Holds so many answers of so many characters in all, and drops those that nobody asked for the longest time. */
+/** Caches up to `answersMax` responses of `charactersMax` characters in total, and drops the least recently used. */
 export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000 } = {}): AnswerCache {
   const held = new Map<string, { answer: CachedAnswer; characters: number }>()
   let total = 0
@@ -32,7 +32,7 @@ export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000
     get(key) {
       const found = held.get(key)
       if (!found) return undefined
-      // A Map gives its keys in the order in which they were set, so that the first one is the oldest.
+      // A Map iterates its keys in insertion order, so the first key is the least recently used.
       held.delete(key)
       held.set(key, found)
       return found.answer
@@ -40,7 +40,7 @@ export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000
     put(key, answer) {
       const former = held.get(key)
       drop(key)
-      // A renewed answer is the same object, and need not be measured again.
+      // A revalidated response is the same object and need not be measured again.
       const measured = former?.answer.output === answer.output ? former?.characters : undefined
       const characters = measured ?? key.length + JSON.stringify(answer.output).length
       if (characters > charactersMax) return

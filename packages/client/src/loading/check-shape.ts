@@ -4,7 +4,7 @@ import { RegistryError } from '@skillstead/protocol/wire'
 
 type Kind = 'text' | 'list' | 'map' | 'number' | 'any'
 
-/** The parts of a loaded skill that must be there, and from which level on; the rest of the schema is the node's word. */
+/** Required parts of a loaded skill, and from which level on. Other parts of the schema are not checked. */
 const parts: readonly (readonly [path: string, kind: Kind, from: LoadLevel])[] = [
   ['metadata.name', 'text', 'metadata'],
   ['metadata.fullName', 'text', 'metadata'],
@@ -29,23 +29,23 @@ const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   any: (value) => value !== undefined,
 }
 
-/** A skill that was asked for at a level, perhaps in a version. Throws `upstream_failed` where the answer is another thing. */
+/** Checks the response to a load, with its level and version. Throws `upstream_failed` for any other response. */
 export function checkLoaded(output: unknown, level: LoadLevel, version: string | undefined): LoadedSkill {
   const missing = parts.find(([path, kind, from]) => includesLevel(level, from) && !tests[kind](at(output, path)))
-  if (missing) throw wrong(`a loaded skill without a proper '${missing[0]}'`)
+  if (missing) throw wrong(`a loaded skill without a valid '${missing[0]}'`)
   const loaded = output as LoadedSkill
-  if (loaded.level !== level) throw wrong(`level '${loaded.level}' where '${level}' was asked for`)
+  if (loaded.level !== level) throw wrong(`level '${loaded.level}' instead of '${level}'`)
   if (version !== undefined && loaded.metadata.version !== version) {
-    throw wrong(`version ${loaded.metadata.version} where ${version} was asked for`)
+    throw wrong(`version ${loaded.metadata.version} instead of ${version}`)
   }
   return loaded
 }
 
-/** As {@link checkLoaded}, for what a search found. */
+/** Like {@link checkLoaded}, for search results. */
 export function checkFound(output: unknown): SearchResult {
   const skills = at(output, 'skills')
   if (Array.isArray(skills) && skills.every(isMap) && tests.number(at(output, 'total'))) return output as SearchResult
-  throw wrong('something that is no result of a search')
+  throw wrong('something other than search results')
 }
 
 function at(value: unknown, path: string): unknown {
@@ -57,5 +57,8 @@ function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 function wrong(what: string): RegistryError {
-  return new RegistryError('upstream_failed', `The registry sent ${what}. Is it of a later version than this program?`)
+  return new RegistryError(
+    'upstream_failed',
+    `The registry sent ${what}. Is its version newer than that of this program?`,
+  )
 }

@@ -1,21 +1,23 @@
 import { orAborted } from '../deadline.ts'
 
-/** Work that several callers wait for at once. */
+/** Work that several callers await. */
 interface Flight<T> {
   readonly done: Promise<T>
   readonly ending: AbortController
   waiting: number
 }
 
-/** Joins those who ask for the same at the same time. */
+/** Shares work between concurrent callers with the same key. */
 export interface Flights<T> {
-  /** Starts the work, or waits for what another caller started. It is ended once all of its callers have gone. */
+  /**
+   * Starts the work, or joins the work that another caller started. It is aborted when all of its callers have left.
+   */
   join(key: string, signal: AbortSignal | undefined, start: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Lets nobody else join what is under way. */
+  /** Prevents further callers from joining work in progress. */
   clear(): void
 }
 
-/** One request for many callers, each of whom may leave without the others. */
+/** One request for many callers, each of which can leave without affecting the others. */
 export function createFlights<T>(): Flights<T> {
   const flights = new Map<string, Flight<T>>()
 

@@ -2,50 +2,53 @@ import { RegistryError } from '@skillstead/protocol/wire'
 import { createAnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { createFlights } from './flights.ts'
 
-/** What a registry said. */
+/** The response of a registry. */
 export interface Answered {
   readonly output: unknown
   readonly etag?: string
-  /** The answer that was held is still the one. */
+  /** Whether the cached response is still current. */
   readonly isUnchanged?: boolean
 }
 
-/** Something to ask a registry. */
+/** A question to a registry. */
 export interface Question {
   readonly key: string
-  /** A refusal drops every answer about it. */
+  /** A refusal drops all cached responses about this subject. */
   readonly subject: string
   readonly ttlMs: number
-  /** What may be given, if need be, where nothing is held under the key. */
+  /** A cached response that may be used instead if there is none under the key. */
   readonly spare?: CachedAnswer
-  /** Asks, once where `held` is there to fall back on. Throws for what is no proper answer. */
+  /** Asks the registry; only once if a cached response is available as fallback. Throws for an invalid response. */
   ask(held: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>
 }
 
 export interface KeepOptions {
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: () => number
-  /** Hears of every answer that is given although the registry could not be asked. */
+  /** Called when a cached response is returned because the registry is unavailable. */
   readonly onStale: (subject: string, error: RegistryError) => void
 }
 
-/** Answers that are kept for a while, and longer while the registry is away. */
+/** Cached responses, used longer while the registry is unavailable. */
 export interface KeptAnswers {
-  /** The answer that is held, fresh or not. */
+  /** The cached response, fresh or stale. */
   find(key: string): CachedAnswer | undefined
-  /** Whether an answer may be given without asking again. */
+  /** Whether a cached response may be used without asking again. */
   isFresh(answer: CachedAnswer): boolean
-  /** The answer that is held where it is fresh, what the registry says else, and the held one where it cannot say. */
+  /**
+   * Returns the cached response if it is fresh, else asks the registry, and falls back to the cached one if it is
+   * unavailable.
+   */
   get(question: Question, signal?: AbortSignal): Promise<unknown>
   clear(): void
 }
 
-/** What a registry says of a skill that it does not, or no longer, give: what was held of it must not be used. */
+/** Statuses by which a registry refuses a skill: cached responses about it must not be used any more. */
 const refusals: ReadonlySet<number> = new Set([401, 403, 404, 451])
-/** While a registry is away it is not asked at every call, each of which would wait for its deadline. */
+/** While a registry is unavailable it is not asked on every call, because each call would wait for its timeout. */
 const pauseMs = { atLeast: 30_000, atMost: 3_600_000 }
 
-/** Keeps answers in memory: of one registry and one caller, for it holds private ones too. */
+/** Caches responses in memory, for one registry and one caller, because they may be private. */
 export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
   const cache = createAnswerCache()
   const flights = createFlights<unknown>()
@@ -53,7 +56,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
 
   function isFresh({ sinceMs, forMs }: CachedAnswer): boolean {
     const ageMs = now() - sinceMs
-    // A clock that was set back says nothing of an age.
+    // After the clock was set back the age is unknown.
     return ageMs >= 0 && ageMs < forMs
   }
 
@@ -61,7 +64,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
     const held = cache.get(key) ?? spare
     const started = generation
     const put = (output: unknown, etag: string | undefined, forMs: number) => {
-      // Whoever clears meanwhile does not want it back.
+      // Do not cache the response if the cache was cleared meanwhile.
       if (generation === started) cache.put(key, { output, etag, subject, sinceMs: now(), forMs })
       return output
     }

@@ -1,17 +1,17 @@
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
 import type { LoadOptions } from './load-options.ts'
 
-/** A skill by its name, or with options of its own that go before those of all. */
+/** A skill by name, or with options that override the common ones. */
 export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
 
 export interface LoadManyOptions extends LoadOptions {
-  /** Takes the error of a skill, so that the others are loaded none the less. */
+  /** Handles the error of one skill, so that the others are still loaded. */
   readonly onError?: (name: string, error: unknown) => void
 }
 
 const atOnceMax = 8
 
-/** Loads several skills, a few at a time. */
+/** Loads several skills, a few concurrently. */
 export async function loadEach(
   load: (name: string, options?: LoadOptions) => Promise<LoadedSkill>,
   skills: readonly WantedSkill[],

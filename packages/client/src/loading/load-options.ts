@@ -1,14 +1,14 @@
 import type { LoadLevel } from '@skillstead/skill-format/loading'
 
 export interface LoadOptions {
-  /** How much of the skill: `full` unless it is said. */
+  /** The level to load. Default: `full`. */
   readonly level?: LoadLevel
-  /** The latest unless it is said. */
+  /** The version. Default: the latest. */
   readonly version?: string
-  /** What the loaded skill may cost as JSON, in tokens of `o200k_base`. */
+  /** Maximum size of the loaded skill as JSON, in tokens of `o200k_base`. */
   readonly maxTokens?: number
-  /** Titles of sections to keep first where not all fit. */
+  /** Titles of sections to include first if not all of them fit. */
   readonly priority?: readonly string[]
-  /** Ends the wait. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal
 }

@@ -3,7 +3,7 @@ import type { Call } from '../http.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import type { Answered } from './keep-answers.ts'
 
-/** Asks a registry, wherever it is. With something held there is one try, for there is something to fall back on. */
+/** Asks a registry, local or remote. If a cached response is available, it does not retry. */
 export type Source = (
   name: 'loadSkill' | 'searchSkills',
   input: Readonly<Record<string, unknown>>,
@@ -11,7 +11,7 @@ export type Source = (
   signal: AbortSignal,
 ) => Promise<Answered>
 
-/** A registry in this process where one is given, else a node. */
+/** The in-process registry if there is one, else a node. */
 export function toSource(api: RegistryApi | undefined, toCall: () => Call): Source {
   if (api) return async (name, input) => ({ output: await api[name](input as never) })
   const call = toCall()

@@ -1,16 +1,16 @@
 import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './webhook-error.ts'
 
-/** The answer to a delivery that is refused. */
+/** The response to a refused delivery. */
 export function refuse({ code, message }: WebhookError): Response {
   return toProblem(code, webhookErrorStatuses[code], message)
 }
 
-/** The answer to one whose handler failed, which says nothing of why. The registry sends it again. */
+/** The response after a handler failed, without the reason. The registry sends the delivery again. */
 export function fail(): Response {
   return toProblem('failed', 500, 'The event was not handled.')
 }
 
-/** The answer to what is no delivery at all. */
+/** The response to a request that is not a delivery. */
 export function refuseMethod(): Response {
   return toProblem('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
 }

@@ -9,47 +9,47 @@ import { verify } from './verify-delivery.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface ReceiverOptions {
-  /** The webhook's secret; several while it is being changed, or where several webhooks deliver to one place. */
+  /** The webhook's secret; several during a change of the secret, or if several webhooks deliver to this receiver. */
   readonly secret: string | readonly string[]
-  /** How long ago, or ahead, a delivery may have been signed: five minutes unless it is said. */
+  /** Accepted age of a signature in seconds, in the past or the future. Default: 300. */
   readonly toleranceSeconds?: number
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now?: () => number
-  /** What was handled; the last 10,000 events in memory unless it is said. */
+  /** The store of handled event ids. Default: the last 10,000 in memory. */
   readonly seen?: Seen
-  /** Bytes that {@link Receiver.fetch} reads of a body: a mebibyte unless it is said. */
+  /** Maximum size of a body that {@link Receiver.fetch} reads, in bytes. Default: 1 MiB. */
   readonly bodyBytesMax?: number
-  /** Hears of the errors of handlers that {@link Receiver.fetch} answers with 500; the console unless it is said. */
+  /** Called with errors of handlers, for which {@link Receiver.fetch} returns 500. Default: logs to the console. */
   readonly onError?: (error: unknown) => unknown
   /**
-   * Lets deliveries through that carry `X-Service-Signature` and nothing of Standard Webhooks. That signature has no
-   * time in it: whoever recorded a delivery can send it again at any time, and only `seen` notices.
+   * Accepts deliveries that have `X-Service-Signature` but no Standard Webhooks headers. That signature has no
+   * timestamp: an attacker who recorded a delivery can replay it at any time, and only `seen` detects that.
    */
   readonly serviceSignatureAlone?: boolean
 }
 
-/** What is done with an event; a promise is waited for. One that throws is called again at the next delivery. */
+/** Handles an event; a returned promise is awaited. If it throws, the next delivery calls it again. */
 export type WebhookHandler = (event: WebhookEvent) => unknown
 
-/** The raw body of a request, as it came: what was parsed and written anew has another signature. */
+/** The raw body of a request. A body that was parsed and serialized again has another signature. */
 export type WebhookBody = string | Uint8Array | ArrayBuffer
 
-/** Takes deliveries of a webhook. */
+/** Receives the deliveries of a webhook. */
 export interface Receiver {
   /**
-   * The event of a delivery. One whose name this version does not know comes as it is, so leave a `default` in a
-   * `switch`. Throws {@link WebhookError} for what the registry did not send, or not lately.
+   * Verifies a delivery and returns its event. Events unknown to this version are returned too, so add a `default` to a
+   * `switch`. Throws {@link WebhookError} for a delivery that the registry did not send, or not recently.
    */
   verify(headers: WebhookHeaders, body: WebhookBody): Promise<WebhookEvent>
   /**
-   * Verifies a delivery and handles its event unless that was done before; answers whether it was new. A delivery that
-   * comes while its event is still being handled in this process waits for the end of that, and fails if that fails: so
-   * none is answered as done before it is. What the handler throws is thrown as it is.
+   * Verifies a delivery and handles its event once; returns whether it was new. A duplicate that arrives while its
+   * event is being handled in this process waits for that, and fails if that fails, so that no delivery is confirmed
+   * before its event was handled. Errors of the handler are rethrown.
    */
   receive(headers: WebhookHeaders, body: WebhookBody, handle: WebhookHandler): Promise<boolean>
   /**
-   * The same for servers that speak fetch. Answers 204, a problem (400, 401, 405, 413) where the request is refused,
-   * and 500 where the handler fails, so that the registry tries again.
+   * The same for servers with the fetch API. Returns 204; a problem (400, 401, 405, 413) for a refused request; and 500
+   * if the handler fails, so that the registry retries.
    */
   fetch(request: Request, handle: WebhookHandler): Promise<Response>
 }
@@ -57,8 +57,8 @@ export interface Receiver {
 const bodyBytesMaxDefault = 1024 * 1024
 
 /**
- * Receives the webhooks of a registry wherever there are fetch and WebCrypto: Node, Deno, workers. Throws a TypeError
- * for a secret that is none, or a bound.
+ * Receives the webhooks of a registry on any platform with fetch and WebCrypto: Node, Deno, workers. Throws a TypeError
+ * for an invalid secret or limit.
  *
  * @example
  * const receiver = createReceiver({ secret: 'whsec_...' })
@@ -94,9 +94,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         await handleOnce(event, handle)
         return new Response(null, { status: 204 })
       } catch (error) {
-        // Handlers verify things, too: what they throw is a failure, never a refusal.
+        // A handler may verify things too: its WebhookErrors are failures, not refusals.
         if (!isVerified && error instanceof WebhookError) return refuse(error)
-        tell(onError, error)
+        report(onError, error)
         return fail()
       }
     },
@@ -104,15 +104,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   return receiver
 }
 
-/** Nothing is greater than what is no number, so that a bound of that kind would be none. */
+/** Comparisons with NaN are false, so a limit of NaN would not limit anything. */
 function requireBounds(bounds: Readonly<Record<string, number>>): void {
   for (const [name, bound] of Object.entries(bounds)) {
     if (!Number.isFinite(bound) || bound <= 0) throw new TypeError(`${name} must be a number above zero.`)
   }
 }
 
-/** Who hears of errors may fail as well; an answer is due all the same. */
-function tell(onError: (error: unknown) => unknown, error: unknown): void {
+/** The error callback may fail as well; the response must be sent anyway. */
+function report(onError: (error: unknown) => unknown, error: unknown): void {
   const telling = async () => onError(error)
   telling().catch(console.error)
 }
@@ -120,5 +120,5 @@ function tell(onError: (error: unknown) => unknown, error: unknown): void {
 function toBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (body instanceof Uint8Array || body instanceof ArrayBuffer) return new Uint8Array(body)
-  throw new TypeError('Give the raw body of the request, not what was parsed from it.')
+  throw new TypeError('Pass the raw body of the request, not a parsed one.')
 }

@@ -4,12 +4,12 @@ import { WebhookError } from './webhook-error.ts'
 const knownEvents: ReadonlySet<unknown> = new Set([...eventNames, pingEvent])
 
 /**
- * Reads the body of a delivery. Events that this version knows are held against their schemas; those that a newer
- * registry may have come through as they are, and so do fields that were added. Throws `malformed`.
+ * Parses the body of a delivery. Known events are validated by their schemas; unknown events and additional fields,
+ * which a newer registry may send, pass unchanged. Throws `malformed`.
  */
 export function parseEvent(body: Uint8Array): WebhookEvent {
   const envelope = parseJson(body)
-  if (!isEnvelope(envelope)) throw malformed('The body is not the envelope of an event.')
+  if (!isEnvelope(envelope)) throw malformed('The body is not an event envelope.')
   if (knownEvents.has(envelope.event) && !isWebhookEvent(envelope)) {
     throw malformed(`The data is not that of the event ${envelope.event}.`)
   }

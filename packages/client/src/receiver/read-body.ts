@@ -3,12 +3,12 @@ import { WebhookError } from './webhook-error.ts'
 const bytesAtFirst = 4096
 
 /**
- * The bytes of a request's body. Throws `too_large` as soon as there are more than so many, `malformed` where it breaks
- * off, and a TypeError where somebody has read it before.
+ * Reads the bytes of a request's body. Throws `too_large` as soon as it exceeds `bytesMax`, `malformed` if it is cut
+ * off, and a TypeError if the body was read before.
  */
 export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (request.bodyUsed || request.body?.locked) {
-    throw new TypeError('The body was read before. Give fetch a request that nobody has read, such as a clone.')
+    throw new TypeError('The body was read before. Pass an unread request, such as a clone.')
   }
   const tooLarge = () => new WebhookError('too_large', `The body is larger than ${bytesMax} bytes.`)
   if (Number(request.headers.get('content-length')) > bytesMax) throw tooLarge()
@@ -29,11 +29,11 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array> | undefined)
   try {
     return await reader?.read()
   } catch (cause) {
-    throw new WebhookError('malformed', 'The body broke off before its end.', { cause })
+    throw new WebhookError('malformed', 'The body was cut off.', { cause })
   }
 }
 
-/** Copied into one place: a body may come in as many pieces as it has bytes, and each that is kept costs a hundred. */
+/** Copy into one buffer: a body may arrive byte by byte, and each stored chunk takes a hundred bytes. */
 function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(length)
   larger.set(bytes)

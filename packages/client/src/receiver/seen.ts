@@ -1,14 +1,14 @@
-/** The events that were handled, by their ids. Put a table of a database behind it where several processes receive. */
+/** The ids of handled events. Use a database table if several processes receive deliveries. */
 export interface Seen {
-  /** Whether the id is new; from now on it is not. Of two at the same time exactly one is told that it is. */
+  /** Claims an id; returns whether it was new. Of two concurrent claims exactly one returns true. */
   claim(id: string): boolean | Promise<boolean>
-  /** Makes an id new again, for its handler failed. A promise is waited for. */
+  /** Releases an id, because its handler failed. A returned promise is awaited. */
   forget(id: string): unknown
 }
 
-/** Remembers so many ids in memory, those that came last. Throws a TypeError for a number that is none. */
+/** Remembers the last `idsMax` ids in memory. Throws a TypeError for an invalid number. */
 export function createSeen(idsMax = 10_000): Seen {
-  if (!Number.isSafeInteger(idsMax) || idsMax < 1) throw new TypeError('Say how many ids to remember: one or more.')
+  if (!Number.isSafeInteger(idsMax) || idsMax < 1) throw new TypeError('idsMax must be a whole number of at least 1.')
   const ids = new Set<string>()
   return {
     claim(id) {

@@ -1,30 +1,28 @@
-/** A secret as the two keys that it stands for. */
+/** The two keys that are derived from a secret. */
 export interface SecretKeys {
-  /** Of `X-Service-Signature`: the bytes of the whole secret. */
+  /** Key of `X-Service-Signature`: the bytes of the whole secret. */
   readonly service: CryptoKey
-  /** Of `webhook-signature`: the bytes that stand in base64 after `whsec_`, or those of any other secret. */
+  /** Key of `webhook-signature`: the base64-decoded bytes after `whsec_`, or the bytes of any other secret. */
   readonly standard: CryptoKey
 }
 
 const standardPrefix = 'whsec_'
 const hmac = { name: 'HMAC', hash: 'SHA-256' }
-/** A sender has one signature for each of its secrets; a thousand would only make work. */
+/** A sender has one signature per secret; a thousand would only cause work. */
 const signaturesMax = 8
-/** Of a SHA-256 in base64. */
+/** Length of a SHA-256 in base64. */
 const signatureCharacters = 44
 
-/** Throws a TypeError for what is no secret, so that it shows at the start and not at the first delivery. */
+/** Throws a TypeError for an invalid secret, so that it is noticed at the start and not at the first delivery. */
 export function requireSecrets(secrets: readonly string[]): void {
   if (secrets.length === 0 || !secrets.every((secret) => typeof secret === 'string' && secret !== '')) {
     throw new TypeError('A receiver needs the secret of its webhook, as text.')
   }
   if (secrets.some((secret) => secret.trim().startsWith(standardPrefix) && /\s/.test(secret))) {
-    throw new TypeError(
-      'There is white space in a secret, perhaps the end of a line of the file that it was read from.',
-    )
+    throw new TypeError('A secret contains white space, perhaps a line break from the file that it was read from.')
   }
   if (!secrets.every((secret) => toStandardBytes(secret)?.length)) {
-    throw new TypeError('What follows whsec_ in a secret must be base64.')
+    throw new TypeError('The part of a secret after whsec_ must be base64.')
   }
 }
 
@@ -33,7 +31,7 @@ export async function importKeys(secret: string): Promise<SecretKeys> {
   return { service, standard }
 }
 
-/** Whether `X-Service-Signature` is that of the body under one of the secrets. Compared in constant time. */
+/** Whether `X-Service-Signature` is valid for the body under one of the secrets. Compares in constant time. */
 export async function isServiceSigned(
   keys: readonly SecretKeys[],
   signature: string,
@@ -45,13 +43,13 @@ export async function isServiceSigned(
   return false
 }
 
-/** The signatures of a `webhook-signature`, without those of versions that are not known here. */
+/** The signatures of a `webhook-signature`, without those of unknown versions. */
 export function parseSignatures(header: string): string[] {
   const all = header.split(' ').filter((each) => each.startsWith('v1,'))
   return all.slice(0, signaturesMax).map((each) => each.slice('v1,'.length))
 }
 
-/** Whether one of the signatures is that of the content under one of the secrets. Compared in constant time. */
+/** Whether one of the signatures is valid for the content under one of the secrets. Compares in constant time. */
 export async function isStandardSigned(
   keys: readonly SecretKeys[],
   signatures: readonly string[],
@@ -59,14 +57,14 @@ export async function isStandardSigned(
 ): Promise<boolean> {
   for (const signature of signatures) {
     const bytes = signature.length === signatureCharacters ? fromBase64(signature) : undefined
-    // Base64 has several spellings of some bytes; the one that senders write is the only one that counts.
+    // Some bytes have several base64 spellings; only the canonical one is accepted.
     if (!bytes || btoa(String.fromCharCode(...bytes)) !== signature) continue
     for (const { standard } of keys) if (await crypto.subtle.verify('HMAC', standard, bytes, content)) return true
   }
   return false
 }
 
-/** What `webhook-signature` signs (Standard Webhooks, "Signature scheme"), with the timestamp as it was sent. */
+/** The content that `webhook-signature` signs (Standard Webhooks, "Signature scheme"), with the timestamp as sent. */
 export function toSignedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const head = toBytes(`${id}.${timestamp}.`)
   const content = new Uint8Array(head.length + body.length)

@@ -1,22 +1,22 @@
-/** Why a delivery is refused, and the status that tells its sender. */
+/** The reasons for refusing a delivery, with the status of the response. */
 export const webhookErrorStatuses = {
-  /** A header that proves where it comes from is not there. */
+  /** A required signature header is missing. */
   missing_header: 401,
   /** No signature is valid under a known secret. */
   bad_signature: 401,
-  /** Signed longer ago than is tolerated: perhaps one that somebody recorded and sends again. */
+  /** Signed too long ago: possibly a replayed recording. */
   too_old: 401,
-  /** Signed further in the future than is tolerated: a clock is wrong. */
+  /** Signed too far in the future: a clock is wrong. */
   too_new: 401,
-  /** It is no event, or its headers say something else than its body. */
+  /** The body is not an event, or the headers contradict it. */
   malformed: 400,
-  /** The body is larger than is read. */
+  /** The body is larger than the limit. */
   too_large: 413,
 } as const
 
 export type WebhookErrorCode = keyof typeof webhookErrorStatuses
 
-/** A delivery that is refused. The message is a sentence that may be told to the sender. */
+/** A refused delivery. The message may be sent to the sender. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly code: WebhookErrorCode

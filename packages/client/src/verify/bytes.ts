@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 
-/** The bytes of standard base64 with its padding; undefined for any other text, also where only its last bits differ. */
+/** Decodes padded standard base64; undefined for any other text, including non-canonical encodings. */
 export function fromBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text)

@@ -4,12 +4,12 @@ import { splitNote, verifySignatures, type SignedNote, type Signer } from './sig
 import { VerificationError } from './verification-error.ts'
 import { parseVerifierKey } from './verifier-key.ts'
 
-/** What a log commits to: so many entries, under this root. */
+/** A checkpoint: the size of a log and its root hash. */
 export interface Checkpoint {
-  /** The name of the node whose log it is. */
+  /** The name of the node that owns the log. */
   readonly origin: string
   readonly treeSize: number
-  /** Standard base64. */
+  /** In standard base64. */
   readonly rootHash: string
 }
 
@@ -17,29 +17,29 @@ export interface Checkpoint {
 export interface VerifiedCheckpoint extends Checkpoint {
   readonly signers: readonly Signer[]
   /**
-   * When it was the newest, in milliseconds since 1970, as one of the given keys signed (C2SP `tlog-cosignature`). Nodes
-   * round it down to a minute. Undefined where the checkpoint does not say.
+   * When it was the newest checkpoint, in milliseconds since 1970, as signed by one of the given keys (C2SP
+   * `tlog-cosignature`). Nodes round it down to a minute. Undefined if the checkpoint has no signed time.
    */
   readonly signedAt?: number
   /**
-   * The verifier keys that sign for the log at present, where it says: while a node changes its key, the old one names
-   * the new one so. Only keys that did sign this checkpoint are among them.
+   * The verifier keys that currently sign for the log, if the checkpoint lists them: during a key rotation the old key
+   * announces the new one this way. Contains only keys that signed this checkpoint.
    */
   readonly endorsedKeys: readonly string[]
 }
 
 const hashBytes = 32
-/** The extension line that names a key of the log. */
+/** Prefix of the extension line with a key of the log. */
 const keyLine = 'key '
 /** 16 signatures and as many keys take 4 KiB. */
 const checkpointCharactersMax = 64 * 1024
-/** As many as a note may have signatures. */
+/** The maximum number of signatures of a note. */
 const keysMax = 16
 
 /**
- * Reads a checkpoint (C2SP `tlog-checkpoint`) without looking at its signatures.
+ * Parses a checkpoint (C2SP `tlog-checkpoint`) without verifying its signatures.
  *
- * @throws {VerificationError} for what is none.
+ * @throws {VerificationError} for an invalid checkpoint.
  */
 export function parseCheckpoint(note: string): Checkpoint {
   if (note.length > checkpointCharactersMax)
@@ -48,14 +48,14 @@ export function parseCheckpoint(note: string): Checkpoint {
   const isSize = /^(?:0|[1-9]\d{0,15})$/.test(size) && Number.isSafeInteger(Number(size))
   const isRoot = fromBase64(rootHash)?.length === hashBytes
   if (origin === '' || !isSize || !isRoot || extensions.includes(''))
-    throw new VerificationError('checkpoint', 'The checkpoint is not in the form of one: origin, tree size, root hash.')
+    throw new VerificationError('checkpoint', 'The checkpoint does not have the form origin, tree size, root hash.')
   return { origin, treeSize: Number(size), rootHash }
 }
 
 /**
- * Reads a checkpoint that one of the given verifier keys signed, the key having the name of the log.
+ * Verifies that one of the given verifier keys signed a checkpoint, and that this key has the name of the log.
  *
- * @throws {VerificationError} that names the key it is signed with, where that is none of them.
+ * @throws {VerificationError} that names the signing key if it is not one of the given keys.
  *
  * @example
  * const { treeSize, rootHash, signedAt } = verifyCheckpoint(await response.text(), [key])
@@ -70,11 +70,11 @@ export function verifyCheckpoint(note: string, keys: readonly string[]): Verifie
     return { ...checkpoint, signers, signedAt: readSignedTime(parts, ofLog), endorsedKeys }
   }
   const [{ name, hash } = { name: '', hash: '' }] = signers
-  const sentence = `The checkpoint is of the log of ${checkpoint.origin}, and its signature is by the key ${name}+${hash}.`
+  const sentence = `The checkpoint is of the log of ${checkpoint.origin}, but it is signed by the key ${name}+${hash}.`
   throw new VerificationError('checkpoint', sentence)
 }
 
-/** A line that is none of ours, or whose key did not sign, is no reason to refuse what a given key signed. */
+/** Ignore unknown lines, and lines with a key that did not sign: the checkpoint itself is signed by a given key. */
 function readEndorsedKeys(note: SignedNote, origin: string): string[] {
   const lines = note.text.split('\n').filter((line) => line.startsWith(keyLine))
   const keys = [...new Set(lines.map((line) => line.slice(keyLine.length)))]

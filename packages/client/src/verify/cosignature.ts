@@ -3,13 +3,13 @@ import { isSignature, parseLines, type SignedNote } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
 import { parseVerifierKey, toKeyHash } from './verifier-key.ts'
 
-/** Ed25519 over a checkpoint and a time, as C2SP `tlog-cosignature` numbers it. */
+/** The signature type of C2SP `tlog-cosignature`: Ed25519 over a checkpoint and a time. */
 const algorithm = 0x04
 const timeBytes = 8
 
 /**
- * When a checkpoint was the newest one, in milliseconds since 1970: the latest that one of the given keys signed for.
- * Undefined where none of them says it.
+ * When a checkpoint was the newest one, in milliseconds since 1970: the latest time that one of the given keys signed.
+ * Undefined if none of them signed a time.
  *
  * @throws {VerificationError} for a line of a given key that does not verify.
  */

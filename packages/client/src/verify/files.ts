@@ -10,33 +10,33 @@ export interface ContentFile {
 }
 
 /**
- * The digest of a version that has these files: SHA-256 over a line `<digest> <size> <path>` for each.
+ * The digest of a version with these files: SHA-256 over a line `<digest> <size> <path>` per file.
  *
- * @throws {VerificationError} for paths that no version has.
+ * @throws {VerificationError} for invalid paths.
  */
 export function toContentDigest(files: readonly ContentFile[]): string {
   return toListDigest(files.map(toListed), 'content')
 }
 
-/** As {@link toContentDigest}, of a list of files, which is `part` of something. */
+/** Like {@link toContentDigest}, for a list of files that belongs to `part`. */
 export function toListDigest(files: readonly ManifestFile[], part: VerifiedPart): string {
-  // A path of two lines would be two files to the digest, and one to whoever unpacks it.
+  // A path with a line break would be two files in the digest, but one file when unpacked.
   const wrong = files.find(({ path }) => /\p{Cc}/u.test(path) || !path.isWellFormed())
-  if (wrong) throw new VerificationError(part, `No version has the path ${JSON.stringify(wrong.path)}.`)
+  if (wrong) throw new VerificationError(part, `The path ${JSON.stringify(wrong.path)} is not valid in a version.`)
   return toDigest(utf8ToBytes(toManifest(files)))
 }
 
 /**
- * Checks that these files are the version of a digest. `listed` are the files that it has, where they are known.
+ * Verifies that these files are the version with this digest. `listed` are the files of the version, if known.
  *
- * @throws {VerificationError} that names the files which differ, are missing or too many, as far as they are known.
+ * @throws {VerificationError} that names altered, missing and additional files, if `listed` is known.
  */
 export function verifyFiles(files: readonly ContentFile[], digest: string, listed: readonly ManifestFile[] = []): void {
   const actual = files.map(toListed)
   const actualDigest = toListDigest(actual, 'content')
   if (actualDigest === digest) return
   const differences = listed.length === 0 ? [] : listDifferences(actual, listed)
-  const sentence = `The content has the digest ${actualDigest} and not ${digest}`
+  const sentence = `The content has the digest ${actualDigest}, not ${digest}`
   throw new VerificationError('content', [sentence, differences.join(', ')].filter(Boolean).join(': ') + '.')
 }
 

@@ -6,17 +6,17 @@ import { toLeafHash, verifyInclusion } from './merkle-tree.ts'
 import { VerificationError } from './verification-error.ts'
 
 type LogProof = NonNullable<Provenance['log']>
-/** Does some of the work; undefined where something does not match, which it keeps. */
+/** Runs a check and records its VerificationError; undefined if it failed. */
 type Check = <T>(work: () => T) => T | undefined
 
 interface LogCheck {
   readonly keys: readonly string[]
   readonly check: Check
-  /** Whether the record's names have nothing but the log to vouch for them. */
+  /** Whether only the log proves the names in the record. */
   readonly checksNames: boolean
 }
 
-/** Checks that a log holds the version of a record and says the same of it. Everything that does not match is told. */
+/** Verifies that a log contains the version of a record, and that entry and record agree. Reports every mismatch. */
 export function verifyLog(
   provenance: Provenance,
   log: LogProof,
@@ -36,7 +36,7 @@ function verifyHead(log: LogProof, keys: readonly string[]): void {
   const checkpoint = verifyCheckpoint(log.checkpoint, keys)
   for (const [field, name] of headFields) {
     if (checkpoint[field] === log[field]) continue
-    const sentence = `The checkpoint has the ${name} ${checkpoint[field]}, and the record has ${log[field]}.`
+    const sentence = `The checkpoint has the ${name} ${checkpoint[field]}, but the record has ${log[field]}.`
     throw new VerificationError('checkpoint', sentence)
   }
 }
@@ -50,24 +50,27 @@ const headFields = [
 function verifyLeaf({ entry, leafHash }: LogProof): void {
   const actual = toLeafHash(entry)
   if (actual === leafHash) return
-  throw new VerificationError('leaf', `The entry has the leaf hash ${actual}, and the record has ${leafHash}.`)
+  throw new VerificationError('leaf', `The entry has the leaf hash ${actual}, but the record has ${leafHash}.`)
 }
 
 function readEntry({ entry }: LogProof): VersionEntry {
   try {
     const value = parseForeignJson(entry)
-    // One text for one value: of a field that came twice, every reader could take another.
-    if (canonicalize(value) !== entry) throw new Error('it is no canonical JSON.')
+    // Only canonical JSON is accepted: readers could resolve a duplicate field differently.
+    if (canonicalize(value) !== entry) throw new Error('it is not canonical JSON.')
     return parseVersionEntry(value)
   } catch (error) {
-    throw new VerificationError('entry', `The log entry is none of a version: ${(error as Error).message}`)
+    throw new VerificationError('entry', `The log entry is not one of a version: ${(error as Error).message}`)
   }
 }
 
-/** What both say of one thing. */
+/** A value that both the log entry and the record have. */
 type Claim = readonly [what: string, logged: string | number, recorded: string | number]
 
-/** Else they are not compared: after a transfer the old entry has the old name, and the signature is of the new one. */
+/**
+ * Names are compared only if the log alone proves them: after a transfer the old entry has the old name, and the
+ * signature covers the new one.
+ */
 function toNameClaims({ skill, publisher }: Provenance, { data }: VersionEntry): Claim[] {
   return [
     ['name', data.skill.fullName, skill.fullName],
@@ -89,7 +92,7 @@ function toClaims(provenance: Provenance, { index }: LogProof, { seq, subject, d
 
 function verifyClaim([what, logged, recorded]: Claim): void {
   if (logged === recorded) return
-  throw new VerificationError('entry', `The log entry has the ${what} ${logged}, and the record has ${recorded}.`)
+  throw new VerificationError('entry', `The log entry has the ${what} ${logged}, but the record has ${recorded}.`)
 }
 
 function verifyList(entry: VersionEntry): VersionEntry {

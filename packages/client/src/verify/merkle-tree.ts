@@ -3,9 +3,9 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { fromBase64, toBase64 } from './bytes.ts'
 import { VerificationError, type VerifiedPart } from './verification-error.ts'
 
-/** That a tree holds a leaf; hashes in standard base64. */
+/** Proof that a tree contains a leaf; hashes in standard base64. */
 export interface InclusionProof {
-  /** From 0. */
+  /** Starts at 0. */
   readonly index: number
   readonly treeSize: number
   readonly leafHash: string
@@ -13,7 +13,7 @@ export interface InclusionProof {
   readonly proof: readonly string[]
 }
 
-/** That a tree begins with all of an older one; hashes in standard base64. */
+/** Proof that a tree begins with all entries of an older one; hashes in standard base64. */
 export interface ConsistencyProof {
   readonly olderSize: number
   readonly olderRootHash: string
@@ -24,16 +24,16 @@ export interface ConsistencyProof {
 
 const hashBytes = 32
 
-/** The hash of an entry as a leaf of the tree (RFC 9162, section 2.1.1), in standard base64. */
+/** The leaf hash of an entry (RFC 9162, section 2.1.1), in standard base64. */
 export function toLeafHash(entry: string): string {
   return toBase64(sha256(concatBytes(Uint8Array.of(0), utf8ToBytes(entry))))
 }
 
 /**
- * Checks that a log holds a leaf (RFC 9162, section 2.1.3.2). The root must be one that is believed, such as that of a
+ * Verifies that a log contains a leaf (RFC 9162, section 2.1.3.2). The root hash must be trusted, such as that of a
  * verified checkpoint.
  *
- * @throws {VerificationError} where the proof does not lead from the leaf to the root.
+ * @throws {VerificationError} if the proof does not lead from the leaf to the root.
  */
 export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: InclusionProof): void {
   const part = 'inclusion'
@@ -44,7 +44,7 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
     if (last === 0)
       throw new VerificationError(
         part,
-        `The inclusion proof of index ${index} has more hashes than a log of ${treeSize} entries needs.`,
+        `The inclusion proof of index ${index} has too many hashes for a log of ${treeSize} entries.`,
       )
     if (isOdd(place) || place === last) {
       hash = toParent(toHash(sibling, part), hash)
@@ -60,10 +60,10 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
 }
 
 /**
- * Checks that a log only added to what it held (RFC 9162, section 2.1.4.2): a mirror that kept an old checkpoint asks for
- * no more.
+ * Verifies that a log is append-only since an older checkpoint (RFC 9162, section 2.1.4.2). A mirror that stored the
+ * old checkpoint needs nothing else.
  *
- * @throws {VerificationError} where it does not follow, which means that history was rewritten.
+ * @throws {VerificationError} if it is not, which means that history was rewritten.
  */
 export function verifyConsistency(given: ConsistencyProof): void {
   const { olderSize, treeSize, olderRootHash, rootHash } = given
@@ -79,7 +79,7 @@ function isConsistent({ olderSize, olderRootHash, treeSize, rootHash, proof }: C
   if (proof.length === 0) return false
   let [place, last] = [olderSize - 1, treeSize - 1]
   while (isOdd(place)) [place, last] = [half(place), half(last)]
-  // The root of a full tree is the first node of the way already.
+  // The root of a complete tree is itself the first node of the proof path.
   const [first, ...rest] = place === 0 ? [olderRootHash, ...proof] : proof
   let older = toHash(first!, 'consistency')
   let newer = older
@@ -102,7 +102,7 @@ function requirePlace(place: number, max: number, part: VerifiedPart): void {
   if (Number.isSafeInteger(place) && Number.isSafeInteger(max) && place >= 0 && place <= max) return
   throw new VerificationError(
     part,
-    `A log of ${part === 'inclusion' ? max + 1 : max} entries has none at the index ${place}.`,
+    `A log of ${part === 'inclusion' ? max + 1 : max} entries has no entry at index ${place}.`,
   )
 }
 
@@ -116,7 +116,7 @@ function toHash(text: string, part: VerifiedPart): Uint8Array {
   throw new VerificationError(part, 'A hash of the proof is not 32 bytes in base64.')
 }
 
-// Not by bits, which are 32: a log may be longer.
+// Not by bit operations, which are limited to 32 bits: a log may be longer.
 function isOdd(place: number): boolean {
   return place % 2 === 1
 }

@@ -2,10 +2,10 @@ import { splitNote, verifySignatures, type Signer } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
 
 /**
- * The text of a signed note (C2SP `signed-note`) that one of the given verifier keys signed, and which of them did.
- * `what` names it in sentences.
+ * Verifies that one of the given verifier keys signed a note (C2SP `signed-note`); returns its text and the signers.
+ * `what` names the note in error messages.
  *
- * @throws {VerificationError} that names the key it is signed with, where that is none of them.
+ * @throws {VerificationError} that names the signing key if it is not one of the given keys.
  */
 export function verifyNote(
   note: string,

@@ -8,44 +8,45 @@ import { parseVerifierKey } from './verifier-key.ts'
 
 export interface VerifyProvenanceOptions {
   /**
-   * Verifier keys that are believed, as `skillstead key` prints them. No key in a record is. For the record of a mirror:
-   * that of the node whose log it is, and that of the mirror as well where its own words are to be believed.
+   * Trusted verifier keys, in the format of `skillstead key`. Keys inside a record are never trusted. For the record of
+   * a mirror: the key of the node whose log it is, and also that of the mirror if the mirror's own fields are to be
+   * trusted.
    */
   readonly keys: readonly string[]
-  /** The files of the version, where they are to be checked as well. */
+  /** The files of the version, if they are to be verified as well. */
   readonly content?: readonly ContentFile[]
 }
 
-/** What a log does not say of a version: there is only the word of the node that signed the record. */
-const saidBySigner = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin'] as const
+/** Fields that the log does not contain: only the node that signed the record states them. */
+const signerFields = ['firstPublishedAt', 'authorVerified', 'forkChain', 'origin'] as const
 
-/** A field of a record that nothing vouches for. */
-export type UnprovenField = (typeof saidBySigner)[number]
+/** A field of a record that nothing proves. */
+export type UnprovenField = (typeof signerFields)[number]
 
-/** Everything matches, or what does not: each problem a sentence, and the part that it is about. */
+/** The result: everything matches, or the list of mismatches, each with a message and the part it concerns. */
 export type ProvenanceReport =
   | {
       readonly ok: true
       readonly problems: readonly []
       readonly provenance: Provenance
-      /** The given keys that signed the record; none where `unproven` names fields. */
+      /** The given keys that signed the record; empty if `unproven` lists fields. */
       readonly signers: readonly Signer[]
-      /** What the log says of the version; null where it is in no log, which is so for what is not public. */
+      /** The log entry of the version; null if it is in no log, as for skills that are not public. */
       readonly entry: VersionEntry | null
       readonly contentChecked: boolean
       /**
-       * Fields that anybody may have made up: a mirror signed the record, and no key of it was given. All else is proven
-       * by the log that the version was published to.
+       * Unproven fields: a mirror signed the record, and no key of the mirror was given. All other fields are proven by
+       * the log that the version was published to.
        */
       readonly unproven: readonly UnprovenField[]
     }
   | { readonly ok: false; readonly problems: readonly VerificationError[] }
 
 /**
- * Checks a provenance record with nothing but public keys: its signature, that the log of the node holds the version,
- * that the log and the record say the same, and that given files are the version's. Needs no network and never throws
- * for what is in a record, whatever it is. The record of a mirror has the proof of the node that the version was published
- * to: that node's key is enough, and then `unproven` names what the mirror alone says.
+ * Verifies a provenance record with public keys alone: its signature, that the log of the node contains the version,
+ * that log and record agree, and that given files are those of the version. Needs no network and never throws, whatever
+ * the record contains. The record of a mirror contains the proof of the publishing node: the key of that node is
+ * sufficient, and `unproven` then lists the fields that only the mirror states.
  *
  * @example
  * const report = verifyProvenance(record, { keys: ['skills.example+1f0c2a4b+AZ…'], content: files })
@@ -60,7 +61,7 @@ export function verifyProvenance(record: unknown, { keys, content }: VerifyProve
   const isUnsigned = log !== null && isOfUnknownMirror(provenance, log.origin, keys)
   const signers = isUnsigned ? [] : check(() => verifyRecordSignature(provenance, keys))
   const entry = log ? verifyLog(provenance, log, { keys, check, checksNames: isUnsigned }) : null
-  // The list of the entry names the files that differ, where it is the one of the digest.
+  // The file list of the log entry, if its digest matches, tells which files differ.
   if (content) check(() => verifyFiles(content, provenance.digest, entry?.data.files ?? []))
   if (problems.length > 0 || !signers || entry === undefined) return { ok: false, problems }
   const contentChecked = content !== undefined
@@ -71,11 +72,11 @@ export function verifyProvenance(record: unknown, { keys, content }: VerifyProve
     signers,
     entry,
     contentChecked,
-    unproven: isUnsigned ? saidBySigner : [],
+    unproven: isUnsigned ? signerFields : [],
   }
 }
 
-/** Whether a record is signed by nodes that no key is known of, and has the log of another one. */
+/** Whether the record is signed only by nodes without a known key, and its log is that of another node. */
 function isOfUnknownMirror({ origin, signature }: Provenance, logOrigin: string, keys: readonly string[]): boolean {
   const signers = parseLines(signature)?.map(({ name }) => name) ?? [logOrigin]
   const known = new Set([logOrigin, ...keys.map((key) => parseVerifierKey(key).name)])
@@ -101,11 +102,11 @@ function readRecord(record: unknown): Provenance {
   }
   const canonical = toCanonical(record)
   if (canonical !== undefined && canonical === toCanonical(provenance)) return provenance
-  throw noRecord('it holds what none does.')
+  throw noRecord('it contains an invalid value.')
 }
 
 function noRecord(why: string): VerificationError {
-  return new VerificationError('record', `This is no provenance record: ${why}`)
+  return new VerificationError('record', `This is not a provenance record: ${why}`)
 }
 
 function verifyRecordSignature(provenance: Provenance, keys: readonly string[]): Signer[] {
@@ -113,7 +114,7 @@ function verifyRecordSignature(provenance: Provenance, keys: readonly string[]):
   return verifySignatures(note, keys, 'signature', 'the record')
 }
 
-/** Undefined for what is no JSON that could be signed. */
+/** Undefined for a value that is not signable JSON. */
 function toCanonical(value: unknown): string | undefined {
   try {
     return canonicalize(value)

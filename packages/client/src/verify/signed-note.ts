@@ -4,15 +4,15 @@ import { fromBase64 } from './bytes.ts'
 import { VerificationError, type VerifiedPart } from './verification-error.ts'
 import { parseVerifierKey } from './verifier-key.ts'
 
-/** A signed note (C2SP `signed-note`) taken apart. */
+/** A signed note (C2SP `signed-note`), split into its parts. */
 export interface SignedNote {
-  /** What is signed, with the line break at its end. */
+  /** The signed text, with its final line break. */
   readonly text: string
   /** The signature lines. */
   readonly signatures: string
 }
 
-/** A key that signed, as people compare it. */
+/** A signing key, in the form in which people compare keys. */
 export interface Signer {
   readonly name: string
   readonly hash: string
@@ -23,12 +23,12 @@ interface SignatureLine extends Signer {
 }
 
 const linesMax = 16
-/** Everything below a space but the line break. */
+/** Matches control characters except the line break. */
 const controlCharacter = /(?!\n)[^ -\u{10ffff}]/u
 
 /**
- * Divides a note at its last empty line. Undefined where there is none, and for what no note holds: control characters,
- * and halves of characters, which have the bytes of other texts.
+ * Splits a note at its last empty line. Undefined if there is none, and for text with control characters or lone
+ * surrogates, whose bytes could also be those of another text.
  */
 export function splitNote(note: string): SignedNote | undefined {
   if (!note.isWellFormed() || controlCharacter.test(note)) return undefined
@@ -37,10 +37,10 @@ export function splitNote(note: string): SignedNote | undefined {
 }
 
 /**
- * Those of the given keys that signed a text. Lines of other keys are passed over, as the format wants it; a line of a
- * given key that does not verify is refused whatever the others say.
+ * Returns which of the given keys signed a text. Lines of other keys are ignored, as the format requires. An invalid
+ * signature by a given key is refused even if others are valid.
  *
- * @throws {VerificationError} of `part`, where no given key signed.
+ * @throws {VerificationError} for `part` if no given key signed.
  */
 export function verifySignatures(
   note: SignedNote,
@@ -67,7 +67,7 @@ export function verifySignatures(
   throw new VerificationError(part, `The signature of ${what} is by the key ${signed}, which is not given: ${given}.`)
 }
 
-/** The signature lines of a note; undefined where one of them is none, or there are more than anybody needs. */
+/** Parses the signature lines of a note; undefined if a line is invalid or there are too many lines. */
 export function parseLines(signatures: string): SignatureLine[] | undefined {
   if (!signatures.endsWith('\n')) return undefined
   const lines = signatures
@@ -87,7 +87,7 @@ function parseLine(line: string): SignatureLine | undefined {
 /** Whether a key signed these bytes. */
 export function isSignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   try {
-    // As RFC 8032 has it: what only laxer rules take would let one text have several signatures.
+    // Strict RFC 8032 rules: laxer rules would allow several signatures for one text.
     return ed25519.verify(signature, message, publicKey, { zip215: false })
   } catch {
     return false

@@ -1,4 +1,4 @@
-/** The part of what is verified that something is wrong with, or right. */
+/** The part that was verified. */
 export type VerifiedPart =
   | 'record'
   | 'key'
@@ -10,7 +10,7 @@ export type VerifiedPart =
   | 'entry'
   | 'content'
 
-/** Something does not match; the message is a sentence that names what. */
+/** A failed verification; the message names the mismatch. */
 export class VerificationError extends Error {
   readonly part: VerifiedPart
 

@@ -5,36 +5,36 @@ import { VerificationError } from './verification-error.ts'
 
 /** A public key that verifies signed notes (C2SP `signed-note`). */
 export interface VerifierKey {
-  /** The name of the node that signs. */
+  /** The name of the signing node. */
   readonly name: string
   /** The first four bytes of SHA-256 over name, line break, algorithm and key, in hexadecimal. */
   readonly hash: string
   readonly publicKey: Uint8Array
 }
 
-/** Ed25519, as signed notes number it. */
+/** The signature type of Ed25519 in signed notes. */
 const algorithm = 0x01
 const keyBytes = 32
 
 /**
- * Reads a verifier key, as `skillstead key` prints it: `<name>+<hash>+<base64 of the algorithm and the key>`.
+ * Parses a verifier key as printed by `skillstead key`: `<name>+<hash>+<base64 of the algorithm and the key>`.
  *
- * @throws {VerificationError} for what is no such key, or was altered: the hash is part of it.
+ * @throws {VerificationError} for an invalid key, and for an altered one, which its hash shows.
  */
 export function parseVerifierKey(text: string): VerifierKey {
   const [, name, hash, encoded] = /^([^\s+\p{C}]+)\+([0-9a-f]{8})\+(\S+)$/u.exec(text) ?? []
   const bytes = encoded === undefined ? undefined : fromBase64(encoded)
   if (name === undefined || hash === undefined || bytes === undefined)
-    throw new VerificationError('key', `'${shorten(text)}' is no verifier key, which reads NAME+HASH+BASE64.`)
+    throw new VerificationError('key', `'${shorten(text)}' is not a verifier key of the form NAME+HASH+BASE64.`)
   if (bytes.length !== keyBytes + 1 || bytes[0] !== algorithm)
-    throw new VerificationError('key', `The key ${name}+${hash} is no Ed25519 key.`)
+    throw new VerificationError('key', `The key ${name}+${hash} is not an Ed25519 key.`)
   const actual = toKeyHash(name, bytes)
   if (actual !== hash)
-    throw new VerificationError('key', `The key of ${name} has the hash ${actual} and not ${hash}; it was altered.`)
+    throw new VerificationError('key', `The key of ${name} has the hash ${actual}, not ${hash}: it was altered.`)
   return { name, hash, publicKey: bytes.subarray(1) }
 }
 
-/** What tells keys of one name apart; `key` begins with the algorithm that it is for. */
+/** Distinguishes keys of the same name; `key` begins with its algorithm byte. */
 export function toKeyHash(name: string, key: Uint8Array): string {
   return bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), key)).subarray(0, 4))
 }
