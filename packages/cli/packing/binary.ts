@@ -1,4 +1,7 @@
-/** `pnpm build:binary`: makes `dist/skillstead`, one file that needs no Node, and says how large and how quick it is. */
+/**
+ * `pnpm build:binary`: builds `dist/skillstead`, a single executable that needs no Node, and prints its size and start
+ * time.
+ */
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'

@@ -1,7 +1,7 @@
-/** Where the workspace's package.json waits while that of the published package stands in its place. */
+/** Where the workspace's package.json is stored while that of the published package replaces it. */
 export const keptManifest = '.package.json.kept'
 
-/** What a package needs from the root, and where it has it when it is packed. */
+/** Folders that a package needs from the repository root, and their places in the package. */
 export const copiedFolders: Record<string, readonly (readonly [from: string, to: string])[]> = {
   skillstead: [
     ['examples/skills', 'examples/skills'],

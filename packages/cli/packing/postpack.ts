@@ -1,4 +1,4 @@
-/** Runs in a package after npm packed it: what `prepack.ts` put in place for that goes again. */
+/** Runs in a package after npm packed it: removes what `prepack.ts` created. */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { copiedFolders, keptManifest } from './pack-paths.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Runs in a package before npm packs it: compiles it, and makes package.json what a stranger can use, who has neither
- * the workspace nor its sources. `postpack.ts` puts the workspace's own back.
+ * Runs in a package before npm packs it: compiles it, and writes the package.json for publication, without references
+ * to the workspace and its sources. `postpack.ts` restores the original.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,13 +19,13 @@ interface Manifest {
 
 const root = join(import.meta.dirname, '../../..')
 
-// What a killed run left behind would otherwise be taken for the original.
+// After a killed run, restore the original first; otherwise the leftover would be taken for it.
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
 const manifest = readManifest('package.json')
 
-// Compiled anew: what was renamed or removed since the last time would be packed along.
+// Compile from scratch: files that were renamed or removed since would be packed as well.
 rmSync('dist', { recursive: true, force: true })
-// Standard output belongs to `npm pack --json`.
+// Standard output is for `npm pack --json`.
 execFileSync('tsc', ['-b', 'tsconfig.build.json'], { stdio: ['ignore', 2, 2] })
 if (manifest.name === 'skillstead') await buildDashboard()
 for (const [from, to] of copiedFolders[manifest.name] ?? []) cpSync(join(root, from), to, { recursive: true })
@@ -34,7 +34,7 @@ const text = `${JSON.stringify(toPublished(manifest, readVersions()), null, 2)}\
 copyFileSync('package.json', keptManifest)
 writeFileSync('package.json', text)
 
-/** Without the condition that leads to sources, with versions in place of `workspace:*`, without our scripts. */
+/** Without the export condition for sources and without scripts; `workspace:*` becomes a version. */
 function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>): Manifest {
   const { scripts: _scripts, devDependencies: _devDependencies, ...published } = structuredClone(workspace)
   for (const conditions of Object.values(published.exports ?? {})) delete conditions['source']
@@ -44,7 +44,7 @@ function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>)
   return published
 }
 
-/** The packages go out together, so one needs exactly the others of its own version. */
+/** All packages are published together, so each needs exactly the same version of the others. */
 function readVersions(): Map<string, string> {
   const folders = readdirSync(join(root, 'packages'))
   const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder, 'package.json')))

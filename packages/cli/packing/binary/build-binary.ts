@@ -14,12 +14,12 @@ const run = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
 
 /**
- * The settings of `limitYoungMemory`, from the start: V8 refuses what it compiled under others, so that they must not
- * change on the way.
+ * The settings of `limitYoungMemory`, set at the start: V8 rejects code that was compiled under other settings, so they
+ * must not change later.
  */
 const execArgv = ['--semi-space-growth-factor=1', '--min-semi-space-size=4']
 
-/** Makes the one file that is the whole program, for machines like this one. Its path. */
+/** Builds the single executable for machines like this one, and returns its path. */
 export async function buildBinary(output: string): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'skillstead-binary-'))
   try {
@@ -29,7 +29,7 @@ export async function buildBinary(output: string): Promise<string> {
     const compiled = await recordCompiled(recorder, scratch)
     const whole = await makeExecutable({ scratch, node, assets: { ...assets, ...compiled }, boot: 'boot' })
     await mkdir(dirname(output), { recursive: true })
-    // Whoever runs the old one goes on with it.
+    // Write to a new file and rename it, so that running processes keep the old executable.
     await cp(whole, `${output}.new`)
     await rename(`${output}.new`, output)
     return output
@@ -38,19 +38,21 @@ export async function buildBinary(output: string): Promise<string> {
   }
 }
 
-/** Node without the names that only a debugger reads, where there is a `strip`: they are a fifth of it. */
+/** Copies Node without its debug symbols if `strip` is available: they are a fifth of its size. */
 async function takeNode(scratch: string): Promise<string> {
   const path = join(scratch, 'node')
   await cp(process.execPath, path)
   await chmod(path, 0o755)
   await run('strip', [path]).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
-    console.error('There is no `strip` here, so that the file is larger than it need be. Debian has it in binutils.')
+    console.error(
+      '`strip` is not installed, so the file is larger than necessary. On Debian it is in the package binutils.',
+    )
   })
   return path
 }
 
-/** Assets by their names, each with the file that it is read from. */
+/** Assets by name, each with its source file. */
 type Assets = Record<string, string>
 
 async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {

@@ -5,7 +5,7 @@ import { rolldown, type InputOptions, type OutputChunk, type Plugin } from 'roll
 const packages = join(import.meta.dirname, '../../..')
 const inside = join(import.meta.dirname, 'inside')
 
-/** What looks for a file beside itself, and what answers instead where all is one file. */
+/** Modules that look for files next to themselves, and their replacements in the single executable. */
 const substitutes: Readonly<Record<string, string>> = {
   'scanner/src/thread-file.ts': 'thread-file.ts',
   'scanner/src/rules-version.ts': 'rules-version.ts',
@@ -19,17 +19,17 @@ const substitutes: Readonly<Record<string, string>> = {
 const common = {
   platform: 'node',
   resolve: { conditionNames: ['source', 'node'] },
-  // pg asks for it where it is installed.
+  // pg loads it only if it is installed.
   external: ['pg-native'],
-  // A package looks whether it has one.
+  // A package tests whether `import.meta` has its fields.
   checks: { emptyImportMeta: false },
   logLevel: 'warn',
 } satisfies InputOptions
 
-/** Code by the name of its chunk: everything that a command or a thread may need. */
+/** Code by chunk name: everything that a command or thread may need. */
 export type Chunks = ReadonlyMap<string, string>
 
-/** Bundles the command and the threads; what is loaded when it is needed stays a chunk of its own. */
+/** Bundles the command and the threads. Modules that are loaded on use stay separate chunks. */
 export async function bundleProgram(): Promise<Chunks> {
   const threads = globSync('*/src/**/*-worker.ts', { cwd: packages })
   const entries = [join(inside, 'main.ts'), ...threads.map((path) => join(packages, path))]
@@ -45,12 +45,13 @@ export async function bundleProgram(): Promise<Chunks> {
     chunkFileNames: '[name]-[hash].js',
   })
   await bundle.close()
-  if (unused.size > 0) throw new Error(`Nothing imports ${[...unused].join(', ')} any more: name what took its place.`)
+  if (unused.size > 0)
+    throw new Error(`Nothing imports ${[...unused].join(', ')} any more. Update the list of substitutes.`)
   const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk')
   return new Map(chunks.map(({ fileName, code }) => [fileName, `(function (exports, require, module) {${code}\n})`]))
 }
 
-/** One of the two boot scripts, as a text that leaves `skillstead.load`. */
+/** One of the two boot scripts as a text that exports `skillstead.load`. */
 export async function bundleBoot(name: 'boot' | 'recording-boot'): Promise<string> {
   const bundle = await rolldown({ ...common, input: join(inside, `${name}.ts`) })
   const { output } = await bundle.generate({ format: 'iife', name: 'skillstead', minify: true })
@@ -72,7 +73,7 @@ function substitute(unused: Set<string>): Plugin {
   }
 }
 
-/** better-sqlite3 by the entry that names its addon, and the addon from where the executable has it. */
+/** Loads better-sqlite3 by its entry that takes the addon as an argument, and the addon from the executable. */
 function takeAddon(): Plugin {
   const virtual = '\0addon'
   return {
@@ -87,7 +88,7 @@ function takeAddon(): Plugin {
   }
 }
 
-/** How better-sqlite3 calls the machine that builds, for which the executable is made too. */
+/** The name of this machine's platform in better-sqlite3. The executable is built for the same platform. */
 export function toTarget(): string {
   const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header
   const isMusl = process.platform === 'linux' && glibcVersionRuntime === undefined

@@ -5,10 +5,10 @@ import { get, type IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 
-/** What a download is compressed with: more takes a minute, and saves a tenth. */
+/** The zstd level of a download: higher levels take a minute and save a tenth. */
 export const zstdLevel = 9
 
-/** How many bytes a file is to whoever downloads it, as `zstd -9` packs it. */
+/** The download size of a file in bytes, compressed with `zstd -9`. */
 export async function measureCompressed(file: string): Promise<number> {
   let bytes = 0
   const packer = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: zstdLevel } })
@@ -18,7 +18,7 @@ export async function measureCompressed(file: string): Promise<number> {
   return bytes
 }
 
-/** The milliseconds from starting a node of a folder to its first answer over HTTP. */
+/** The time from starting a node on a folder to its first HTTP response, in milliseconds. */
 export async function measureStart(file: string, data: string): Promise<number> {
   const startedMs = performance.now()
   const child = spawn(file, ['serve', '--port', '0', '--data', data, '--json'], { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -37,7 +37,7 @@ export async function measureStart(file: string, data: string): Promise<number> 
   }
 }
 
-/** By `node:http`, which is there at once: the first `fetch` of a process takes as long as a node to start. */
+/** Uses `node:http`: the first `fetch` of a process takes as long as starting a node. */
 async function ask(url: string): Promise<number | undefined> {
   const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage]
   await once(answer.resume(), 'end')

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a node is asked while its code is recorded: what people and programs ask first. */
+/** Requests to a node while its code is recorded: the usual first requests of people and programs. */
 const firstRequests = ['/readyz', '/', '/api/v1/skills', '/api/v1/skills/none/none']
 
 /**
- * Runs a node from the executable that records, asks it a little, and stops it: the functions that it needed are those
- * that every start needs. The files of what V8 compiled, as assets.
+ * Runs a node from the recording executable, sends it a few requests, and stops it: the functions that ran are those
+ * that every start needs. Returns the files of V8's code cache as assets.
  */
 export async function recordCompiled(recorder: string, scratch: string): Promise<Record<string, string>> {
   const folder = join(scratch, 'compiled')

@@ -4,17 +4,17 @@ import { join, resolve } from 'node:path'
 import { getRawAsset } from 'node:sea'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 
-/** Under which threads are told where the addon is. */
+/** The key under which threads receive the location of the addon. */
 const key = 'skillstead.sqlite-addon'
 
 let addon: object | undefined
 
 /**
- * The addon of better-sqlite3. A library is loaded from a file, so that it is written into a new folder that nobody
- * else may enter, and is gone from there before it is used.
+ * Loads the addon of better-sqlite3. A native library must be loaded from a file, so it is written to a new private
+ * folder and deleted before it is used.
  *
- * A process may have it only once: a second copy of SQLite would not know of the locks that the first holds, and release
- * them by closing a file (sqlite.org/howtocorrupt.html, 2.2.1). So threads load the very file that the process loaded.
+ * A process may load it only once: a second copy of SQLite would not know the locks of the first, and would release
+ * them by closing a file (sqlite.org/howtocorrupt.html, 2.2.1). So threads load the same file as the process.
  */
 export function openAddon(): object {
   return (addon ??= isMainThread ? openFirst() : loadLibrary(requirePath()))
@@ -30,7 +30,7 @@ function openFirst(): object {
     }
   }
   throw new Error(
-    'The database library cannot be loaded. Set TMPDIR to a folder that this user may write, on a disk that is not ' +
+    'The database library cannot be loaded. Set TMPDIR to a writable folder on a disk that is not ' +
       `mounted noexec. ${failures.join('; ')}`,
   )
 }
@@ -55,8 +55,8 @@ function openIn(parent: string): object {
 }
 
 /**
- * Linux finds a file that has no name any more by a descriptor, which stays open for the threads. It is never looked for
- * by its name: whoever owns the folder around could have put another one there.
+ * On Linux a deleted file can be opened by its descriptor, which stays open for the threads. It is never opened by its
+ * name: the owner of the parent folder could have replaced it.
  */
 function openUnnamed(written: number, remove: () => void): object {
   remove()
@@ -69,7 +69,7 @@ function openUnnamed(written: number, remove: () => void): object {
   }
 }
 
-/** Elsewhere it has its name until the process ends. */
+/** On other systems the file keeps its name until the process ends. */
 function openNamed(file: string, remove: () => void): object {
   process.once('exit', remove)
   return load(file)

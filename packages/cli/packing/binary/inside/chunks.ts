@@ -1,14 +1,14 @@
-/** Where the code of the chunks is read from. */
+/** The source of the chunks' code. */
 interface ChunkSource {
   readCode(name: string): string
-  /** What V8 made of the code when the executable was built. */
+  /** V8's code cache from the build of the executable. */
   readCompiled?(name: string): Uint8Array
   onScript?(name: string, script: import('node:vm').Script): void
 }
 
 type Chunk = (exports: object, require: (id: string) => unknown, module: { exports: object }) => void
 
-/** Runs chunks by their names, each once and when it is first asked for; a chunk asks for others in the same way. */
+/** Runs chunks by name, each once on first use; a chunk loads other chunks the same way. */
 export function createLoader(source: ChunkSource): (name: string) => object {
   const { Script } = process.getBuiltinModule('node:vm')
   const loaded = new Map<string, { exports: object }>()
@@ -26,7 +26,7 @@ export function createLoader(source: ChunkSource): (name: string) => object {
     return module.exports
   }
 
-  /** A chunk by `./NAME`, or what Node has built in. */
+  /** A chunk by `./NAME`, or a built-in module of Node. */
   function find(id: string): unknown {
     if (id.startsWith('./')) return load(id.slice(2))
     const found = process.getBuiltinModule(id)

@@ -1,4 +1,4 @@
-/** In place of `packages/cli/src/dashboard-files.ts`. */
+/** Replaces `packages/cli/src/dashboard-files.ts`. */
 import { getAsset, getAssetKeys } from 'node:sea'
 import type { StaticFiles } from '@skillstead/server'
 

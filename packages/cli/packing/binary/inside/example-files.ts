@@ -1,8 +1,8 @@
-/** In place of `packages/cli/src/example-files.ts`. */
+/** Replaces `packages/cli/src/example-files.ts`. */
 import { getAsset } from 'node:sea'
 import type { SourceItem } from '../../../src/import/records.ts'
 
-/** Where the build put them: files as base64. */
+/** The asset with the example files, in base64. */
 export const examplesAsset = 'examples.json'
 
 /** The example skills. */

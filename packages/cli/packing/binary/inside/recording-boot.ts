@@ -1,4 +1,4 @@
-/** In place of `boot.ts` in an executable that is run once, while building: at its end it writes what V8 compiled. */
+/** Replaces `boot.ts` in an executable that is run once during the build: at its end it writes V8's code cache. */
 import { createLoader } from './chunks.ts'
 
 const { getAsset, getAssetKeys } = process.getBuiltinModule('node:sea')
@@ -9,12 +9,14 @@ const { isMainThread } = process.getBuiltinModule('node:worker_threads')
 const readCode = (name: string) => getAsset(`code/${name}`, 'utf8')
 const scripts = new Map<string, import('node:vm').Script>()
 
-/** Runs a chunk; the build adds the call. */
+/** Runs a chunk; the build appends the call. */
 export const load = createLoader({ readCode, onScript: (name, script) => scripts.set(name, script) })
 
 if (isMainThread) process.once('exit', write)
 
-/** Of what ran, the functions that were called too; of the rest, what compiling it without a call gives. */
+/**
+ * For scripts that ran, the cache includes the functions that were called; for others, the result of compiling them.
+ */
 function write(): void {
   for (const key of getAssetKeys().filter((one) => one.startsWith('code/'))) {
     const name = key.slice('code/'.length)

@@ -1,5 +1,5 @@
-/** In place of `packages/scanner/src/rules-version.ts`, which loads all rules. */
+/** Replaces `packages/scanner/src/rules-version.ts`, which loads all rules. */
 import { getAsset } from 'node:sea'
 
-/** As it was when the executable was built. */
+/** The version at the time of the build. */
 export const rulesVersion = getAsset('rules-version', 'utf8')

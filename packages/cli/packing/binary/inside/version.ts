@@ -1,4 +1,4 @@
-/** In place of the `version.ts` of `packages/cli` and `packages/server`: the packages have one version. */
+/** Replaces `version.ts` of `packages/cli` and `packages/server`: all packages have the same version. */
 import { getAsset } from 'node:sea'
 
 /** The version of this program. */

@@ -1,4 +1,4 @@
-/** In place of `packages/cli/src/young-memory.ts`. */
+/** Replaces `packages/cli/src/young-memory.ts`. */
 
-/** Nothing: the executable starts with these settings. V8 would refuse what was compiled under others. */
+/** Does nothing: the executable starts with these settings, because V8 rejects code that was compiled under others. */
 export function limitYoungMemory(): void {}
