@@ -25,30 +25,29 @@ import { unlessStopped } from './stopped.ts'
 export interface ExportOptions {
   /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
   readonly extensions?: readonly SchemaExtension[]
-  /** Ends the export; nothing is kept of its file. */
+  /** Aborts the export and deletes its file. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** Told how many rows were written. */
+  /** Called with the number of written rows. */
   readonly onProgress?: (rows: number) => void
 }
 
-/** What an export has: rows and digest of each table, and a digest over all of them. */
+/** The content of an export: rows and digest of each table, and a digest over all tables. */
 export interface ExportSummary extends Omit<ExportFooter, 'end' | 'file'> {
   readonly origin: string
   readonly epoch: number
 }
 
-/** What is gathered before it is handed on, in UTF-16 units. */
+/** Size of a chunk that is passed on, in UTF-16 units. */
 const chunkLength = 256 * 1024
 
 /**
- * Writes everything that a registry has as lines of JSON, from one moment, while a node may go on serving it: to a new
- * file, compressed where its name ends in `.gz` or `.zst`, which only its owner may read and which has its name once it
- * is whole; or to a stream, which ends with it unless it
- * is standard output. {@link importRegistry} reads it on either database.
+ * Exports all data of a registry as lines of JSON, as a consistent snapshot, while a node may serve it: to a new file,
+ * compressed if its name ends in `.gz` or `.zst`, readable by its owner only and renamed to its name when complete; or
+ * to a stream, which is ended unless it is standard output. {@link importRegistry} imports it into either database.
  *
- * Sessions are left out, and nobody holds what a running process held. Throws a sentence where the database is of another
- * schema than this program's, and `conflict` where there is a file of that name.
+ * Leaves out sessions and releases all leases. Throws if the database has another schema than this program's, and
+ * `conflict` if the file exists.
  *
  * @example
  * await exportRegistry({ path: 'skills.db' }, 'skills.ndjson.gz')
@@ -70,7 +69,7 @@ export async function exportRegistry(
         try {
           summary = await writeTo(file, read, options, compressor)
         } finally {
-          // Where nothing was written it is still open.
+          // If nothing was written, the file is still open.
           file.destroy()
         }
       })
@@ -122,7 +121,7 @@ async function readHeader(read: Reading, clock: Clock) {
   const columns = await readTableColumns(read)
   const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
   const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
-  if (origin === undefined) throw new Error('This registry is empty: nothing was ever opened or stored in it.')
+  if (origin === undefined) throw new Error('This registry is empty: it was never opened.')
   const { size, frontier } = await readTreeHead(trx)
   const header: ExportHeader = {
     format: exportFormat,
@@ -140,14 +139,14 @@ async function readHeader(read: Reading, clock: Clock) {
   return { header, columns }
 }
 
-/** The columns of every table that an export has, in their order. */
+/** The exported columns of every table, in order. */
 export async function readTableColumns({ trx, dialect, rules }: Reading): Promise<Map<string, Column[]>> {
   const columns = new Map<string, Column[]>()
   for (const table of rules.keys()) columns.set(table, await readColumns(trx, dialect, table))
   return columns
 }
 
-/** The rows of every table as lines, a batch at a time. */
+/** The rows of every table as lines, in batches. */
 export async function* readTables(
   { trx, dialect, rules }: Reading,
   columns: ReadonlyMap<string, readonly Column[]>,

@@ -3,25 +3,25 @@ import * as v from 'valibot'
 import type { Column, ColumnType } from './portable-columns.ts'
 import type { Row, Value } from './read-rows.ts'
 
-/** The first thing in every export, by which it is recognised. */
+/** The first value of every export, which identifies the format. */
 export const exportFormat = 'skillstead-export'
-/** Of the form of the file; what is in it goes by the schema. */
+/** Version of the file format; the content follows the schema. */
 export const exportVersion = 1
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const columnTypes = ['integer', 'real', 'text', 'bytes'] as const satisfies readonly ColumnType[]
 
-/** The first line: what the file is, and what the values in its rows are. */
+/** The first line: identifies the file and describes its tables. */
 export const ExportHeader = v.object({
   format: v.literal(exportFormat),
   version: v.number(),
-  /** The steps of the schema, by their names. */
+  /** The names of the schema's migrations. */
   schema: v.array(v.string()),
-  /** The name and the epoch of the log, and where it stood. */
+  /** The name, epoch and size of the log. */
   origin: v.string(),
   epoch: Count,
   log: v.object({ size: Count, rootHash: v.string() }),
-  /** The database that it was read from. */
+  /** The type of the exported database. */
   dialect: v.picklist(['sqlite', 'postgres']),
   createdAt: v.string(),
   /** The columns of each table, in the order of the values in its rows. */
@@ -32,19 +32,19 @@ export type ExportHeader = v.InferOutput<typeof ExportHeader>
 const TableSum = v.object({ rows: Count, digest: v.string() })
 type TableSum = v.InferOutput<typeof TableSum>
 
-/** The last line, without which a file is not whole. */
+/** The last line. A file without it is incomplete. */
 export const ExportFooter = v.object({
   end: v.literal(exportFormat),
   rows: Count,
   tables: v.record(v.string(), TableSum),
-  /** Over the tables: the same for the same rows, whichever database they are from. */
+  /** Over all tables: equal for equal rows, whichever database they are from. */
   digest: v.string(),
-  /** Over the first line and that. */
+  /** Over the first line and the tables' digest. */
   file: v.string(),
 })
 export type ExportFooter = v.InferOutput<typeof ExportFooter>
 
-/** Turns the values of a table's rows into the line that each is in a file. */
+/** Converts rows of a table to lines of the file. */
 export function toLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
   const bytesAt = columns.flatMap(({ type }, i) => (type === 'bytes' ? [i] : []))
   let lines = ''
@@ -63,12 +63,12 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Adds up what goes into, or comes out of, one file. */
+/** Computes the row counts and digests of a file while it is written or read. */
 export class ExportSums {
   readonly #tables = new Map<string, { rows: number; hash: Hash }>()
   readonly #header: string
 
-  /** Begins with the first line, line end and all. */
+  /** Starts with the first line, including its line end. */
   constructor(header: string) {
     this.#header = header
   }
@@ -80,7 +80,7 @@ export class ExportSums {
     this.#tables.set(table, sum)
   }
 
-  /** The sums so far, for the footer; tables without rows among them, in the order of the header. */
+  /** The sums so far, as a footer; includes tables without rows, in the order of the header. */
   toFooter(tables: readonly string[]): ExportFooter {
     const all = createHash('sha256')
     const sums: Record<string, TableSum> = {}

@@ -28,27 +28,27 @@ import { findRowProblem } from './verify-rows.ts'
 export interface ImportOptions {
   /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
   readonly extensions?: readonly SchemaExtension[]
-  /** Ends the import; nothing of it is kept. */
+  /** Aborts the import and discards its data. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** Told how many rows were taken in. */
+  /** Called with the number of imported rows. */
   readonly onProgress?: (rows: number) => void
-  /** What API keys for upstreams were sealed with, to be tried on them. */
+  /** The secret key that sealed the API keys for upstreams, to check that it opens them. */
   readonly secretKey?: Uint8Array
 }
 
-/** What was taken in; `epoch` is the one that begins. */
+/** The imported data; `epoch` is the new epoch. */
 export interface ImportSummary extends ExportSummary {
   readonly sealed: SealedKeys
 }
 
 /**
- * Takes in what {@link exportRegistry} wrote, on either database: into a file that is not there yet, or an empty
- * PostgreSQL database; all of it or nothing. What is stored in the end is read again and compared with the digests of the
- * export, contents with theirs, and the log with its tree. A new epoch begins, so that mirrors of the registry notice.
+ * Imports an export of {@link exportRegistry} into a new file or an empty PostgreSQL database, all of it or nothing.
+ * Reads the stored data again and compares it with the digests of the export, each content with its own digest, and the
+ * log with its tree. Starts a new epoch, so that mirrors of the registry notice.
  *
- * Throws a sentence for what is cut off, malformed, of another schema, or not what its digests say, and `conflict` where
- * there is a registry.
+ * Throws if the export is truncated, malformed, of another schema or does not match its digests, and `conflict` if
+ * there is already a registry.
  *
  * @example
  * await importRegistry('skills.ndjson.gz', { databaseUrl: 'postgres://localhost/skills' })
@@ -105,7 +105,7 @@ interface TakenIn {
   readonly signal: AbortSignal | undefined
 }
 
-/** What is stored against what the export says that it is. */
+/** Compares the stored data with the digests of the export. */
 async function verify({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
   const sums = new ExportSums(first)
   for await (const { table, lines, count } of readTables(read, columns)) {
@@ -116,12 +116,12 @@ async function verify({ header, first }: OpenExport, { read, columns, footer, si
   const stored = sums.toFooter(names)
   const other = names.find((table) => stored.tables[table]!.digest !== footer.tables[table]?.digest)
   if (other !== undefined) {
-    throw new Error(`What was stored of the table ${other} is not what the export has. Nothing was taken in.`)
+    throw new Error(`The stored table ${other} differs from the export. Nothing was imported.`)
   }
   const problem = await findRowProblem(read.trx, read.dialect)
-  if (problem) throw new Error(`The export is not sound: ${problem} Nothing was taken in.`)
+  if (problem) throw new Error(`The export is damaged: ${problem} Nothing was imported.`)
   const { size, frontier } = await readTreeHead(read.trx)
   if (size !== header.log.size || toRoot(frontier).toString('base64') !== header.log.rootHash) {
-    throw new Error('The export is not sound: its log is not the one that its first line says. Nothing was taken in.')
+    throw new Error('The export is damaged: its log differs from its first line. Nothing was imported.')
   }
 }

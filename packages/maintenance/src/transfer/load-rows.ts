@@ -8,18 +8,18 @@ import { toFooter, toTruncated, type ExportLine, type OpenExport } from './read-
 /** The columns of each table, in the order in which an export has the tables. */
 type Columns = ReadonlyMap<string, readonly Column[]>
 
-/** Rows, and bytes of their lines, that are stored together. */
+/** Limits of a batch: rows, and bytes of their lines. */
 const batchRows = 1000
 const batchBytes = 1024 * 1024
 
-/** The columns of the database in the order of the export; throws a sentence where the two have others. */
+/** The database's columns in the order of the export. Throws if they differ. */
 export function matchColumns({ tables }: ExportHeader, known: Columns): Columns {
   const unknown = Object.keys(tables).find((table) => !known.has(table))
-  if (unknown !== undefined) throw new Error(`The export has a table ${unknown}, which this program does not know.`)
+  if (unknown !== undefined) throw new Error(`The export has an unknown table ${unknown}.`)
   const matched = new Map<string, Column[]>()
   for (const [table, columns] of known) {
     const given = tables[table]
-    if (!given) throw new Error(`The export lacks the table ${table}.`)
+    if (!given) throw new Error(`The table ${table} is missing from the export.`)
     matched.set(table, matchTable(table, given, columns))
   }
   return matched
@@ -27,12 +27,12 @@ export function matchColumns({ tables }: ExportHeader, known: Columns): Columns 
 
 function matchTable(table: string, given: Readonly<Record<string, string>>, known: readonly Column[]): Column[] {
   const missing = known.find(({ name }) => given[name] === undefined)
-  if (missing) throw new Error(`The export lacks the column ${table}.${missing.name}.`)
+  if (missing) throw new Error(`The column ${table}.${missing.name} is missing from the export.`)
   return Object.entries(given).map(([name, type]) => {
     const column = known.find((one) => one.name === name)
-    if (!column) throw new Error(`The export has a column ${table}.${name}, which this program does not know.`)
+    if (!column) throw new Error(`The export has an unknown column ${table}.${name}.`)
     if (column.type === type) return column
-    throw new Error(`The column ${table}.${name} of the export is ${type}, and here it is ${column.type}.`)
+    throw new Error(`The column ${table}.${name} is ${type} in the export but ${column.type} in the database.`)
   })
 }
 
@@ -44,7 +44,7 @@ interface Loading {
   readonly onProgress?: ((rows: number) => void) | undefined
 }
 
-/** Stores every row of an export. Throws where the file is not whole, or not what its last line says. */
+/** Stores every row of an export. Throws if the file is incomplete or does not match its footer. */
 export async function loadRows(opened: OpenExport, loading: Loading): Promise<ExportFooter> {
   const sums = new ExportSums(opened.first)
   const batch = new Batch(loading)
@@ -66,10 +66,12 @@ export async function loadRows(opened: OpenExport, loading: Loading): Promise<Ex
   await batch.flush()
   const { digest, file } = sums.toFooter([...loading.columns.keys()])
   if (digest === footer.digest && file === footer.file) return footer
-  throw new Error('The export is damaged: its rows are not what its last line says. Nothing was taken in.')
+  throw new Error('The export is damaged: its rows do not match its last line. Nothing was imported.')
 }
 
-/** Rows of one table that are stored together. Tables come in their order, so that no row is before what it refers to. */
+/**
+ * Rows of one table that are stored together. Tables are in dependency order, so that no row precedes one it refers to.
+ */
 class Batch {
   readonly #loading: Loading
   readonly #names: readonly string[]
@@ -106,14 +108,13 @@ class Batch {
       await insertRows(trx, dialect, { table, columns: columns.get(table)!, rows })
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new Error(`The table ${table} does not take the rows up to line ${this.#line}: ${reason}`, { cause })
+      throw new Error(`The rows up to line ${this.#line} cannot be stored in the table ${table}: ${reason}`, { cause })
     }
   }
 
   #turnTo(table: string, { number }: ExportLine): void {
     const [before, now] = [this.#names.indexOf(this.#table), this.#names.indexOf(table)]
-    if (now === -1)
-      throw new Error(`Line ${number} is of the table ${String(table)}, which this program does not know.`)
+    if (now === -1) throw new Error(`Line ${number} has an unknown table ${String(table)}.`)
     if (now < before)
       throw new Error(`Line ${number} is malformed: rows of ${table} come before those of ${this.#table}.`)
     this.#table = table
@@ -135,18 +136,18 @@ function toRow({ columns, dialect }: Loading, { table, values, line }: Given): R
     const value = toValue(column, values[i])
     if (value === undefined) {
       const wanted = `${column.type}${column.isNullable ? ' or null' : ''}`
-      throw new Error(`Line ${line.number} is malformed: ${table}.${column.name} is to be ${wanted}.`)
+      throw new Error(`Line ${line.number} is malformed: ${table}.${column.name} must be ${wanted}.`)
     }
     if (dialect === 'postgres' && typeof value === 'string' && value.includes('\0')) {
       throw new Error(
-        `Line ${line.number}: ${table}.${column.name} has a zero character, which PostgreSQL does not keep.`,
+        `Line ${line.number}: ${table}.${column.name} contains a NUL character, which PostgreSQL cannot store.`,
       )
     }
     return value
   })
 }
 
-/** Undefined for what the column does not hold. */
+/** Undefined if the column cannot have the value. */
 function toValue({ type, isNullable }: Column, value: unknown): Value | undefined {
   if (value === null) return isNullable ? null : undefined
   if (type === 'integer') return Number.isSafeInteger(value) ? (value as number) : undefined

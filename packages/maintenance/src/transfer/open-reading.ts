@@ -14,9 +14,8 @@ import {
 import { readColumns } from './portable-columns.ts'
 
 /**
- * Reads a registry as it is at one moment, while others may write, in one transaction. Nothing of it is changed: it is not
- * brought up to date either. `used`: those of the extensions that have tables in it. Throws a sentence where it is of
- * another schema than this program's.
+ * Reads a consistent snapshot of a registry in one transaction, while others may write. Changes nothing and runs no
+ * migrations. `used`: the extensions that have tables in it. Throws if its schema is not this program's.
  */
 export async function openReading<T>(
   location: DatabaseLocation,
@@ -43,18 +42,18 @@ export async function openReading<T>(
   }
 }
 
-/** The steps of a database's schema, oldest first; none where it is no registry. */
+/** The migrations of a database, oldest first; empty if it is not a registry. */
 export async function readSchema(db: Kysely<Tables>, dialect: Dialect): Promise<string[]> {
   if ((await readColumns(db, dialect, 'migrations')).length === 0) return []
   return readAppliedSteps(db)
 }
 
 function requireSchema(schema: readonly string[], extensions: readonly SchemaExtension[]): void {
-  if (schema.length === 0) throw new Error('This is no registry: the database is one of something else, or empty.')
+  if (schema.length === 0) throw new Error('The database is not a registry, or is empty.')
   const problem = findUnknownSteps(schema, extensions)
   if (problem !== undefined) throw new Error(`The database ${problem}`)
   if (!isOlderSchema(schema, extensions)) return
   throw new Error(
-    'The database was made by an older Skillstead. Use that one, or bring it up to date first: `skillstead doctor` of this one does.',
+    'The database was created by an older Skillstead. Use that one, or migrate the database first by running `skillstead doctor`.',
   )
 }

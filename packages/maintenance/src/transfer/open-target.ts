@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import {
   type Dialect,
   migrate,
-  type OpenDatabaseOptions,
   openFileForFilling,
+  type OpenDatabaseOptions,
   openPostgres,
   type SchemaExtension,
   type WriteTransaction,
@@ -11,8 +11,8 @@ import {
 import { toTableRules } from './portable-tables.ts'
 
 /**
- * Fills an empty database in one transaction: all of it or nothing. A file is one that nobody else knows yet, and that is
- * thrown away where it fails: it is written without a journal. Throws a sentence where the database is not empty.
+ * Fills an empty database in one transaction: all of it or nothing. A file is temporary and deleted on failure, so it
+ * is written without a journal. Throws if the database is not empty.
  */
 export async function fillDatabase<T>(
   { path, databaseUrl, extensions = [] }: OpenDatabaseOptions,
@@ -37,7 +37,7 @@ async function requireEmpty(
   dialect: Dialect,
   extensions: readonly SchemaExtension[],
 ): Promise<void> {
-  // A node that starts on it meanwhile waits, and finds what was taken in.
+  // A node that starts on the database meanwhile waits, and finds the imported data.
   if (dialect === 'postgres') await sql`lock table meta, heads in access exclusive mode`.execute(trx)
   const { log_seq, change_seq } = await trx.selectFrom('heads').selectAll().executeTakeFirstOrThrow()
   let isEmpty = log_seq === 0 && change_seq === 0
@@ -47,5 +47,5 @@ async function requireEmpty(
     const { rows } = await sql`select 1 as one from ${sql.table(table)} limit 1`.execute(trx)
     isEmpty = rows.length === 0
   }
-  if (!isEmpty) throw new Error('There is a registry in this database already. Take the export into a new, empty one.')
+  if (!isEmpty) throw new Error('There is already a registry in this database. Import into an empty database.')
 }

@@ -1,23 +1,23 @@
 import type { SchemaExtension, TableRule, Tables } from '@skillstead/core/internal'
 
-/** Tables that no export has. */
+/** Tables that are not exported. */
 const leftOut = {
-  /** They last hours, and a copy that lies about must not sign anybody in: people sign in again. */
+  /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
   sessions: true,
 } as const
 
 /**
- * Tables without a row type that no export has: the schema is in its header, the full-text index is made anew, and rates
- * are of the minute.
+ * Tables without a row type that are not exported: the header has the schema, the full-text index is rebuilt, and rates
+ * are short-lived.
  */
 export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as const
 
 /**
- * Every table of core that an export has. A row comes after the rows that it refers to, so the order matters; a table that
- * a migration adds is to be named here or among those that are left out, and the compiler and a test ask for it.
+ * Every exported table of core. Referenced rows come first, so the order matters. A migration that adds a table must add it
+ * here or to those left out; the compiler and a test enforce it.
  */
 const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, TableRule>> = {
-  // The header has the epoch, and who takes the export in begins another one.
+  // The header has the epoch, and the import starts a new one.
   meta: { key: ['key'], where: "key <> 'epoch'" },
   heads: { key: ['id'] },
   signing_keys: { key: ['number'] },
@@ -77,7 +77,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   tree_tiles: { key: ['level', 'n'] },
   outbox: { key: ['id'], isHeavy: true, instead: { lease: 'null', claimable_at: 'due_at' } },
   audit: { key: ['id'] },
-  // The process that a running request was in is not the one that goes on.
+  // The process that was running this request is not the one that imports.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
 }
 

@@ -6,13 +6,13 @@ import { findUnknownSteps, isOlderSchema, type SchemaExtension } from '@skillste
 import { createDecompressor } from './compression.ts'
 import { ExportFooter, ExportHeader, exportFormat, exportVersion } from './format.ts'
 
-/** A longer line is none of ours: the largest holds a file of ten MiB. */
+/** Longer lines are invalid: the longest has a file of 10 MiB. */
 const lineBytesMax = 64 * 1024 * 1024
-/** Every header begins so. */
+/** The beginning of every header. */
 const beginning = `{"format":"${exportFormat}"`
 const newline = 10
 
-/** Whether a file is an export of a registry, by its first bytes. False for what cannot be read as one. */
+/** Whether a file is an export of a registry, by its first bytes. False if it cannot be read. */
 export async function isExport(file: string): Promise<boolean> {
   try {
     let start = ''
@@ -29,22 +29,22 @@ export async function isExport(file: string): Promise<boolean> {
 /** One line of an export after the first. */
 export interface ExportLine {
   readonly number: number
-  /** As it stands in the file, with its end. */
+  /** The exact bytes of the line, with its line end. */
   readonly bytes: Uint8Array
   readonly value: unknown
 }
 
-/** An export that is being read. */
+/** An export opened for reading. */
 export interface OpenExport {
   readonly header: ExportHeader
-  /** The first line as it stands in the file, with its end. */
+  /** The exact first line, with its line end. */
   readonly first: string
-  /** Every line after it; throws a sentence where the file ends in the middle of one, or one is no JSON. */
+  /** All further lines. Throws if the file ends within a line, or a line is not JSON. */
   readonly lines: AsyncGenerator<ExportLine[]>
   close(): void
 }
 
-/** Opens a file, or a stream that is not compressed. Throws a sentence where it is no export that this program can take in. */
+/** Opens a file or an uncompressed stream. Throws if it is not an export that this program can import. */
 export async function openExport(from: string | Readable, extensions: readonly SchemaExtension[]): Promise<OpenExport> {
   const input = typeof from === 'string' ? await openDecompressed(from) : from
   const batches = readLines(input)
@@ -78,33 +78,35 @@ async function openDecompressed(file: string): Promise<Readable> {
 async function takeFirst(batches: AsyncGenerator<Uint8Array[]>): Promise<Uint8Array[]> {
   for (;;) {
     const { value, done } = await batches.next()
-    if (done) throw new Error('This is no export of a registry: it is empty.')
+    if (done) throw new Error('This is not an export of a registry: it is empty.')
     if (value.length > 0) return value
   }
 }
 
 function toHeader(value: unknown, extensions: readonly SchemaExtension[]): ExportHeader {
   const { format, version } = (value ?? {}) as Record<string, unknown>
-  if (format !== exportFormat) throw new Error('This is no export of a registry: its first line says something else.')
+  if (format !== exportFormat) throw new Error('This is not an export of a registry: its first line is something else.')
   if (version !== exportVersion) {
-    throw new Error(`This export is of version ${String(version)}, and this program knows ${exportVersion}. Update it.`)
+    throw new Error(
+      `The export has format version ${String(version)}, but this program supports ${exportVersion}. Update the program.`,
+    )
   }
   const { success, output, issues } = v.safeParse(ExportHeader, value)
-  if (!success) throw new Error(`Line 1 is malformed: ${v.getDotPath(issues[0]) ?? 'it'} is not what it should be.`)
+  if (!success) throw new Error(`Line 1 is malformed: ${v.getDotPath(issues[0]) ?? 'it'} is invalid.`)
   const problem = findUnknownSteps(output.schema, extensions)
   if (problem !== undefined) throw new Error(`This export ${problem}`)
   if (isOlderSchema(output.schema, extensions)) {
     throw new Error(
-      'This export was made by an older Skillstead. Take it in with that one, bring the registry up to date, and export it again.',
+      'The export was made by an older Skillstead. Import it with that one, migrate the registry with this one, and export it again.',
     )
   }
   return output
 }
 
-/** What the last line says; throws a sentence where it is malformed. */
+/** Parses the last line; throws if it is malformed. */
 export function toFooter({ value, number }: ExportLine): ExportFooter {
   const { success, output } = v.safeParse(ExportFooter, value)
-  if (!success) throw new Error(`Line ${number} is malformed: the end of an export has other fields.`)
+  if (!success) throw new Error(`Line ${number} is malformed: the last line of an export has other fields.`)
   return output
 }
 
@@ -123,11 +125,11 @@ function parse(line: Uint8Array, number: number): unknown {
   try {
     return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8'))
   } catch (cause) {
-    throw new Error(`Line ${number} is malformed: it is no JSON.`, { cause })
+    throw new Error(`Line ${number} is malformed: it is not JSON.`, { cause })
   }
 }
 
-/** The lines of a stream with their ends, those of a chunk together. */
+/** The lines of a stream with their line ends, grouped by chunk. */
 async function* readLines(input: Readable): AsyncGenerator<Uint8Array[]> {
   let parts: Buffer[] = []
   let length = 0
@@ -143,7 +145,7 @@ async function* readLines(input: Readable): AsyncGenerator<Uint8Array[]> {
     }
     const rest = chunk.subarray(start)
     length += rest.length
-    if (length > lineBytesMax) throw new Error('This is no export of a registry: a line is longer than 64 MiB.')
+    if (length > lineBytesMax) throw new Error('This is not an export of a registry: a line is longer than 64 MiB.')
     if (rest.length > 0) parts.push(rest)
     if (lines.length > 0) yield lines
   }
@@ -154,15 +156,18 @@ async function* readChunks(input: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of input) yield chunk as Buffer
   } catch (cause) {
-    // zlib says "unexpected end of file" and no more.
+    // zlib only reports "unexpected end of file".
     const { code } = cause as NodeJS.ErrnoException
     throw /^(Z_|ZSTD_)/.test(String(code)) ? toTruncated(cause) : cause
   }
 }
 
-/** The error of a file that lacks its end. */
+/** The error for a truncated file. */
 export function toTruncated(cause?: unknown): Error {
-  return new Error('The export is cut off or damaged: its end is missing. Nothing was taken in; export it again.', {
-    cause,
-  })
+  return new Error(
+    'The export is truncated or damaged: its end is missing. Nothing was imported. Export the registry again.',
+    {
+      cause,
+    },
+  )
 }

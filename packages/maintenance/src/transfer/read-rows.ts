@@ -3,7 +3,7 @@ import { CompiledQuery, sql, type Kysely } from 'kysely'
 import type { Dialect, TableRule, Tables } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 
-/** One value of a row, as the databases give it. */
+/** A value of a row, as the database driver returns it. */
 export type Value = string | number | Uint8Array | null
 export type Row = readonly Value[]
 
@@ -14,13 +14,13 @@ interface ReadTable {
   readonly columns: readonly Column[]
 }
 
-/** Rows that are in memory at a time: of a heavy table each may have ten megabytes. */
+/** Rows in memory at a time; each row of a heavy table may have 10 MB. */
 const batchRows = 500
 const heavyBatchRows = 16
 
 /**
- * The rows of a table in the order of its key, each as the values of the columns; many at a time. Read in a transaction,
- * so that all of them are from one moment: it holds a cursor there, and nothing else may be asked meanwhile.
+ * The rows of a table in key order, as arrays of column values, in batches. Needs a transaction, so that all rows are
+ * of one snapshot; its cursor occupies the connection until the end.
  */
 export async function* readRows(
   trx: Kysely<Tables>,
@@ -40,7 +40,7 @@ function toQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, columns }
   const { key, where, instead = {} } = rule
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
   const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
-  // Code points, as SQLite has it: languages sort otherwise, and a digest is over an order.
+  // By code points, as in SQLite: language-specific orders would change the digest.
   const order = key.map((name) =>
     dialect === 'postgres' && typeOf.get(name) === 'text' ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
   )

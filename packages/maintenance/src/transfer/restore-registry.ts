@@ -19,30 +19,29 @@ import { findRowProblem } from './verify-rows.ts'
 export interface RestoreOptions {
   /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
   readonly extensions?: readonly SchemaExtension[]
-  /** Ends it; nothing is kept. */
+  /** Aborts and deletes the copy. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** What API keys for upstreams were sealed with, to be tried on them. */
+  /** The secret key that sealed the API keys for upstreams, to check that it opens them. */
   readonly secretKey?: Uint8Array
 }
 
-/** What goes on from a backup. */
+/** The restored registry. */
 export interface RestoreSummary {
   readonly origin: string
-  /** The one that begins. */
+  /** The new epoch. */
   readonly epoch: number
-  /** How many entries the log has. */
+  /** The number of log entries. */
   readonly log: number
   readonly sealed: SealedKeys
 }
 
 /**
- * Makes the file of a registry from a backup, where there is none: the backup is copied, and the copy gets its name once
- * it was read through and brought up to date, contents are what their digests say, and the log is what its tree says. A
- * new epoch begins, so that mirrors notice that the registry went back. Nobody stays signed in; what was being done is
- * due again.
+ * Creates a registry file from a backup. The backup is copied, read completely and migrated, its contents are checked
+ * against their digests and the log against its tree, and only then the copy gets its name. Starts a new epoch, so that
+ * mirrors notice that the registry went back in time. Sessions end, and leased jobs become due again.
  *
- * Throws a sentence for what is no sound backup, or one of a newer program, and `conflict` where there is a registry.
+ * Throws if the backup is damaged or of a newer program, and `conflict` if there is already a registry.
  *
  * @example
  * await restoreRegistry('/backups/skills.db', '/srv/skills/skillstead.db')
@@ -58,7 +57,7 @@ export async function restoreRegistry(
     const database = await openDatabase({ path: partial, extensions })
     try {
       const problem = await findProblem(database)
-      if (problem) throw new Error(`The backup is not sound: ${problem} Nothing was restored.`)
+      if (problem) throw new Error(`The backup is damaged: ${problem} Nothing was restored.`)
       signal?.throwIfAborted()
       summary = await goOn(database, { name: basename(backup), now: clock.now(), secretKey, extensions })
     } finally {
@@ -73,7 +72,7 @@ export async function restoreRegistry(
   return summary!
 }
 
-/** By its code alone it would be taken for the trouble of a registry that is in use. */
+/** Without this, the error code would be reported as a problem of a registry in use. */
 function toUnreadable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(code))) return error
@@ -82,7 +81,7 @@ function toUnreadable(error: unknown): unknown {
 
 async function findProblem(database: Database): Promise<string | undefined> {
   const { rows } = await sql<{ table: string }>`pragma foreign_key_check`.execute(database.read)
-  if (rows[0]) return `A row of ${rows[0].table} refers to one that is not there.`
+  if (rows[0]) return `A row of ${rows[0].table} refers to a missing row.`
   return findRowProblem(database.read, 'sqlite')
 }
 
@@ -97,8 +96,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
   return database.writer.write(async (trx) => {
     const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
     const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
-    if (origin === undefined)
-      throw new Error('The backup is of a registry that was never opened: there is nothing in it.')
+    if (origin === undefined) throw new Error('The backup is empty: it is of a registry that was never opened.')
     await release(trx, extensions)
     const begun = await startEpoch(trx, Number(epoch), now)
     const data = { name, epoch: begun }
@@ -108,7 +106,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
   })
 }
 
-/** What processes held that are not those which go on, and who was signed in: a copy that lies about opens no door. */
+/** Releases the leases of former processes and ends all sessions: an old copy must not sign anyone in. */
 async function release(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
   await trx.deleteFrom('sessions').execute()
   await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()

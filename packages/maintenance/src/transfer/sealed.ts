@@ -1,14 +1,14 @@
 import { sql, type Kysely } from 'kysely'
 import { createSecrets, type SchemaExtension, type Tables } from '@skillstead/core/internal'
 
-/** API keys for upstreams that a registry holds, sealed with a secret key that no backup and no export has. */
+/** A registry's API keys for upstreams, sealed with a secret key that is in no backup or export. */
 export interface SealedKeys {
   readonly count: number
-  /** Whether the secret key that was given opens them; null where none was given, or there is nothing to open. */
+  /** Whether the given secret key opens them; null without a key, or if there is nothing to open. */
   readonly isOpened: boolean | null
 }
 
-/** How many there are in the tables of the extensions, and whether a secret key is the one for them. */
+/** Counts the sealed keys in the tables of the extensions, and checks whether a secret key opens them. */
 export async function readSealedKeys(
   db: Kysely<Tables>,
   extensions: readonly Pick<SchemaExtension, 'tables'>[],

@@ -7,8 +7,8 @@ import { readColumns } from './portable-columns.ts'
 import { readRows } from './read-rows.ts'
 
 /**
- * What is wrong with a registry that is to go on from what was kept of it; undefined where nothing is: contents against
- * their digests, versions against their files and these against contents, and the log and its tree and keys against each other.
+ * The first problem of imported or restored data; undefined if there is none. Checks contents against their digests,
+ * versions against their files and those against the contents, and the log, its tree and keys against each other.
  */
 export async function findRowProblem(db: Kysely<Tables>, dialect: Dialect): Promise<string | undefined> {
   return (
@@ -32,7 +32,7 @@ async function findContentProblem(
   for await (const rows of readRows(db, dialect, { table, rule: { key: keys[table], isHeavy: true }, columns })) {
     for (const [digest, size, encoding, bytes] of rows) {
       const blob = { digest, size, encoding, bytes } as Blob
-      if (!(await isWhole(blob))) return `The content ${blob.digest} is not what its digest says.`
+      if (!(await isWhole(blob))) return `Content ${blob.digest} does not match its digest.`
     }
   }
   return undefined
@@ -50,7 +50,7 @@ async function isWhole(blob: Blob): Promise<boolean> {
 async function findMissing(db: Kysely<Tables>): Promise<string | undefined> {
   const { rows } = await sql<{ digest: string }>`select version_files.digest from version_files
     left join blobs on blobs.digest = version_files.digest where blobs.digest is null limit 1`.execute(db)
-  return rows[0] && `The content ${rows[0].digest} of a version is missing.`
+  return rows[0] && `Content ${rows[0].digest} of a version is missing.`
 }
 
 async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefined> {
@@ -61,6 +61,6 @@ async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefine
 
 async function findLogProblem(db: Kysely<Tables>): Promise<string | undefined> {
   const { ok, detail } = await checkLog({ database: { read: db } as Parameters<typeof checkLog>[0]['database'] })
-  // It ends with advice for a registry that is in use.
+  // Drop the advice, which is for a registry in use.
   return ok ? undefined : detail.replace(' Restore a backup.', '')
 }

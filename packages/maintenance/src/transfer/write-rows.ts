@@ -3,19 +3,19 @@ import type { Dialect, Tables } from '@skillstead/core/internal'
 import type { Column } from './portable-columns.ts'
 import type { Row } from './read-rows.ts'
 
-/** Parameters of one statement: both databases take several times as many. */
+/** Parameters per statement; both databases allow several times as many. */
 const parametersMax = 4000
 const rowsMax = 250
 
-/** Inserts rows as they are. Statements of few lengths, so that they are prepared once. */
+/** Inserts rows unchanged. Uses statements of few lengths, so that they are prepared once. */
 export async function insertRows(
   trx: Kysely<Tables>,
   dialect: Dialect,
   { table, columns, rows }: { table: string; columns: readonly Column[]; rows: readonly Row[] },
 ): Promise<void> {
-  const stride = Math.max(1, Math.min(rowsMax, Math.floor(parametersMax / columns.length)))
-  for (let i = 0; i < rows.length; i += stride) {
-    const some = rows.slice(i, i + stride)
+  const batch = Math.max(1, Math.min(rowsMax, Math.floor(parametersMax / columns.length)))
+  for (let i = 0; i < rows.length; i += batch) {
+    const some = rows.slice(i, i + batch)
     await trx.executeQuery(CompiledQuery.raw(toInsert(dialect, table, columns, some.length), some.flat()))
   }
 }
@@ -25,8 +25,8 @@ const inserts = new Map<string, string>()
 function toInsert(dialect: Dialect, table: string, columns: readonly Column[], rows: number): string {
   const names = columns.map(({ name }) => `"${name}"`).join(', ')
   const id = `${dialect} ${table} ${rows} ${names}`
-  const kept = inserts.get(id)
-  if (kept !== undefined) return kept
+  const cached = inserts.get(id)
+  if (cached !== undefined) return cached
   let parameter = 0
   const next = () => (dialect === 'sqlite' ? '?' : `$${(parameter += 1)}`)
   const values = Array.from({ length: rows }, () => `(${columns.map(next).join(', ')})`).join(', ')
@@ -35,7 +35,7 @@ function toInsert(dialect: Dialect, table: string, columns: readonly Column[], r
   return made
 }
 
-/** PostgreSQL numbers new rows by counters beside the tables, which do not follow what is inserted with its number. */
+/** PostgreSQL assigns row numbers from sequences, which do not advance when rows are inserted with explicit numbers. */
 export async function moveCounters(trx: Kysely<Tables>, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') return
   const { rows } = await sql<{ name: string; column: string }>`select table_name as name, column_name as column
