@@ -86,3 +86,10 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     }
   })
 })
+
+it('scripts that install run on the Node that they install: a shell remembers where it found `node` before', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
+  const after = Object.values(scripts).filter((script: string) => script.includes('install-serving.js &&'))
+  expect(after.length).toBeGreaterThan(0)
+  expect(after.filter((script: string) => / && node /.test(script))).toEqual([])
+})
