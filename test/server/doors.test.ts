@@ -96,9 +96,9 @@ describe('too many connections', () => {
   it('bounds that make no sense are refused with a sentence', async () => {
     const { registry } = await start()
     const listen = (connections: object) => listenNode(registry, { port: 0, connections })
-    await expect(listen({ headMs: 0 })).rejects.toThrow('`headMs` is a whole number from 1 on.')
-    await expect(listen({ requestMs: Number.NaN })).rejects.toThrow('`requestMs` is a whole number from 1 on.')
-    await expect(listen({ sockets: 1 })).rejects.toThrow('There is no bound of connections `sockets`.')
+    await expect(listen({ headMs: 0 })).rejects.toThrow('`headMs` must be a whole number of at least 1.')
+    await expect(listen({ requestMs: Number.NaN })).rejects.toThrow('`requestMs` must be a whole number of at least 1.')
+    await expect(listen({ sockets: 1 })).rejects.toThrow('There is no connection limit `sockets`.')
   })
 })
 
@@ -120,7 +120,7 @@ describe('skillstead serve', () => {
   it.each(['address=0', 'rooms=5', 'total', 'head=1.5'])('refuses %s in a sentence', async (limits) => {
     const { code, stderr } = await skillstead(['serve', '--data', await makeFolder(), '--connection-limits', limits])
     expect(code).toBe(2)
-    expect(stderr).toContain(`'${limits}' is no bound: write it as address=1024`)
+    expect(stderr).toContain(`'${limits}' is not a connection limit. Use the form address=1024`)
   })
 })
 

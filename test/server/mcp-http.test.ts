@@ -179,10 +179,10 @@ describe('a message', () => {
     const { result } = await messageOf(await post(fixture, searchFor('pdf')))
     expect(result).toEqual({
       isError: true,
-      content: [{ type: 'text', text: 'The registry failed; its log says why.' }],
+      content: [{ type: 'text', text: 'The registry failed. Its log has the reason.' }],
     })
     const { error } = await messageOf(await post(fixture, { ...ping, method: 'skills/list', params: {} }))
-    expect(error).toEqual({ code: -32603, message: 'The registry failed; its log says why.' })
+    expect(error).toEqual({ code: -32603, message: 'The registry failed. Its log has the reason.' })
     const failures = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50)
     expect(failures).toHaveLength(2)
     expect(failures[0]).toMatchObject({ endpoint: 'mcp', err: { message: 'no such table: secrets' } })

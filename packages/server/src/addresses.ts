@@ -3,15 +3,15 @@ import type { ServerRequest } from 'srvx'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Tells which address a request comes from, and whether its proxy headers may be believed. */
+/** Finds the client address of a request, and whether its proxy headers may be trusted. */
 export interface Addresses {
-  /** The nearest hop that is no trusted proxy: what rate limits and `/metrics` go by. */
+  /** The nearest hop that is not a trusted proxy; rate limits and access to `/metrics` use it. */
   clientOf(request: ServerRequest): string
-  /** `https://host` as a trusted proxy tells it, or undefined when nobody trusted does. */
+  /** `https://host` as reported by a trusted proxy; undefined without one. */
   originOf(request: ServerRequest): string | undefined
-  /** Whether an address is one of a trusted proxy. */
+  /** Whether an address belongs to a trusted proxy. */
   isProxy(address: string): boolean
-  /** Whether the request was made on this machine, and not handed on by a proxy for somebody else. */
+  /** Whether the request was made on this machine and was not forwarded by a proxy. */
   isLoopback(request: ServerRequest): boolean
 }
 
@@ -27,7 +27,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     let client = peerOf(request)
     if (networks.length === 0 || !isTrusted(client)) return client
     const hops = request.headers.get('x-forwarded-for')?.split(',') ?? []
-    // From the right: every proxy appends whom it saw, so that only what trusted ones wrote is read.
+    // Read from the right: each proxy appends the address it saw, so only the entries of trusted proxies are believed.
     for (const hop of hops.toReversed()) {
       const address = stripPort(hop.trim())
       if (!parseAddress(address)) break
@@ -49,7 +49,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     },
     isLoopback(request) {
       const client = clientOf(request)
-      // A proxy on this machine that nobody told us to trust makes strangers look like neighbours.
+      // An untrusted proxy on this machine would make remote clients look local.
       const handedOn = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
       if (handedOn && client === peerOf(request)) return false
       return parseAddress(client)?.range() === 'loopback'
@@ -57,7 +57,10 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
   }
 }
 
-/** What a limit is kept by: an IPv4 address, or the /64 of an IPv6 one, which is what one household or host has. */
+/**
+ * The key of per-address limits: an IPv4 address, or the /64 of an IPv6 address, which usually is one household or
+ * host.
+ */
 export function toLimitKey(address: string): string {
   if (!address.includes(':')) return address
   const parsed = parseAddress(address)
@@ -71,11 +74,11 @@ function peerOf(request: ServerRequest): string {
 
 function parseNetwork(text: string): [Address, number] {
   const whole = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
-  if (!ipaddr.isValidCIDR(whole)) throw new TypeError(`\`${text}\` is not a network; write it as in 10.0.0.0/8.`)
+  if (!ipaddr.isValidCIDR(whole)) throw new TypeError(`\`${text}\` is not a network. Use the form 10.0.0.0/8.`)
   return ipaddr.parseCIDR(whole)
 }
 
-/** IPv4 addresses written as IPv6 ones come out as IPv4. */
+/** IPv4 addresses in IPv6 notation become IPv4. */
 function parseAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }

@@ -8,16 +8,16 @@ import { withAddress } from './own-address.ts'
 import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
 
-/** What an operation gave. */
+/** The result of an operation. */
 export type Result = Awaited<ReturnType<typeof localCall>> & { readonly headers?: readonly Header[] }
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** The result of an operation as what goes over the wire. */
+/** Converts the result of an operation to a response. */
 export function toAnswer(node: NodeParts, call: Call, route: Route, { status, body, headers }: Result): Answer {
   if (status === 204 || body === undefined) return { status: 204, body: null, headers }
   const reads = call.method === 'GET' || call.method === 'HEAD'
-  // What guests see may be kept, and is asked for again each time; what a key or a token opens may not be kept at all.
+  // Responses for guests may be cached but must be revalidated; responses to a key or token must not be stored.
   const cacheControl = reads && !call.personal && !route.endpoint.volatile ? 'no-cache' : 'private, no-store'
   const toBytes = (json: Uint8Array) => withAddress(json, call, node.addressOf)
   if (body instanceof EncodedJson)
@@ -27,7 +27,7 @@ export function toAnswer(node: NodeParts, call: Call, route: Route, { status, bo
     return { status, cacheControl, headers, body: toBytes(toJson(body)), etag, contentType: jsonType }
   }
   const content = body as Content
-  // What is for everybody says itself how long it may be kept.
+  // Public content sets its own cache lifetime.
   const kept = cacheControl === 'no-cache' ? (content.cacheControl ?? cacheControl) : cacheControl
   return { status, cacheControl: kept, body: content.body, ...toContentHeaders(content) }
 }

@@ -3,13 +3,13 @@ import type { ServerRequest } from 'srvx'
 import { RegistryError, limits } from '@skillstead/protocol'
 
 const nothing = new Uint8Array()
-/** How long what comes after a refusal is still read. */
+/** How long the rest of a refused body is still read, in milliseconds. */
 const lingerMs = 2000
 
 /**
- * Reads the body of a request, counting as it comes: what `Content-Length` says is only believed to refuse early.
- * `hold` is told of each piece before it is kept, and may throw. Throws `payload_too_large`, and `invalid_request` when
- * the caller breaks off.
+ * Reads the body of a request and counts its bytes on arrival; `Content-Length` is only used to refuse early. `hold` is
+ * called with each chunk before it is stored, and may throw. Throws `payload_too_large`, and `invalid_request` when the
+ * caller aborts.
  */
 export async function readBody(
   request: ServerRequest,
@@ -30,7 +30,7 @@ export async function readBody(
   return join(chunks)
 }
 
-/** Without web streams in between, which cost more than a small operation. */
+/** Read Node's stream directly: web streams would cost more than a small operation. */
 function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)
@@ -53,7 +53,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
       chunks.push(chunk)
     }
     const onEnd = () => {
-      // Every request closes in the end; only one that does so early is gone.
+      // Every request emits `close` in the end; only an early one means that the caller aborted.
       request.off('close', onGone)
       resolve(join(chunks))
     }
@@ -65,8 +65,8 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
 }
 
 /**
- * Most clients read no answer before they have sent everything, and one that is cut off sees a reset instead of the
- * 413. So what any endpoint would take is read and thrown away for a moment; then the connection ends.
+ * Most clients read no response before they have sent everything, and a client whose connection is cut sees a reset
+ * instead of the 413. So read and discard what any endpoint would accept, for a moment, and then close the connection.
  */
 function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)

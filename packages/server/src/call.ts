@@ -9,28 +9,28 @@ import type { Quota } from './quotas.ts'
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /**
- * One request on its way through the node. h3 takes it as the context of its event and writes the matched route's
- * parameters into it; all fields are here from the start, so that every call has one shape.
+ * A request during its processing. h3 takes it as the context of its event and writes the matched route's parameters
+ * into it. All fields exist from the start, so that all calls have the same hidden class.
  */
 export class Call {
   readonly request: ServerRequest
-  /** As Node read them, where it did: they say at once what is not there. */
+  /** The headers as Node parsed them, if it did: a missing header is found fast. */
   readonly #sent: IncomingHttpHeaders | undefined
   readonly method: string
-  /** The caller's own where it is well-formed, so that a trace can go through several systems. */
+  /** The caller's id if it is well-formed, so that a trace can span several systems. */
   readonly requestId: string
   readonly startedAtMs: number
-  /** The endpoint's name in logs and metrics: never what a caller typed. */
+  /** The endpoint's name for logs and metrics; never text from the caller. */
   endpoint = 'unknown'
   caller: Caller = guest
-  /** Whether the answer may hold what is for this caller alone. */
+  /** Whether the response may contain data for this caller alone. */
   personal = false
   quota: Quota | undefined = undefined
-  /** The limits against abuse of the endpoint. */
+  /** The abuse limits of the endpoint. */
   allowances: readonly AllowanceName[] = []
-  /** Whether pages from elsewhere may read the answer, where their origin is allowed. */
+  /** Whether pages of allowed other origins may read the response. */
   crossOrigin = true
-  /** Whose pages these are: `*` for all. */
+  /** The origin that may read the response: `*` for all. */
   allowedOrigin: string | undefined = undefined
   /** The path and query as h3 routed them. */
   url: URL | undefined = undefined
@@ -47,21 +47,21 @@ export class Call {
     this.startedAtMs = performance.now()
   }
 
-  /** The value of a header, which is asked for in lower case. */
+  /** The value of a header; its name must be in lower case. */
   header(name: Lowercase<string>): string | null {
     if (this.#sent !== undefined && this.#sent[name] === undefined) return null
     return this.request.headers.get(name)
   }
 }
 
-/** The call that an h3 event carries as its context. */
+/** The call of an h3 event. */
 export function callOf(event: H3Event): Call {
   const call = event.context as unknown as Call
   call.url = event.url
   return call
 }
 
-/** The id a caller proposes, or a new one. */
+/** The request id that the caller proposed, or a new one. */
 export function toRequestId(proposed: string | null | undefined): string {
   return proposed && requestIdPattern.test(proposed) ? proposed : randomUUID()
 }

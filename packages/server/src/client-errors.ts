@@ -7,14 +7,14 @@ import type { NodeOptions } from './options.ts'
 import { createQuotas } from './quotas.ts'
 import { quotaHeaders } from './replies.ts'
 
-/** What is refused before it is a request, as what a caller is told. */
+/** A refusal of data that never became a request, as the caller sees it. */
 export interface Refusal {
   readonly code: ErrorCode
   readonly status: number
   readonly detail: string
 }
 
-/** What Node's HTTP parser refuses; everything else is a malformed request. */
+/** Errors of Node's HTTP parser; all others are reported as a malformed request. */
 const refusals: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: { code: 'invalid_request', status: 431, detail: 'The headers are too large.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
@@ -25,15 +25,17 @@ const refusals: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'invalid_request', status: 408, detail: 'The request took too long to arrive.' },
 }
 const malformed: Refusal = { code: 'invalid_request', status: 400, detail: 'The request is not valid HTTP.' }
-/** So long the last answer of a connection may take to be read; then it ends whatever the other side does. */
+/**
+ * Time for the client to read the last response of a connection, in milliseconds; then the connection is closed anyway.
+ */
 const lingerMs = 1000
 
-/** Answers on a connection that has no request, and ends it. */
+/** Responds on a connection without a request, and closes it. */
 export type Refuse = (socket: Duplex, refusal: Refusal) => Promise<void>
 
 /**
- * Refuses with the same headers and the same form as everything else. Nothing is known of the caller then, so the
- * allowance is the whole one of a guest.
+ * Refuses with the same headers and format as other errors. The caller is unknown, so the rate headers show the full
+ * allowance of a guest.
  */
 export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | 'publicUrl'>): Refuse {
   const quotas = createQuotas({ rates })
@@ -63,18 +65,18 @@ export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | '
         body,
       ].join('\r\n'),
     )
-    // What is still sent is read away, for a connection that ends with unread bytes takes the answer with it.
+    // Read and discard what is still sent: closing a connection with unread bytes would discard the response as well.
     socket.resume()
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
 }
 
-/** Answers what never became a request, behind the answers that the same connection still waits for. */
+/** Responds to data that never became a request, after the pending responses of the connection. */
 export function clientErrorHandler(refuse: Refuse) {
   return async function onClientError(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     for (let answering = answeringOn(socket); answering; answering = answeringOn(socket)) {
-      // Of a request whose body will never be whole nothing more comes, unless its answer has begun.
+      // No more data of a request with a truncated body arrives, unless its response has begun.
       if (!answering.req.complete && !answering.headersSent) break
       if (!answering.req.complete) return void socket.destroy()
       const answered = answering
@@ -85,7 +87,7 @@ export function clientErrorHandler(refuse: Refuse) {
   }
 }
 
-/** Node keeps the answer that a connection is busy with there, as its own handling of these errors goes by it. */
+/** The response that the connection is sending: Node stores it there, because its own error handling needs it. */
 function answeringOn(socket: Duplex): ServerResponse | undefined {
   return (Reflect.get(socket, '_httpMessage') as ServerResponse | null | undefined) ?? undefined
 }

@@ -2,29 +2,32 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { toLimitKey } from './addresses.ts'
 
-/** What a node bears of those who connect to it. Every bound of this kind is here. */
+/** Limits of connections. All connection limits are here. */
 export interface ConnectionLimits {
-  /** How long the head of a request may take to arrive; a connection that says nothing is one of those. */
+  /** Time for the head of a request to arrive, in milliseconds; also applies to connections that send nothing. */
   readonly headMs: number
-  /** How long a whole request may take to arrive. */
+  /** Time for a whole request to arrive, in milliseconds. */
   readonly requestMs: number
-  /** How long a connection stays open between two requests: longer than proxies keep theirs, most of them for 60 s. */
+  /** Time that an idle connection stays open, in milliseconds: longer than proxies use theirs, which is mostly 60 s. */
   readonly idleMs: number
-  /** How long a caller may take for an answer, besides what it takes at the slowest pace that is borne. */
+  /** Time that a caller may take to receive a response, in addition to the time at the slowest accepted rate. */
   readonly answerMs: number
-  /** That pace. */
+  /** The slowest accepted rate in bytes per second. */
   readonly answerBytesPerSecondMin: number
   readonly headerBytesMax: number
   readonly headersMax: number
-  /** All connections at a time; further ones are closed at once. */
+  /** Maximum number of open connections; further ones are closed at once. */
   readonly connectionsMax: number
-  /** Of one address, or one /64 of IPv6; trusted proxies may have any number. */
+  /** Maximum number per address, or per /64 of IPv6; trusted proxies are exempt. */
   readonly addressConnectionsMax: number
-  /** Answers that wait in memory for callers to take them; above it those that took nothing for longest are given up. */
+  /**
+   * Maximum size of unsent responses in memory, in bytes. Above it the connections that have read nothing for longest
+   * are closed.
+   */
   readonly waitingBytesMax: number
 }
 
-/** What holds where nothing else is said. */
+/** The default limits. */
 export const connectionLimits: ConnectionLimits = {
   headMs: 15_000,
   requestMs: 120_000,
@@ -40,16 +43,17 @@ export const connectionLimits: ConnectionLimits = {
 
 const sweepMs = 1000
 
-/** Throws a TypeError for a bound that is no whole number from 1 on, or a name that is none. */
+/** Throws a TypeError for a limit that is not a positive whole number, and for an unknown name. */
 export function toConnectionLimits(given: Partial<ConnectionLimits> = {}): ConnectionLimits {
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(connectionLimits, name)) throw new TypeError(`There is no bound of connections \`${name}\`.`)
-    if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`\`${name}\` is a whole number from 1 on.`)
+    if (!Object.hasOwn(connectionLimits, name)) throw new TypeError(`There is no connection limit \`${name}\`.`)
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new TypeError(`\`${name}\` must be a whole number of at least 1.`)
   }
   return { ...connectionLimits, ...given }
 }
 
-/** The bounds that Node keeps by itself. To be set before the server listens: then it begins to look at its clock. */
+/** Sets the limits that Node itself enforces. Call it before the server listens, because Node starts its timer then. */
 export function setTimeouts(server: Server, limits: ConnectionLimits): void {
   const { headMs, requestMs, idleMs, headerBytesMax, connectionsMax } = limits
   Object.assign(server, {
@@ -58,25 +62,25 @@ export function setTimeouts(server: Server, limits: ConnectionLimits): void {
     keepAliveTimeout: idleMs,
     connectionsCheckingInterval: Math.ceil(Math.min(5000, headMs / 4)),
     maxHeaderSize: headerBytesMax,
-    // Node leaves out those above its own bound and says nothing; here the request is refused.
+    // Node would silently drop headers above its limit; this node refuses the request instead.
     maxHeadersCount: 0,
     maxConnections: connectionsMax,
-    // Node would answer in a form of its own.
+    // Node would respond in its own format.
     requireHostHeader: false,
   })
 }
 
 export interface Guard {
-  /** What an operator may want to watch. */
+  /** Metrics for the operator. */
   figures(): { readonly open: number; readonly refused: number; readonly givenUp: number }
-  /** Whether answers wait for callers to take them. */
+  /** Whether responses are still being sent. */
   isSending(): boolean
   stop(): void
 }
 
 /**
- * Keeps the bounds that Node does not know: connections of one address, and answers that nobody takes. `refuse` is
- * called with connections above the first, before anything of them is read.
+ * Enforces the limits that Node lacks: connections per address, and responses that callers do not read. `refuse` is
+ * called with connections above the first limit before anything of them is read.
  */
 export function guardConnections(
   server: Server,
@@ -91,7 +95,7 @@ export function guardConnections(
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress
-    // Gone before anybody looked.
+    // The connection was closed already.
     if (address === undefined) return void socket.destroy()
     if (!isProxy(address)) {
       const key = toLimitKey(address)
@@ -125,17 +129,20 @@ export function guardConnections(
   }
 }
 
-/** What is known of a connection on which bytes wait. */
+/** State of a connection with unsent bytes. */
 interface Waiting {
   readonly deadlineMs: number
-  /** All that was ever to be sent on it. */
+  /** Total number of bytes ever written to it. */
   readonly bytesWritten: number
 }
 
-/** Ends connections whose callers take too slowly, and where too much waits in all those that took nothing for longest. */
+/**
+ * Closes connections whose callers read too slowly and, if too many bytes are unsent, those that have read nothing for
+ * longest.
+ */
 function createSweep(sockets: ReadonlySet<Socket>, limits: ConnectionLimits, onGivenUp: () => void): () => void {
   const { answerMs, answerBytesPerSecondMin, waitingBytesMax } = limits
-  /** Who was given nothing more for longest is first. */
+  /** In order of their last progress, oldest first. */
   const waiting = new Map<Socket, Waiting>()
   const toMs = (bytes: number) => (bytes * 1000) / answerBytesPerSecondMin
   return () => {
@@ -148,7 +155,7 @@ function createSweep(sockets: ReadonlySet<Socket>, limits: ConnectionLimits, onG
       bytes += writableLength
       const known = waiting.get(socket)
       if (known?.bytesWritten === bytesWritten) continue
-      // Who takes one answer after the other is given time for each, and saves up none.
+      // Each response of a connection adds its own time; unused time is not saved up.
       const latestMs = nowMs + answerMs + toMs(writableLength)
       const deadlineMs = known
         ? Math.min(latestMs, known.deadlineMs + toMs(bytesWritten - known.bytesWritten))

@@ -4,8 +4,8 @@ import type { Header } from './replies.ts'
 const csp: Header = ['content-security-policy', "sandbox; default-src 'none'"]
 
 /**
- * The headers of published bytes. They come from strangers and share an origin with the dashboard, so a browser may
- * neither guess a type, nor run anything, nor show more than plain text and Markdown.
+ * The headers of published bytes. The bytes are untrusted and share an origin with the dashboard, so a browser must not
+ * guess a type, run anything, or display anything but plain text and Markdown.
  */
 export function toContentHeaders({ contentType, etag, filename }: Content) {
   const shown = /^text\/(?:plain|markdown)(?:$|[;\s])/i.test(contentType)
@@ -13,7 +13,7 @@ export function toContentHeaders({ contentType, etag, filename }: Content) {
   return { contentType, etag: etag && quote(etag), headers: [csp, disposition] }
 }
 
-/** The last part of the name, once in plain ASCII and once in UTF-8 (RFC 6266, RFC 8187). */
+/** The last part of the name, in plain ASCII and in UTF-8 (RFC 6266, RFC 8187). */
 function toDisposition(kind: 'inline' | 'attachment', filename: string | undefined): string {
   const name = filename?.split(/[/\\]/).at(-1)?.replaceAll(/\p{C}/gu, '')
   if (!name) return kind

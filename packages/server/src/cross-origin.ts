@@ -4,10 +4,10 @@ import type { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
 
 /**
- * Decides whether pages of the request's `Origin` may read the answer, and tells whether the caller has to prove who he
- * is: browsers reach nodes that nothing else outside the network reaches, so a page of another site needs a key there.
- * With a public address everyone can read the node anyway, so reading is open to every page. Throws `forbidden` for the
- * preflight of a request that would be refused.
+ * Decides whether pages of the request's `Origin` may read the response, and returns whether the caller has to send a
+ * key. A browser can reach nodes behind a firewall, so a page of another site needs a key there. A node with a public
+ * URL is reachable for all clients anyway, so every page may read it. Throws `forbidden` for the preflight of a request
+ * that would be refused.
  */
 export function judgeOrigin(node: NodeParts, call: Call): boolean {
   const isPublic = node.publicOrigin !== undefined
@@ -32,15 +32,15 @@ export function requireOwnOrigin(node: NodeParts, call: Call): void {
 export function foreignPage(): RegistryError {
   return new RegistryError(
     'forbidden',
-    'Pages of other sites need an API key here. If the page is of this node, start it with --public-url; if it is of a ' +
-      'site that you trust, name the site in --cors-origins.',
+    'Pages of other sites need an API key here. If this is a page of the node, start the node with --public-url; if it is a page of a ' +
+      'site that you trust, add the site to --cors-origins.',
   )
 }
 
 /**
- * Whether a page is of this node. A page of the host that was asked is not enough: any site can give its name the address
- * of a machine behind a firewall. So the host has to be an address, or `localhost`, or the one that the operator or a
- * trusted proxy reports.
+ * Whether a page belongs to this node. The same host as in the request is not enough: any site can point its name to
+ * the address of a machine behind a firewall (DNS rebinding). So the host must be an IP address, `localhost`, or the
+ * one that the operator or a trusted proxy reports.
  */
 function isOwnOrigin(node: NodeParts, call: Call, origin: string): boolean {
   if (!URL.canParse(origin)) return false
@@ -50,12 +50,12 @@ function isOwnOrigin(node: NodeParts, call: Call, origin: string): boolean {
   return new URL(origin).host === call.header('host') && isPlainHost(new URL(origin).hostname)
 }
 
-/** Whether no name server decides where a host is: an address, or `localhost`. */
+/** Whether a host needs no DNS lookup: an IP address, or `localhost`. */
 export function isPlainHost(hostname: string): boolean {
   return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Whether a text is an origin as browsers write it. */
+/** Whether a text is an origin in the form that browsers send. */
 export function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }

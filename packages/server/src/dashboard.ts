@@ -8,7 +8,7 @@ import { handle, type NodeParts } from './gate.ts'
 import type { StaticFiles } from './options.ts'
 import { nothingHere, reply, type Header } from './replies.ts'
 
-/** The addresses that the app shows something at; what is there it finds out by itself. */
+/** The routes of the app; the app itself loads their content. */
 const pages = [
   '/',
   '/skills/:owner/:name',
@@ -30,7 +30,7 @@ const pages = [
   '/admin/**',
 ]
 
-/** Nothing inline, nothing from elsewhere, and no text becomes markup but through the app's own sanitiser. */
+/** No inline code and nothing from other origins; text becomes markup only through the app's own sanitizer. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -63,10 +63,10 @@ interface Kept {
   readonly bytes: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Answers with the page of the app, which finds out by itself what there is to show, or that there is nothing. */
+/** Responds with the page of the app, which itself loads what to show, or shows that there is nothing. */
 export type ReplyPage = (call: Call, status: 200 | 404) => Promise<Response>
 
-/** Mounts the app: its page at every address that it has something to show at, and its files. Gives the page itself. */
+/** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */
 export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): ReplyPage {
   const keptFiles = new Map<string, Kept>()
 
@@ -99,7 +99,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
       call.endpoint = 'dashboard'
       call.crossOrigin = false
       const reads = call.method === 'GET' || call.method === 'HEAD'
-      // Open, since who needs a key has to come to where it is asked for.
+      // No key needed: a user who needs a key must reach the login page.
       return handle(node, call, 'open', reads ? work : () => refuseMethod(call, ['GET', 'HEAD']))
     })
   }
@@ -109,7 +109,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
   }
   for (const path of pages) mount(path, (call) => replyPage(call, 200))
   mount('/assets/:file', (call) => {
-    // The name of a file has its digest in it.
+    // The file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable', [])
   })
   mount('/licenses.md', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
@@ -131,7 +131,7 @@ function compress(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
   return promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } })
 }
 
-/** The best of what the caller takes (RFC 9110, section 12.5.3); what he refuses by a weight of nothing he does not get. */
+/** The best content coding that the caller accepts (RFC 9110, section 12.5.3); codings with weight 0 are not used. */
 function chooseCoding(accepted: string): Coding {
   const taken = new Set(
     accepted

@@ -4,18 +4,18 @@ import { isRequired, statusesOf, toFieldSchema, toOpenApiPath } from './openapi.
 import { eventSummaries } from './openapi-webhooks.ts'
 import { apiBase, inputFields, routes, type Route } from './routes.ts'
 
-/** The reference for people, made from the same table as everything else. */
+/** The API reference for people, generated from the endpoint table. */
 export function toDocsPage(origin: string): Page {
   const tags = [...new Set(routes.map(({ endpoint }) => endpoint.tag))]
   const markup = [
-    '<h1>Skillstead: the interface</h1>',
+    '<h1>Skillstead: API reference</h1>',
     toIntroduction(origin),
     `<nav>${tags.map((tag) => `<a href="#${toAnchor(tag)}">${escapeHtml(tag)}</a>`).join('')}<a href="#events">Events</a><a href="#errors">Errors</a></nav>`,
     ...tags.map(toSection),
     toEventSection(),
     toErrorSection(),
   ]
-  return toPage('Skillstead: the interface', markup.join('\n'))
+  return toPage('Skillstead: API reference', markup.join('\n'))
 }
 
 /** The page at `/`. */
@@ -23,22 +23,22 @@ export function toWelcomePage(): Page {
   return toPage(
     'Skillstead',
     `<h1>Skillstead</h1>
-<p>A registry for agent skills. The interface is at <a href="${apiBase}/skills"><code>${apiBase}</code></a>.</p>
-<p>The dashboard is not part of this node. In a clone of the project, run <code>npx --yes pnpm@12 build</code> and start the
-node again.</p>
-<ul><li><a href="/docs">The reference</a></li><li><a href="/openapi.json">OpenAPI document</a></li></ul>`,
+<p>A registry for agent skills. The API is at <a href="${apiBase}/skills"><code>${apiBase}</code></a>.</p>
+<p>The dashboard is not part of this node. In a clone of the project, run <code>npx --yes pnpm@12 build</code> and restart
+the node.</p>
+<ul><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">OpenAPI document</a></li></ul>`,
   )
 }
 
 function toIntroduction(origin: string): string {
   const rates = Object.entries(plans).map(([plan, { requestsPerMinute }]) => `${plan} ${requestsPerMinute}`)
-  return `<p>Every path is below <code>${escapeHtml(origin + apiBase)}</code>. JSON goes in and comes out, in UTF-8. Send a key as
+  return `<p>Every path is below <code>${escapeHtml(origin + apiBase)}</code>. Requests and responses are JSON in UTF-8. Send a key as
 <code>Authorization: Bearer ssk_...</code>. In a path a full name is
-<code>alice%2Fpdf</code>, or <code>alice/pdf</code> unless its second part is a word that stands below a skill, such as
-<code>versions</code>. A short name means your own skill of it, else the one that holds the name.</p>
-<p>Requests a minute, unless the operator chose others: ${escapeHtml(rates.join(', '))}. Every answer says what is left in
-<code>X-RateLimit-Remaining</code>. Answers to <code>GET</code> carry an <code>ETag</code>.
-The same as a document for machines: <a href="/openapi.json">openapi.json</a>.</p>`
+<code>alice%2Fpdf</code>, or <code>alice/pdf</code> unless its second part is the name of a subresource, such as
+<code>versions</code>. A short name means your own skill of that name, or else the skill that owns the short name.</p>
+<p>Default requests per minute: ${escapeHtml(rates.join(', '))}. Every response has the remaining requests in
+<code>X-RateLimit-Remaining</code>. Responses to <code>GET</code> have an <code>ETag</code>.
+The same as an OpenAPI document: <a href="/openapi.json">openapi.json</a>.</p>`
 }
 
 function toSection(tag: string): string {
@@ -54,7 +54,7 @@ function toArticle(route: Route): string {
     endpoint.plan ? `the ${endpoint.plan} plan` : '',
   ].filter(Boolean)
   return `<article id="${name}"><h3><code>${endpoint.method} ${escapeHtml(toOpenApiPath(endpoint.path))}</code></h3>
-<p>${escapeHtml(endpoint.summary)}. <small>${needs.length > 0 ? `Needs ${needs.join(', ')}. ` : ''}Answers ${statusesOf(endpoint).join(' or ')}.</small></p>
+<p>${escapeHtml(endpoint.summary)}. <small>${needs.length > 0 ? `Needs ${needs.join(', ')}. ` : ''}Returns ${statusesOf(endpoint).join(' or ')}.</small></p>
 ${toFieldTable(route)}</article>`
 }
 
@@ -81,7 +81,7 @@ function toTypeText(schema: Record<string, unknown>): string {
     minimum === undefined ? '' : `from ${String(minimum)}`,
     maximum === undefined ? '' : `to ${String(maximum)}`,
     maxLength === undefined ? '' : `to ${String(maxLength)} characters`,
-    initial === undefined || initial === '' ? '' : `${JSON.stringify(initial)} unless given`,
+    initial === undefined || initial === '' ? '' : `Default: ${JSON.stringify(initial)}`,
   ].filter(Boolean)
   return [base ?? [...new Set(options)].join(' or ') ?? '', base || options ? '' : String(type ?? 'any'), ...bounds]
     .filter(Boolean)
@@ -93,12 +93,12 @@ function toEventSection(): string {
     const fields = Object.entries<Endpoint['input']>(data.entries).map(toFieldText).join(', ')
     return `<tr><td><code>${event.literal}</code></td><td>${eventSummaries[event.literal]}</td><td>${fields}</td></tr>`
   })
-  return `<section><h2 id="events">Events</h2><p>Sent to webhooks as <code>{ id, event, timestamp, data }</code>; a 2xx within 5
-seconds is a delivery. The headers are in <a href="/openapi.json">openapi.json</a>.</p>
+  return `<section><h2 id="events">Events</h2><p>Sent to webhooks as <code>{ id, event, timestamp, data }</code>; a 2xx response
+within 5 seconds confirms the delivery. The headers are in <a href="/openapi.json">openapi.json</a>.</p>
 <table>${rows.join('')}</table></section>`
 }
 
-/** A field of an event's data, with the names of what is in it. */
+/** A field of an event's data, with the names of its own fields. */
 function toFieldText([name, schema]: [string, Endpoint['input']]): string {
   const inner = 'entries' in schema ? ` { ${Object.keys(schema.entries as object).join(', ')} }` : ''
   return `<code>${name}${inner}</code>`

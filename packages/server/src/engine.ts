@@ -12,15 +12,15 @@ import { joinName, renameInPath, routes, toSlashedPattern, type Route } from './
 import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
 
 /**
- * Mounts the endpoint table: a route for every row, `HEAD` beside `GET`, and 405 or `OPTIONS` for every other method;
- * and all of it again for names of skills whose slash is not encoded.
+ * Mounts the endpoint table: a route for every row, `HEAD` for every `GET`, and 405 or `OPTIONS` for other methods.
+ * Mounts it a second time for names of skills with an unencoded slash.
  */
 export function mountEndpoints(app: H3, node: NodeParts): void {
   mountPatterns(app, node, ({ pattern }) => pattern, takeParams)
   mountPatterns(app, node, toSlashedPattern, takeSlashedParams)
 }
 
-/** Takes the parameters that h3 found as those of the route. Throws `not_found` where they are none. */
+/** Converts the parameters that h3 found to those of the route. Throws `not_found` if they do not fit. */
 type TakeParams = (call: Call) => void
 
 const takeParams: TakeParams = () => {}
@@ -65,16 +65,16 @@ function mountPatterns(
   }
 }
 
-/** Answers `OPTIONS`, and throws `method_not_allowed` for every other method. */
+/** Responds to `OPTIONS`, and throws `method_not_allowed` for every other method. */
 export function refuseMethod(call: Call, methods: readonly string[]): Response {
   const allowed = [...methods, 'OPTIONS']
   if (call.method === 'OPTIONS') return replyOptions(call, allowed)
   const list = allowed.join(', ')
-  throw new ErrorWithHeaders('method_not_allowed', `This address takes ${list}.`, [['allow', list]])
+  throw new ErrorWithHeaders('method_not_allowed', `This address allows ${list}.`, [['allow', list]])
 }
 
 function answer(node: NodeParts, route: Route, call: Call): Promise<Response> {
-  // Nobody makes the node read and parse what they may not send.
+  // Authorize before the body is read, so that callers without permission cannot make the node read and parse it.
   authorize(route.endpoint, call.caller)
   return route.endpoint.method === 'GET' ? answerWith(node, route, call) : answerBody(node, route, call)
 }
@@ -116,7 +116,7 @@ async function perform(node: NodeParts, route: Route, call: Call, payload: Paylo
     call.caller,
     asks ? { ...options, counts: false } : options,
   )
-  // What the caller has already is not downloaded; that is known only once there is an entity tag to compare.
+  // A cached copy at the caller is not a download; this is known only when the entity tag can be compared.
   if (!asks || isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) return result
   return localCall(node.registry, route.name, input, call.caller, options)
 }
@@ -133,21 +133,21 @@ function replyMoved(call: Call, route: Route, fullName: string): Response {
   return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
 }
 
-/** The tokens are for operations that know the holder of one from the rest; the others ignore them. */
+/** Tokens are passed only to operations that use them. */
 function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<string, unknown>): CallOptions {
   const agentToken = call.header('x-agent-token') ?? undefined
   const caseToken = call.header('x-case-token') ?? undefined
   const shareToken = call.header('x-share-token') ?? undefined
   if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
   const counts = route.counts(input) && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-  // Other reads are limited by requests alone.
+  // Other reads are limited by the request rate alone.
   const needsAddress = counts || route.endpoint.method !== 'GET'
   const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
   return { counts, client: toClientName(call), address, agentToken, caseToken, shareToken, sessionToken }
 }
 
-/** The program that calls: as it names itself, or the product of its User-Agent (RFC 9110, section 10.1.5). */
+/** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */
 export function toClientName(call: Call): string | undefined {
   const named = call.header('x-skillstead-client')?.trim()
   if (named) return named

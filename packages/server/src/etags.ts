@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A strong entity tag of a body, quotes included. SHA-1 for its speed: nothing trusts it. */
+/** A strong entity tag of a body, with quotes. SHA-1 is used for speed; the tag is not used for security. */
 export function toEtag(body: Uint8Array): string {
   return `"${hash('sha1', body, 'base64url')}"`
 }
@@ -9,7 +9,7 @@ export function toEtag(body: Uint8Array): string {
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true
   const opaque = etag.replace(/^W\//, '')
-  // A tag may hold a comma, so the list is read tag by tag.
+  // A tag may contain a comma, so the list cannot be split at commas.
   for (const [, tag] of ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)) {
     if (tag === opaque) return true
   }

@@ -4,9 +4,9 @@ import type { Answer, Header } from './replies.ts'
 import type { Route } from './routes.ts'
 
 /**
- * Adds how well an answer is known to be true, where it is of a skill that came from elsewhere, or of a list that may have
- * some: `Age` in seconds since its upstream vouched for it (RFC 9111, section 5.1), and `X-Skillstead-Stale` where that was
- * too long ago or the last try to learn more failed.
+ * Adds freshness headers to responses about a skill from an upstream, or about lists that may contain such skills:
+ * `Age` in seconds since the upstream confirmed it (RFC 9111, section 5.1), and `X-Skillstead-Stale` if that was too
+ * long ago or the last sync failed.
  */
 export async function withFreshness(port: UpstreamPort, call: Call, route: Route, answer: Answer): Promise<Answer> {
   if (!tellsFreshness(route)) return answer
@@ -18,7 +18,7 @@ export async function withFreshness(port: UpstreamPort, call: Call, route: Route
   return { ...answer, headers: [...(answer.headers ?? []), ...(await readFreshness(port, read?.wanted))] }
 }
 
-/** The headers about a skill, or about lists where none is named. What is asked for by its version never changes. */
+/** The freshness headers of a skill, or of lists without a name. Content of a given version never changes. */
 export async function readFreshness(port: UpstreamPort, wanted: WantedSkill | undefined): Promise<Header[]> {
   const freshness = await port.freshness(wanted?.name)
   if (!freshness) return []
@@ -27,7 +27,7 @@ export async function readFreshness(port: UpstreamPort, wanted: WantedSkill | un
   return headers
 }
 
-/** Whether answers may say how fresh they are. */
+/** Whether responses of an endpoint may have freshness headers. */
 export function tellsFreshness({ name, endpoint }: Route): boolean {
   return endpoint.method === 'GET' && toMirroredRead(name, {}) !== undefined
 }

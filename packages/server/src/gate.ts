@@ -11,32 +11,33 @@ import type { Quota, Quotas } from './quotas.ts'
 import { replyProblem, toRegistryError, type Header } from './replies.ts'
 import { readSessionToken } from './sessions.ts'
 
-/** What the answering of requests shares: made once for a node. */
+/** State shared by all requests; created once per node. */
 export interface NodeParts {
   readonly registry: Registry
   readonly addresses: Addresses
-  /** The origin of the node's own pages, where the operator says it. */
+  /** The origin of the node's own pages, if the operator configured it. */
   readonly publicOrigin: string | undefined
   readonly addressOf: AddressOf
-  /** Other sites whose pages may call without a key. */
+  /** Other origins whose pages may call without a key. */
   readonly corsOrigins: ReadonlySet<string>
   readonly quotas: Quotas
-  /** The bodies of requests that are being received and worked at. */
+  /** The request bodies that are being received or processed. */
   readonly bodies: InFlight
   readonly metrics: Metrics
   readonly log: RequestLog
   readonly requireKey: boolean
-  /** Set once the node shuts down: nothing new is begun. */
+  /** Set when the node shuts down: new requests are refused. */
   draining: boolean
 }
 
 /**
- * How a request gets in: `api` looks at the key and spends, `guests` too and lets guests in where others need a key,
- * `keyed` looks at the key alone, never at a cookie, and spends, and `page` only looks at a key where all need one.
+ * How a request is admitted: `api` checks the key and spends a request, `guests` also admits guests where others need a
+ * key, `keyed` checks the key only, never a cookie, and spends, and `page` checks a key only on a node that requires
+ * one.
  */
 export type Admission = 'api' | 'guests' | 'keyed' | 'page' | 'open'
 
-/** An error that brings headers of its own, as 405 does. */
+/** An error with additional headers, such as 405. */
 export class ErrorWithHeaders extends RegistryError {
   readonly headers: readonly Header[]
 
@@ -47,8 +48,8 @@ export class ErrorWithHeaders extends RegistryError {
 }
 
 /**
- * Lets a request in, has it answered, and turns whatever is thrown into a problem. Every answer of a node leaves
- * through here, so that each has its rate headers, its request id, its line in the log and its place in the metrics.
+ * Admits a request, handles it, and converts thrown errors to problem responses. Every response of a node passes
+ * through here, so that each has rate headers, a request id, a log line and metrics.
  */
 export async function handle(
   node: NodeParts,
@@ -79,7 +80,7 @@ export async function handle(
   return response
 }
 
-/** Nothing to wait for where there is no key to look up and nothing is limited. */
+/** Stay synchronous if no key has to be looked up and no limit applies. */
 function admit(node: NodeParts, call: Call, admission: Admission, needsKey: boolean): Promise<void> | undefined {
   const looksAtKeys = isSpending(admission) || (admission === 'page' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
@@ -94,14 +95,14 @@ async function admitWithKey(node: NodeParts, call: Call, admission: Admission, a
   try {
     call.caller = await node.registry.authenticate(parseBearer(authorization))
   } catch (error) {
-    // Guessing costs: a wrong key spends from the address that sent it.
+    // Guessing keys costs: a wrong key is charged to the address that sent it.
     if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
     throw error
   }
   await count(node, call, admission)
 }
 
-/** Who holds a session that is over is a guest: what is public stays open, and the rest says that it needs a key. */
+/** A caller with an expired session is a guest: public content stays available, and other content requires a key. */
 async function admitWithSession(node: NodeParts, call: Call, admission: Admission, token: string): Promise<void> {
   call.crossOrigin = false
   try {
@@ -131,18 +132,21 @@ function count(node: NodeParts, call: Call, admission: Admission): Promise<void>
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
 }
 
-/** Takes a request from the allowance of who reads a page and makes it work: tries a secret, or has an upstream asked. */
+/** Charges one request to the reader of a page that causes work: checking a secret, or an upstream request. */
 export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined {
   return count(node, call, 'api')
 }
 
-/** Takes one file from the downloads of the address, which have an allowance of their own. Throws `rate_limited`. */
+/**
+ * Charges one file to the download allowance of the address, which is separate from its requests. Throws
+ * `rate_limited`.
+ */
 export async function spendFile(node: NodeParts, call: Call): Promise<void> {
   call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request))
   if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
 }
 
-/** Takes the bytes of a file from the downloads of the address. Throws `rate_limited`. */
+/** Charges bytes to the download allowance of the address. Throws `rate_limited`. */
 export async function spendBytes(node: NodeParts, call: Call, bytes: number): Promise<void> {
   const quota = await node.quotas.spendBytes(() => node.addresses.clientOf(call.request), bytes)
   if (!quota.exceeded) return
@@ -150,12 +154,12 @@ export async function spendBytes(node: NodeParts, call: Call, bytes: number): Pr
   throw tooMany(node, 'Too many bytes downloaded from this address', quota.resetSeconds)
 }
 
-/** What limits of work in progress are counted by: the user, or the address of a guest. */
+/** The key for limits of concurrent work: the user, or the address of a guest. */
 export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
   return caller.kind === 'user' ? caller.userId : toLimitKey(node.addresses.clientOf(request))
 }
 
-/** Throws `unauthorized` for anything but `Bearer <key>` (RFC 6750, section 2.1). */
+/** Throws `unauthorized` for other schemes than `Bearer <key>` (RFC 6750, section 2.1). */
 function parseBearer(authorization: string): string {
   const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
   if (!key) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
@@ -170,7 +174,7 @@ function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): Regi
   })
 }
 
-/** A limit against abuse that was hit, in place of what the plan leaves. */
+/** The abuse limit that was hit, in place of the plan's allowance. */
 function toQuota(policy: AllowanceName, resetSeconds = 0): Quota {
   const { limit, windowSeconds } = allowances[policy]
   return { policy, limit, windowSeconds, remaining: 0, resetSeconds, exceeded: true }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A page of our own: no scripts, nothing from elsewhere, its one style sheet named by its hash. */
+/** A page of the node itself: no scripts, nothing from other origins; its style sheet is allowed by its hash. */
 export interface Page {
   readonly body: Uint8Array
   readonly csp: string
@@ -24,7 +24,7 @@ const csp = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A whole page from a title and the markup of its body. */
+/** A complete page from a title and the markup of its body. */
 export function toPage(title: string, markup: string): Page {
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>`
   return {

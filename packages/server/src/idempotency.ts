@@ -9,9 +9,9 @@ import type { Payload } from './input.ts'
 import { reply, toRegistryError } from './replies.ts'
 import type { Route } from './routes.ts'
 
-/** Shown once, when made, and never stored: a replay leaves them out. */
+/** Secrets that are shown once and never stored: a replayed response omits them. */
 const secretFields = new Set(['key', 'agentToken', 'caseToken', 'token', 'secret', 'session'])
-/** No secrets: what proves an address is to be put where everybody sees it. */
+/** These tokens are not secret: an author publishes them to prove the ownership of an address. */
 const shownAgain: ReadonlySet<EndpointName> = new Set(['verifyAuthor'])
 
 interface KeptAnswer {
@@ -20,8 +20,8 @@ interface KeptAnswer {
 }
 
 /**
- * The `Idempotency-Key` of a call, where one counts: `POST` and `PUT` of signed-in callers.
- * Throws `invalid_request` for one that is not 1 to 255 visible ASCII characters.
+ * The `Idempotency-Key` of a call; used for `POST` and `PUT` of signed-in callers only.
+ * Throws `invalid_request` for a key that is not 1 to 255 visible ASCII characters.
  */
 export function readIdempotencyKey(call: Call, route: Route): string | undefined {
   if (call.method !== 'POST' && call.method !== 'PUT') return undefined
@@ -33,7 +33,7 @@ export function readIdempotencyKey(call: Call, route: Route): string | undefined
   return key
 }
 
-/** Does the work the first time that a key is seen, and afterwards gives the first answer again. */
+/** Runs the work on first use of a key, and replays the stored response afterwards. */
 export async function answerOnce(
   node: NodeParts,
   route: Route,
@@ -66,7 +66,7 @@ function replay(node: NodeParts, call: Call, { status, body }: KeptAnswer): Resp
   })
 }
 
-/** Everything that makes a request this one; its media type too, since it says how the bytes are read. */
+/** A hash of everything that identifies a request; also of its media type, which defines how the bytes are read. */
 function hashRequest(call: Call, payload: Payload | undefined): string {
   const head = `${call.method} ${call.url?.pathname}${call.url?.search}\n${payload?.contentType ?? ''}\n`
   return createHash('sha256')
@@ -75,7 +75,7 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
     .digest('base64url')
 }
 
-/** Null for what another attempt may change: no valid key, too many requests, the node's own failures. */
+/** Null for errors that a retry may avoid: an invalid key, the rate limit, and failures of the node. */
 function keepError(call: Call, thrown: unknown): KeptAnswer | null {
   if (thrown instanceof SkillMoved) return null
   const error = toRegistryError(thrown)

@@ -1,25 +1,25 @@
 import { RegistryError } from '@skillstead/protocol'
 
-/** What may go on at a time, for a caller and in all: calls, and bytes of what is being received or sent. */
+/** Limits of concurrent calls and of bytes in memory, per caller and in total. */
 export interface InFlightLimits {
   readonly callerCallsMax: number
   readonly callsMax: number
   readonly callerBytesMax: number
   readonly bytesMax: number
-  /** What the bytes are of, as who is refused is told: `answers`. */
+  /** What is counted, for error messages: `answers`. */
   readonly of: string
 }
 
-/** Bounds how much goes on at a time. */
+/** Limits concurrent work. */
 export interface InFlight {
-  /** Lets one more call begin. Throws `overloaded`. */
+  /** Starts a call. Throws `overloaded`. */
   begin(caller: string): CallInFlight
 }
 
 export interface CallInFlight {
-  /** Counts bytes that stay in memory until the call is over. Throws `overloaded`. */
+  /** Counts bytes that stay in memory until the call ends. Throws `overloaded`. */
   hold(bytes: number): void
-  /** Also a second time, and then does nothing. */
+  /** Ends the call; further calls do nothing. */
   end(): void
 }
 
@@ -58,7 +58,7 @@ export function createInFlight(limits: InFlightLimits): InFlight {
 }
 
 function tooMuch(of: string): RegistryError {
-  return new RegistryError('overloaded', `Too many ${of} are under way; wait for some to end.`, {
+  return new RegistryError('overloaded', `Too many ${of} in progress; wait for some to end.`, {
     retryAfterSeconds: 1,
   })
 }

@@ -5,7 +5,7 @@ import type { CallInFlight } from './in-flight.ts'
 import { checkJsonShape } from './json-shape.ts'
 import type { Route } from './routes.ts'
 
-/** What a request carries besides its path: the bytes of its body, and their media type without parameters. */
+/** The body of a request, and its media type without parameters. */
 export interface Payload {
   readonly bytes: Uint8Array
   readonly contentType: string
@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Media types by the names that clients give them, as the archive's schema calls them. */
+/** The archive types of the schema, by media type. */
 const archiveTypes: Record<string, string> = {
   'application/zip': 'application/zip',
   'application/x-zip-compressed': 'application/zip',
@@ -23,32 +23,30 @@ const archiveTypes: Record<string, string> = {
   'application/x-gzip': 'application/gzip',
 }
 
-/** Reads the body where the method has one. Throws `payload_too_large`, `overloaded` and `unsupported_media_type`. */
+/** Reads the body of methods that have one. Throws `payload_too_large`, `overloaded` and `unsupported_media_type`. */
 export async function readPayload(call: Call, route: Route, { hold }: CallInFlight): Promise<Payload> {
   const contentType = mediaTypeOf(call.header('content-type'))
   const coding = call.header('content-encoding')?.toLowerCase() || 'identity'
-  // What unpacks to a thousand times its size is not unpacked; archives have bounds of their own.
+  // Refuse compressed bodies, which can be decompression bombs. Archives have their own limits.
   if (coding !== 'identity') {
-    throw new RegistryError('unsupported_media_type', 'Send the body as it is, without a `Content-Encoding`.')
+    throw new RegistryError('unsupported_media_type', 'Send the body without a `Content-Encoding`.')
   }
   const archive = takesArchive(route, contentType)
   const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {
     const accepted = ['application/json', ...(route.endpoint.uploads ?? [])].join(', ')
-    throw new RegistryError(
-      'unsupported_media_type',
-      `Send the body as one of: ${accepted}; in UTF-8 where it is text.`,
-    )
+    throw new RegistryError('unsupported_media_type', `Send the body as one of: ${accepted}. Text must be UTF-8.`)
   }
   return { bytes, contentType }
 }
 
 /**
- * The one flat object that an operation takes: path parameters, query parameters and the fields of the body.
- * Throws `invalid_request` for what no schema could see: bad escapes, repetitions, broken JSON, a field given twice.
+ * Builds the flat input object of an operation from path parameters, query parameters and body fields.
+ * Throws `invalid_request` for errors that no schema can detect: invalid escapes, repeated parameters, invalid JSON,
+ * and a field in both query and body.
  */
 export function toInput(call: Call, route: Route, payload: Payload | undefined): Fields {
-  // A plain object is safe: only names that the table knows get in, and `__proto__` is refused below.
+  // A plain object is safe: only known names are added, and `__proto__` is refused below.
   const input: Fields = {}
   for (const name of route.pathNames) input[name] = decodeSegment(call.params?.[name] ?? '', name)
   const hasBody = payload !== undefined && payload.bytes.byteLength > 0
@@ -64,7 +62,7 @@ function bodyBytesMaxOf({ endpoint }: Route): number {
   return endpoint.bodyBytesMax ?? limits.bodyBytesDefault
 }
 
-/** The type without its parameters; `text/json; charset=latin1` and the like come out as what nobody takes. */
+/** The type without its parameters; a charset other than UTF-8 makes the type unsupported. */
 function mediaTypeOf(header: string | null): string {
   const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
   const charset = parameters.map((parameter) => /^\s*charset="?([^"\s]*)"?\s*$/.exec(parameter)?.[1]).find(Boolean)
@@ -76,17 +74,17 @@ function takesArchive(route: Route, contentType: string): boolean {
   return route.endpoint.uploads?.includes(type) ?? false
 }
 
-/** Decoded once: `%2F` is a slash inside a segment, `%252F` the three characters `%2F`. */
+/** Decoded once: `%2F` becomes a slash inside a segment, `%252F` the three characters `%2F`. */
 function decodeSegment(segment: string, name: string): string {
   if (!segment.includes('%')) return segment
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw invalid([{ path: name, message: 'holds a malformed percent-escape' }])
+    throw invalid([{ path: name, message: 'contains an invalid percent-escape' }])
   }
 }
 
-/** Parameters of other names are ignored; one of these must not come twice. */
+/** Unknown parameters are ignored; a known one must not be repeated. */
 function addQuery(input: Fields, search: string, names: ReadonlySet<string>): void {
   const repeated = new Set<string>()
   for (const [name, value] of new URLSearchParams(search)) {
@@ -108,14 +106,14 @@ function parseObject(bytes: Uint8Array): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new RegistryError('invalid_request', 'The body must be a JSON object.')
   }
-  // Each field costs more to refuse than to send, so a flood of them is refused as one.
+  // Reporting an error per field costs more than sending the field, so a flood of fields gets one error.
   if (Object.keys(value).length > limits.bodyFieldsMax) {
     throw new RegistryError('invalid_request', `The body has more than ${limits.bodyFieldsMax} fields.`)
   }
   return value as Fields
 }
 
-/** The path names the thing; a body that could name another one, or bring an archive of its own, is refused. */
+/** The path names the resource. A body that names another one, or contains an archive field, is refused. */
 function addBody(input: Fields, body: Fields, route: Route): void {
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(body)) {

@@ -5,8 +5,8 @@ const backslash = 0x5c
 const comma = 0x2c
 
 /**
- * Refuses JSON that nests too deep or holds too many values, before it is parsed: both take far longer to parse than
- * their bytes took to send. Looks at no more than that; the parser says what is malformed.
+ * Refuses JSON that is nested too deeply or has too many values, before it is parsed: parsing it would take far longer
+ * than sending it. Other errors are left to the parser.
  */
 export function checkJsonShape(bytes: Uint8Array): void {
   let depth = 0
@@ -21,15 +21,15 @@ export function checkJsonShape(bytes: Uint8Array): void {
     } else if (byte === 0x5b || byte === 0x7b) {
       values += 1
       depth += 1
-      if (depth > limits.bodyDepthMax) throw refused(`nests deeper than ${limits.bodyDepthMax} levels`)
+      if (depth > limits.bodyDepthMax) throw refused(`is nested deeper than ${limits.bodyDepthMax} levels`)
     } else if (byte === 0x5d || byte === 0x7d) {
       depth -= 1
     }
-    if (values > limits.bodyValuesMax) throw refused(`holds more than ${limits.bodyValuesMax} values`)
+    if (values > limits.bodyValuesMax) throw refused(`has more than ${limits.bodyValuesMax} values`)
   }
 }
 
-/** The place of the quote that closes a string; -1 where none does. */
+/** The position of the closing quote of a string; -1 if there is none. */
 function findStringEnd(bytes: Uint8Array, start: number): number {
   let end = start
   while ((end = bytes.indexOf(quote, end + 1)) !== -1) {

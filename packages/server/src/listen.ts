@@ -11,28 +11,28 @@ import type { NodeOptions } from './options.ts'
 import { toListener } from './send.ts'
 
 export interface ListenOptions extends NodeOptions {
-  /** 7545 where it is not said; 0 takes any free one. */
+  /** Default: 7545. 0 uses any free port. */
   readonly port?: number
-  /** `127.0.0.1` where it is not said. */
+  /** Default: `127.0.0.1`. */
   readonly host?: string
-  /** How long requests that are under way may take once the node closes: 10 seconds where it is not said. */
+  /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10 000. */
   readonly graceMs?: number
-  /** What is borne of those who connect, where it is not what {@link ConnectionLimits} says. */
+  /** Connection limits. Default: {@link ConnectionLimits}. */
   readonly connections?: Partial<ConnectionLimits>
 }
 
-/** A node that listens. */
+/** A listening node. */
 export interface ListeningNode {
-  /** Where it listens, as in `http://127.0.0.1:7545`. */
+  /** The URL of the node, such as `http://127.0.0.1:7545`. */
   readonly url: string
   readonly port: number
-  /** Takes nothing new, finishes what is under way, closes all connections. The registry stays open. */
+  /** Refuses new requests, finishes those in progress, and closes all connections. The registry stays open. */
   close(): Promise<void>
 }
 
 /**
- * Serves a registry on a port. Throws an Error with one clear sentence when it cannot listen there, and a TypeError for
- * options that make no sense.
+ * Serves a registry on a port. Throws an Error with a readable message when it cannot listen there, and a TypeError for
+ * invalid options.
  *
  * @example
  * const node = await listenNode(registry, { port: 7545 })
@@ -48,10 +48,10 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
     node.close()
     throw error
   })
-  // listhen's own bookkeeping of requests costs each of them; Node knows its idle connections by itself.
+  // listhen tracks every request, which is slow; Node itself tracks idle connections.
   server.removeAllListeners('request').on('request', handle)
   server.on('clientError', clientErrorHandler(refuse))
-  // Without these Node answers by itself, in another form, or not at all.
+  // Without these listeners Node would respond itself in another format, or not at all.
   server.on('checkExpectation', handle)
   server.on('connect', (_, socket) => void refuse(socket, noProxy))
   const guard = guardConnections(server, limits, {
@@ -77,7 +77,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
 function toMetrics(guard: Guard): Metric[] {
   const { open, refused, givenUp } = guard.figures()
   return [
-    { name: 'skillstead_connections', help: 'Connections that are open.', type: 'gauge', value: open },
+    { name: 'skillstead_connections', help: 'Open connections.', type: 'gauge', value: open },
     {
       name: 'skillstead_connections_refused_total',
       help: 'Connections refused because there were too many.',
@@ -86,14 +86,14 @@ function toMetrics(guard: Guard): Metric[] {
     },
     {
       name: 'skillstead_connections_given_up_total',
-      help: 'Connections ended because their callers took answers too slowly.',
+      help: 'Connections closed because their clients read responses too slowly.',
       type: 'counter',
       value: givenUp,
     },
   ]
 }
 
-const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This node is no proxy.' }
+const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This node is not a proxy.' }
 const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send one `Host` header.' }
 const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
 const tooManyConnections: Refusal = {
@@ -103,9 +103,9 @@ const tooManyConnections: Refusal = {
 }
 
 /**
- * Refuses what Node's parser lets through: a flood of headers, and no name of a host or several (RFC 9112, 3.2). What
- * comes behind another request is begun when that is answered, so that a connection has one answer in memory, and none
- * that overtakes another.
+ * Refuses requests that Node's parser accepts: too many headers, and a missing or repeated `Host` (RFC 9112, section
+ * 3.2). A pipelined request starts after the response to the previous one, so that a connection has one response in
+ * memory and responses stay in order.
  */
 function withWholeHead(handle: RequestListener, { headersMax }: ConnectionLimits, refuse: Refuse): RequestListener {
   const begin = (request: IncomingMessage, response: ServerResponse) => {
@@ -136,8 +136,9 @@ interface Place {
 }
 
 /**
- * listhen looks for a free port and then takes it. In between somebody else can, and listhen leaves the server without
- * a listener for that error, which would end the process: so the server is watched from when it begins to listen.
+ * listhen first looks for a free port and then takes it. If another process takes the port in between, listhen leaves
+ * the server without an error listener, which would end the process. So the server is watched from the moment it begins
+ * to listen.
  */
 async function bind(handle: RequestListener, place: Place): Promise<Server> {
   const { port } = place
@@ -155,7 +156,7 @@ async function bind(handle: RequestListener, place: Place): Promise<Server> {
 }
 
 async function bindOnce(handle: RequestListener, { host, port, limits }: Place): Promise<Server> {
-  // Loaded here, so that who only embeds `createNode` never loads it.
+  // Loaded on use, so that programs which only embed `createNode` never load it.
   const { listen } = await import('listhen')
   const channel = tracingChannel<{ server: Server }>('net.server.listen')
   let watch: { asyncStart(message: { server: Server }): void }
@@ -182,13 +183,13 @@ async function bindOnce(handle: RequestListener, { host, port, limits }: Place):
     const bound = (server.address() as AddressInfo).port
     if (port === 0 || bound === port) return server as Server
     await close()
-    throw new Error('no browser connects to that port; choose another')
+    throw new Error('browsers block that port; choose another')
   } finally {
     channel.unsubscribe(watch! as never)
   }
 }
 
-/** Why a port cannot be taken, which listhen does not tell: the error of Node's own attempt. */
+/** The reason why a port cannot be used, which listhen does not report: the error of an attempt with Node itself. */
 async function findBindError({ host, port }: Place): Promise<unknown> {
   const probe = createServer()
   try {
@@ -206,19 +207,19 @@ function toFailure(error: NodeJS.ErrnoException, { host, port }: Place): string 
 }
 
 function toReason(error: NodeJS.ErrnoException): string {
-  if (error.code === 'EACCES') return 'this user may not take the port'
+  if (error.code === 'EACCES') return 'permission denied'
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'this machine has no such address'
   return error.message
 }
 
-/** Idle connections close at once, busy ones after their answer, and what is still busy after the grace period too. */
+/** Idle connections close at once, busy ones after their response, and all others after the grace period. */
 function stop(server: Server, guard: Guard, graceMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server)
-  // Node takes an answer that was made for one that was taken, and would cut off who is in the middle of it.
+  // Node counts a response as sent when it is written, and would cut off a client that is still receiving it.
   server.closeIdleConnections = () => void (guard.isSending() || closeIdle())
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-    // A connection that turns idle later is kept alive by Node, closing server or not.
+    // Node keeps connections open that become idle later, even while the server closes.
     const sweep = setInterval(() => server.closeIdleConnections(), 20)
     server.close(() => {
       clearTimeout(deadline)

@@ -3,23 +3,23 @@ import { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client
 import type { Registry } from '@skillstead/core'
 import type { Call } from './call.ts'
 
-/** Numbers for operators, in a registry of their own: an embedder's Prometheus metrics are left alone. */
+/** Metrics of the node in a Prometheus registry of its own, apart from those of an embedding program. */
 export interface Metrics {
   begin(): void
   end(call: Call, status: number): void
   limited(): void
-  /** How many were refused because an allowance was used up. */
+  /** Number of requests refused by a rate limit. */
   limitedTotal(): Promise<number>
-  /** Prometheus text, with the registry's own numbers. */
+  /** Prometheus text, including the metrics of the skill registry. */
   render(registry: Registry): Promise<string>
   readonly contentType: string
   close(): void
 }
 
-/** Requests of one endpoint, method and class of status. */
+/** Requests of one endpoint, method and status class. */
 interface Series {
   readonly labels: Readonly<Record<'endpoint' | 'method' | 'status', string>>
-  /** Answered since they were last told to the counter. */
+  /** Number of requests since the last update of the counter. */
   fresh: number
   observe(seconds: number): void
 }
@@ -29,11 +29,11 @@ const statusClasses = ['', '1xx', '2xx', '3xx', '4xx', '5xx']
 export function createMetrics(): Metrics {
   const own = new PromRegistry()
   const registers = [own]
-  /** Looking labels up costs more than counting, so the few combinations that there are count for themselves. */
+  /** Looking labels up costs more than counting, so each of the few combinations has its own counter. */
   const kept = new Map<string, Series>()
   const requests = new Counter({
     name: 'skillstead_http_requests_total',
-    help: 'Requests answered, by endpoint, method and class of status.',
+    help: 'Completed requests, by endpoint, method and status class.',
     labelNames: ['endpoint', 'method', 'status'],
     registers,
     collect() {
@@ -45,19 +45,19 @@ export function createMetrics(): Metrics {
   })
   const durations = new Histogram({
     name: 'skillstead_http_request_duration_seconds',
-    help: 'Time from the head of a request to the head of its answer.',
+    help: 'Time from the head of a request to the head of its response.',
     labelNames: ['endpoint'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers,
   })
   const inFlight = new Gauge({
     name: 'skillstead_http_requests_in_flight',
-    help: 'Requests being answered.',
+    help: 'Requests in progress.',
     registers,
   })
   const limited = new Counter({
     name: 'skillstead_http_rate_limited_total',
-    help: 'Requests refused because an allowance was used up.',
+    help: 'Requests refused by a rate limit.',
     registers,
   })
   const delay = monitorEventLoopDelay({ resolution: 20 })
@@ -102,7 +102,7 @@ export function createMetrics(): Metrics {
 function registerEventLoopDelay(delay: ReturnType<typeof monitorEventLoopDelay>, registers: PromRegistry[]): void {
   const gauge: Gauge<'quantile'> = new Gauge({
     name: 'skillstead_event_loop_delay_seconds',
-    help: 'How late the event loop was since the last scrape.',
+    help: 'Event loop delay since the last scrape.',
     labelNames: ['quantile'],
     registers,
     collect() {
@@ -126,7 +126,7 @@ async function renderRegistryMetrics(registry: Registry): Promise<string> {
   return fresh.metrics()
 }
 
-/** A method is what a caller typed, so only the known ones may become labels. */
+/** The method is text from the caller, so only known methods become labels. */
 function toMethodLabel(method: string): string {
   return ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other'
 }

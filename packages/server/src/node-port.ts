@@ -4,7 +4,7 @@ import type { NodeParts } from './gate.ts'
 import { defaultRates } from './quotas.ts'
 import { readVersion } from './version.ts'
 
-/** What administrators are told of the node that serves their registry. */
+/** Data for administrators about the node that serves their registry. */
 export function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {
   const rates = quotas.rates ?? defaultRates()
   return {

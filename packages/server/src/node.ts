@@ -21,7 +21,7 @@ import { createQuotas } from './quotas.ts'
 import { createRequestLog } from './request-log.ts'
 import { apiBase } from './routes.ts'
 
-/** Each body has its own bound; this is how much of them is in memory at a time. */
+/** Each body has its own limit; this one is for all bodies in memory at a time. */
 const bodyLimits: InFlightLimits = {
   callerCallsMax: Infinity,
   callsMax: Infinity,
@@ -30,18 +30,18 @@ const bodyLimits: InFlightLimits = {
   of: 'requests',
 }
 
-/** A registry as a web handler: what any server that speaks `Request` and `Response` can mount. */
+/** A registry as a web handler, which any server with `Request` and `Response` can mount. */
 export interface RegistryNode {
-  /** Answers one request; never throws. The client's address is read from srvx's `request.ip`. */
+  /** Handles one request; never throws. The client's address is read from srvx's `request.ip`. */
   fetch(request: Request): Promise<Response>
-  /** From now on every request but `/healthz` is answered 503 `shutting_down`. */
+  /** After this call all requests but `/healthz` get 503 `shutting_down`. */
   drain(): void
-  /** Stops the node's own measuring; the registry stays open. */
+  /** Stops the metrics of the node; the registry stays open. */
   close(): void
 }
 
 /**
- * Serves a registry over HTTP. Throws a TypeError for options that make no sense.
+ * Serves a registry over HTTP. Throws a TypeError for invalid options.
  *
  * @example
  * const node = createNode(await openRegistry({ path: 'skills.db' }))
@@ -49,7 +49,7 @@ export interface RegistryNode {
  */
 export function createNode(registry: Registry, options: NodeOptions = {}): RegistryNode {
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
-    throw new TypeError(`\`publicUrl\` is not an address: ${options.publicUrl}`)
+    throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
   }
   const addresses = createAddresses(options.trustedProxies ?? [])
   const node: NodeParts = {
@@ -66,7 +66,7 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
     draining: false,
   }
   registry.node.attach(toNodePort(node))
-  // Malformed escapes are refused here, with every header, and not by h3 before anything of ours runs.
+  // Invalid escapes are refused by our own code, with all headers, instead of by h3 before our code runs.
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
   const replyPage = mountPages(app, node, options)
@@ -85,17 +85,16 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
 
 function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
   for (const origin of origins)
-    if (!isOrigin(origin))
-      throw new TypeError(`\`${origin}\` is not an origin; write it as in https://app.example.com.`)
+    if (!isOrigin(origin)) throw new TypeError(`\`${origin}\` is not an origin. Use the form https://app.example.com.`)
   return new Set(origins)
 }
 
-/** Two hops to the operation: this and the route's handler. */
+/** Two steps to the operation: this function and the route's handler. */
 function dispatch(app: H3, node: NodeParts, request: ServerRequest): Promise<Response> {
   const call = new Call(request)
   request.context = call as unknown as NonNullable<ServerRequest['context']>
   try {
-    // A request target that is neither a path nor an address (RFC 9112, section 3.2) came out as `/`.
+    // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
     const target = request.runtime?.node?.req.url ?? '/'
     if (target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseAddress(node, call)
     return app.fetch(request) as Promise<Response>
@@ -115,7 +114,7 @@ function handleUnknown(node: NodeParts, call: Call, replyPage: ReplyPage | undef
   })
 }
 
-/** Whether a browser shows the answer to somebody. */
+/** Whether a browser navigates to the address. */
 function isForPeople(call: Call): boolean {
   return call.method === 'GET' && (call.header('accept') ?? '').includes('text/html')
 }

@@ -4,20 +4,20 @@ import { WebhookEvent } from '@skillstead/protocol'
 type Json = Record<string, unknown>
 type DeliveryName = WebhookEvent['event']
 
-/** When each event is sent, for the owner of a webhook. */
+/** When each event is sent to the owner of a webhook. */
 export const eventSummaries: Readonly<Record<DeliveryName, string>> = {
-  'skill.published': 'A version of a skill that you may see was published',
-  'skill.downloaded': 'A skill of yours was downloaded or installed; the count has this one in it',
+  'skill.published': 'A version of a skill that you can see was published',
+  'skill.downloaded': 'A skill of yours was downloaded or installed; the count includes this download',
   'skill.starred': 'A skill of yours was starred',
   'skill.review.created':
-    'A user or an agent reviewed a skill of yours; an agent has `agentKey` in place of `username`, and its review no title',
+    'A user or an agent reviewed a skill of yours; a review by an agent has `agentKey` instead of `username`, and no title',
   'skill.issue.created': 'A user opened an issue on a skill of yours',
-  'user.followed': 'Somebody follows you',
-  'mirror.alarm': 'The sync of an upstream stands still until an administrator decides; administrators alone are told',
-  ping: 'You asked for a test delivery; nobody subscribes to it, and it is tried once',
+  'user.followed': 'A user follows you',
+  'mirror.alarm': 'The sync of an upstream is paused until an administrator decides; sent to administrators only',
+  ping: 'You requested a test delivery; it needs no subscription and is not retried',
 }
 
-/** The headers of every delivery, besides the one that names its event. */
+/** The headers of every delivery, in addition to the one with its event. */
 const headers: Readonly<Record<string, { description: string; schema: Json }>> = {
   'X-Service-Delivery': {
     description: "The delivery's id, the same in each of its attempts.",
@@ -28,26 +28,26 @@ const headers: Readonly<Record<string, { description: string; schema: Json }>> =
     schema: { pattern: '^sha256=[0-9a-f]{64}$' },
   },
   'webhook-id': {
-    description: "The event's id, the `id` of the body: what came with it before needs no second look.",
+    description: "The event's id, as in the `id` of the body. Ignore an event whose id you have already processed.",
     schema: { format: 'uuid' },
   },
   'webhook-timestamp': {
-    description: 'When this attempt was made, in Unix seconds. Refuse old ones.',
+    description: 'Time of this attempt, in Unix seconds. Refuse old ones.',
     schema: { pattern: '^[0-9]+$' },
   },
   'webhook-signature': {
     description:
-      'Signatures as in Standard Webhooks, `v1,` and base64, with a space between two: for a day after a change of the secret both sign.',
+      'Signatures of Standard Webhooks: `v1,` and base64, separated by a space. For one day after a change of the secret both secrets sign.',
     schema: { pattern: '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$' },
   },
 }
 
-/** What a node sends to the owners of webhooks, as the `webhooks` of an OpenAPI 3.1 document. */
+/** The events that a node sends to webhooks, as the `webhooks` of an OpenAPI 3.1 document. */
 export function toWebhooks(): Json {
   return Object.fromEntries(WebhookEvent.options.map((option) => [option.entries.event.literal, toPathItem(option)]))
 }
 
-/** What {@link toWebhooks} refers to, for `components.parameters`. */
+/** The parameters that {@link toWebhooks} refers to, for `components.parameters`. */
 export function toWebhookParameters(): Json {
   return Object.fromEntries(
     Object.entries(headers).map(([name, { description, schema }]) => [name, toHeader(name, description, schema)]),
@@ -69,7 +69,7 @@ function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
       ],
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
-        '2XX': { description: 'Taken, if it comes within 5 seconds. What the body says is of no matter.' },
+        '2XX': { description: 'Delivered, if the response arrives within 5 seconds. Its body is ignored.' },
         default: { description: toFailure(event) },
       },
     },
@@ -77,9 +77,9 @@ function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
 }
 
 function toFailure(event: DeliveryName): string {
-  const failed = 'Not taken, as is a redirect, or no answer within 5 seconds.'
+  const failed = 'Not delivered; the same for a redirect, and for no response within 5 seconds.'
   if (event === 'ping') return failed
-  return `${failed} Tried again after 1 minute, 5 minutes, 30 minutes and 2 hours, then given up.`
+  return `${failed} Retried after 1 minute, 5 minutes, 30 minutes and 2 hours, then failed for good.`
 }
 
 function toHeader(name: string, description: string, schema: Json): Json {

@@ -16,12 +16,12 @@ type Json = Record<string, unknown>
 
 const rateHeaders = {
   'X-RateLimit-Limit': {
-    description: 'What the limit allows in its window: requests a minute, unless another limit was hit.',
+    description: 'The limit per window: requests per minute, unless another limit was hit.',
     schema: { type: 'integer' },
   },
-  'X-RateLimit-Remaining': { description: 'What is left in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'What remains in this window.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
-    description: 'Unix time in seconds when the window is full again.',
+    description: 'Unix time in seconds when the window resets.',
     schema: { type: 'integer' },
   },
   RateLimit: { description: 'draft-ietf-httpapi-ratelimit-headers.', schema: { type: 'string' } },
@@ -30,25 +30,25 @@ const rateHeaders = {
   ETag: { description: 'On `GET`; send it as `If-None-Match` to get 304.', schema: { type: 'string' } },
 }
 
-/** Those of them that tell of limits. */
+/** The headers about rate limits. */
 const limitHeaders = Object.keys(rateHeaders).filter((name) => /ratelimit/i.test(name))
 
 const cookieHeaders = {
-  'Set-Cookie': { description: 'Begins the session of a dashboard, or ends it.', schema: { type: 'string' } },
+  'Set-Cookie': { description: 'Starts or ends the session of a dashboard.', schema: { type: 'string' } },
 }
 
 const freshnessHeaders = {
   Age: {
-    description: 'Of what comes from an upstream: seconds since it vouched for it.',
+    description: 'For content from an upstream: seconds since the upstream confirmed it.',
     schema: { type: 'integer' },
   },
   'X-Skillstead-Stale': {
-    description: '`true` where that was too long ago, or the last try to learn more failed.',
+    description: '`true` if that was too long ago, or if the last sync failed.',
     schema: { type: 'string' },
   },
 }
 
-/** The interface as an OpenAPI 3.1 document, made from the endpoint table. */
+/** The API as an OpenAPI 3.1 document, generated from the endpoint table. */
 export function toOpenApi(origin: string): Json {
   const paths: Record<string, Json> = {}
   for (const route of routes) {
@@ -60,7 +60,7 @@ export function toOpenApi(origin: string): Json {
     info: {
       title: 'Skillstead',
       version: '1',
-      description: 'A registry for agent skills. A path segment holds a full name as `owner%2Fname`.',
+      description: 'A registry for agent skills. Write a full name in a path segment as `owner%2Fname`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: origin + apiBase }],
@@ -86,7 +86,7 @@ export function toFieldSchema(schema: Endpoint['input']): Json {
   return rest as Json
 }
 
-/** The good statuses of an endpoint, the usual one first. */
+/** The success statuses of an endpoint, the usual one first. */
 export function statusesOf({ status = 200 }: Endpoint): readonly number[] {
   return typeof status === 'number' ? [status] : status
 }
@@ -119,19 +119,19 @@ function toOperation(route: Route): Json {
   }
 }
 
-/** What is not said by any other field: the plan, and the limits against abuse. */
+/** Facts that no other field of the document has: the required plan, and the abuse limits. */
 function toDescription({ plan, allowances: names = [] }: Endpoint): Json {
   const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
   for (const name of names) {
     const { limit, windowSeconds, of } = allowances[name]
     const window = windowSeconds === 3600 ? 'an hour' : `in ${windowSeconds / 3600} hours`
-    sentences.push(`Beside the requests that the plan allows, at most ${limit} ${of} ${window} (\`${name}\`).`)
+    sentences.push(`In addition to the plan's request limit: at most ${limit} ${of} ${window} (\`${name}\`).`)
   }
   return sentences.length > 0 ? { description: sentences.join(' ') } : {}
 }
 
-/** What agents do, and what is told apart by which of them did it. */
-const agentDeeds: ReadonlySet<EndpointName> = new Set([
+/** Operations of agents, whose data is stored per agent. */
+const agentActions: ReadonlySet<EndpointName> = new Set([
   ...(['registerAgent', 'heartbeat', 'createAgentReview', 'markAgentReviewHelpful'] as const),
   ...(['publishSkill', 'track'] as const),
 ])
@@ -143,27 +143,27 @@ interface RequestHeader {
   isTaken(route: Route): boolean
 }
 
-/** The headers that an operation looks at, besides those of every request. */
+/** Request headers that single operations read. */
 const requestHeaders: readonly RequestHeader[] = [
   {
     name: 'Idempotency-Key',
-    description: 'The same key and body within 24 hours give the first answer again.',
+    description: 'The same key and body within 24 hours return the first response again.',
     schema: { minLength: 1, maxLength: 255 },
     isTaken: ({ endpoint }) => endpoint.method === 'POST' || endpoint.method === 'PUT',
   },
   {
     name: 'X-Agent-Token',
     description: 'Proves that the caller is the agent that the token was shown to.',
-    isTaken: ({ name }) => agentDeeds.has(name),
+    isTaken: ({ name }) => agentActions.has(name),
   },
   {
     name: 'X-Case-Token',
-    description: 'The token that the claim was answered with: it reads the whole case.',
+    description: 'The token that the response to the claim contained; it opens the whole case.',
     isTaken: ({ name }) => name === 'getDmca',
   },
   {
     name: 'X-Share-Token',
-    description: 'Opens the private skill that somebody shared by this link.',
+    description: 'Opens the private skill that its owner shared by this link.',
     isTaken: ({ endpoint }) =>
       endpoint.method === 'GET' && endpoint.auth === 'none' && endpoint.path.startsWith('/skills/:name'),
   },
@@ -173,7 +173,7 @@ function toHeaderParameter({ name, description, schema }: RequestHeader): Json {
   return { name, in: 'header', description, schema: { type: 'string', ...schema } }
 }
 
-/** The ways of signing in, any of which will do; `{}` is none at all. */
+/** The ways to authenticate, any of which is sufficient; `{}` means none. */
 function toSecurity({ name, endpoint }: Route): Json[] {
   const ways: Json[] = [{ apiKey: [] }]
   if (endpoint.auth === 'none') ways.unshift({})
@@ -182,7 +182,7 @@ function toSecurity({ name, endpoint }: Route): Json[] {
 }
 
 function toParameter(place: 'path' | 'query', name: string, schema: Endpoint['input']): Json {
-  // A list is one comma-separated parameter, and a number or a flag is text on the way.
+  // A list is sent as one comma-separated parameter; numbers and flags are sent as text.
   return { name, in: place, required: place === 'path' || isRequired(schema), schema: toFieldSchema(schema) }
 }
 
@@ -212,10 +212,10 @@ function toResponses(route: Route): Json {
   for (const status of statusesOf(endpoint)) {
     responses[status] = { description: 'Done.', headers, ...(status !== 204 && { content: toContent(endpoint) }) }
   }
-  if (endpoint.method === 'GET') responses[304] = { description: 'You have it already.', headers }
+  if (endpoint.method === 'GET') responses[304] = { description: 'Not modified.', headers }
   if (endpoint.path.startsWith('/skills/:name')) {
     const location = { Location: { description: 'The same address with the new name.', schema: { type: 'string' } } }
-    responses[308] = { description: 'The skill was handed over.', headers: { ...headers, ...location } }
+    responses[308] = { description: 'The skill was transferred.', headers: { ...headers, ...location } }
   }
   responses[429] = { $ref: '#/components/responses/RateLimited' }
   responses.default = { $ref: '#/components/responses/Problem' }
@@ -248,11 +248,11 @@ function components(): Json {
         type: 'apiKey',
         in: 'header',
         name: 'X-Skillstead-Session',
-        description: "`1`, from the node's own pages alone: without it a session does not count.",
+        description: "`1`, sent by the node's own pages only: without it the session cookie is ignored.",
       },
     },
     responses: {
-      Problem: { description: 'Something was wrong (RFC 9457).', content },
+      Problem: { description: 'An error (RFC 9457).', content },
       RateLimited: {
         description: `${errorTable.rate_limited.title}; the rate headers describe the limit that was hit.`,
         headers: { ...retryAfter, ...toHeaderRefs(limitHeaders) },

@@ -2,33 +2,33 @@ import type { Logger } from 'pino'
 import type { PlanName } from '@skillstead/protocol'
 
 /**
- * Requests a minute: for callers without a key by address, for the others by user at their plan's rate. `files` and
- * `mebibytes` are the downloads of artifacts a minute for each address.
+ * Requests per minute: per address for callers without a key, per user at their plan's rate for others. `files` and
+ * `mebibytes` limit the downloads of artifacts per minute and address.
  */
 export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibytes', number>>
 
-/** Files by their path below the folder that they are served from, each read when it is first asked for. */
+/** Files by their path below the served folder; each is read on first use. */
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
 
 export interface NodeOptions {
-  /** The plans' rates where it is not said; `off` limits nobody. */
+  /** Default: the plans' rates. `off` disables all limits. */
   readonly rates?: Partial<Rates> | 'off'
-  /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are believed. None where it is not said. */
+  /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
-  /** The address that the outside knows the node by, as in `https://skills.example.com`. */
+  /** The public URL of the node, such as `https://skills.example.com`. */
   readonly publicUrl?: string
-  /** Sites whose pages may call without a key, as in `https://app.example.com`. Default: none. */
+  /** Origins whose pages may call without a key, such as `https://app.example.com`. Default: none. */
   readonly corsOrigins?: readonly string[]
-  /** Nothing but `/healthz` and `/readyz` without a key. */
+  /** Requires a key for everything but `/healthz` and `/readyz`. Default: false. */
   readonly requireKey?: boolean
-  /** The slug of the pack that installers find at the root of the node. None where it is not said. */
+  /** The slug of the pack that installers find at the root of the node. Default: none. */
   readonly discoveryPack?: string
-  /** Opens `/metrics` beyond loopback, as a Bearer token. */
+  /** Bearer token that opens `/metrics` for clients other than loopback. */
   readonly metricsToken?: string
-  /** One line a request, and every unexpected error. Silent where it is not said. */
+  /** Logs one line per request, and every unexpected error. Default: no log. */
   readonly logger?: Logger
-  /** The built app of `@skillstead/dashboard`, with `index.html` in it. A plain welcome stands at `/` where it is not given. */
+  /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
   readonly dashboard?: StaticFiles
-  /** How many addresses have an allowance of their own at a time; those above it share some. */
+  /** Number of addresses with an allowance of their own at a time; further addresses share some. */
   readonly addressesMax?: number
 }

@@ -3,13 +3,13 @@ import type { Call } from './call.ts'
 import { isPlainHost } from './cross-origin.ts'
 import { prefixPictures } from './picture-addresses.ts'
 
-/** The address of a node for links in its answers, without a slash at its end; empty where none is known. */
+/** The URL of a node for links in its responses, without a trailing slash; empty if unknown. */
 export type AddressOf = (call: Call) => string
 
 /**
- * Gives the address that the operator configured, a trusted proxy reports, or the caller asked for by an address or
- * `localhost`. A host name may be anything, and the socket's own address is no one's to know; without one of these links
- * are paths, which name no other place.
+ * Returns the URL that the operator configured, that a trusted proxy reports, or that the caller used if it is an IP
+ * address or `localhost`. Other host names are not trusted, and the socket's own address must not be disclosed. Without
+ * a URL the links are paths, which cannot point to another host.
  */
 export function createAddressOf(publicUrl: string | undefined, addresses: Addresses): AddressOf {
   const configured = publicUrl?.replace(/\/+$/, '')

@@ -14,8 +14,8 @@ import { nothingHere, reply } from './replies.ts'
 type Work = (call: Call) => Response | Promise<Response>
 
 /**
- * Mounts what lies outside the interface: the reference, the checks of an operator, the metrics, the dashboard. Gives the
- * page of the last, where there is one.
+ * Mounts what is not part of the API: the reference, health checks, metrics and the dashboard. Returns the function
+ * that serves the dashboard's page, if there is one.
  */
 export function mountPages(
   app: H3,
@@ -81,7 +81,7 @@ function replyPage(call: Call, { body, csp }: Page): Response {
   return reply(call, { status: 200, contentType, body, cacheControl: 'no-cache', headers })
 }
 
-/** Compared in constant time, and by digests, so that not even the length of the token shows. */
+/** Compare digests in constant time, so that not even the length of the token leaks. */
 function holdsToken(call: Call, token: string | undefined): boolean {
   if (!token) return false
   return timingSafeEqual(digest(call.header('authorization') ?? ''), digest(`Bearer ${token}`))
@@ -91,7 +91,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Made when first asked for; only a proxy that changes its mind about the origin has it made again. */
+/** Caches the result for the last origin; it is rebuilt only when a proxy reports another origin. */
 function keepLast<T>(make: (origin: string) => T): (origin: string) => T {
   let kept: { origin: string; made: T } | undefined
   return (origin) => {

@@ -6,36 +6,39 @@ import type { NodeOptions, Rates } from './options.ts'
 
 const windowSeconds = 60
 const mebibyte = 1024 * 1024
-/** What an answer says where nothing is limited: the fields are always there, and always whole numbers. */
+/** Value of the rate headers without a limit: the fields always exist and are always whole numbers. */
 const unlimitedRequests = 1_000_000_000
-/** Addresses above the bound share this many allowances. */
+/** Addresses above the limit share this many allowances. */
 const sharedKeys = 1024
-/** A node takes an eighth of what is left of a shared allowance at a time: of 6,000 requests one in a hundred asks. */
+/**
+ * A node leases one eighth of the rest of a shared allowance at a time: of 6,000 requests, one in a hundred queries the
+ * database.
+ */
 const leaseShare = 8
 
-/** What is left of an allowance, as the rate headers tell it. */
+/** What remains of an allowance, for the rate headers. */
 export interface Quota {
   readonly policy: string
-  /** What is counted, where it is not requests or files. */
+  /** The unit, if it is not requests or files. */
   readonly unit?: 'content-bytes'
   readonly limit: number
   readonly windowSeconds: number
   readonly remaining: number
-  /** Until the whole allowance is there again. */
+  /** Seconds until the allowance is full again. */
   readonly resetSeconds: number
   readonly exceeded: boolean
 }
 
 export interface Quotas {
-  /** Requests a minute; undefined where nothing is limited. */
+  /** Requests per minute; undefined without limits. */
   readonly rates: Rates | undefined
-  /** Takes one request from the allowance of the caller, or of the address for a guest; at once where nothing is limited. */
+  /** Spends one request of the caller, or of the address for a guest. Synchronous without limits. */
   spend(caller: Caller, address: () => string): Quota | Promise<Quota>
-  /** What is left, taking nothing. */
+  /** Reads the allowance without spending. */
   peek(caller: Caller, address: () => string): Quota | Promise<Quota>
-  /** Takes one file from the download allowance of an address, which all its callers share. */
+  /** Spends one file of the download allowance of an address, which all its callers share. */
   spendFile(address: () => string): Quota | Promise<Quota>
-  /** Takes the bytes of a download from the allowance of an address. */
+  /** Spends the bytes of a download of the allowance of an address. */
   spendBytes(address: () => string, bytes: number): Quota | Promise<Quota>
 }
 
@@ -49,8 +52,8 @@ const unlimited: Quota = {
 }
 
 /**
- * Requests a minute, in fixed windows that start with the first request: kept in memory, or across the nodes on one
- * database, where each counts for itself as long as that does not answer.
+ * Requests per minute, in fixed windows that start with the first request. Counted in memory, or across all nodes on
+ * one database; while the database does not respond, each node counts for itself.
  */
 export function createQuotas(
   options: Pick<NodeOptions, 'rates' | 'addressesMax'>,
@@ -76,7 +79,7 @@ export function createQuotas(
   return {
     rates,
     spend: async (caller, address) => requests[policyOf(caller)].take(await keyOf(caller, address)),
-    peek: async (caller, address) => requests[policyOf(caller)].look(await keyOf(caller, address)),
+    peek: async (caller, address) => requests[policyOf(caller)].read(await keyOf(caller, address)),
     spendFile: async (address) => files.take(await keyOfDownloads(toLimitKey(address()))),
     spendBytes: async (address, count) => bytes.take(await keyOfDownloads(toLimitKey(address())), count),
   }
@@ -85,7 +88,7 @@ export function createQuotas(
 /** The allowances of one policy, by key. */
 interface Limiter {
   take(key: string, cost?: number): Promise<Quota>
-  look(key: string): Promise<Quota>
+  read(key: string): Promise<Quota>
   /** Whether a key has spent anything in its window. */
   knows(key: string): Promise<boolean>
 }
@@ -97,13 +100,13 @@ function createLimiter(policy: Policy, shared: Registry['sharedLimits']): Limite
   const memory = createMemoryLimiter(policy.limit)
   const allowance = { points: policy.limit, windowMs: windowSeconds * 1000, share: leaseShare }
   const toKey = (key: string) => `${policy.policy} ${key}`
-  const look = async (key: string) => shared?.peek(toKey(key)) ?? memory.look(key)
+  const readAllowance = async (key: string) => shared?.peek(toKey(key)) ?? memory.read(key)
   return {
     async take(key, cost = 1) {
       return toQuota(policy, (await shared?.take(toKey(key), allowance, cost)) ?? (await memory.take(key, cost)))
     },
-    look: async (key) => toQuota(policy, await look(key)),
-    knows: async (key) => (await look(key)) !== undefined,
+    read: async (key) => toQuota(policy, await readAllowance(key)),
+    knows: async (key) => (await readAllowance(key)) !== undefined,
   }
 }
 
@@ -116,8 +119,8 @@ function createMemoryLimiter(points: number) {
   })
   return {
     take: async (key: string, cost: number) => toStanding(await limiter.consume(key, cost).catch(toState)),
-    /** Undefined for a key that has an allowance untouched. */
-    async look(key: string) {
+    /** Undefined for a key with a full allowance. */
+    async read(key: string) {
       const state = await limiter.get(key)
       return state === null ? undefined : toStanding(state)
     },
@@ -131,15 +134,15 @@ function policyOf(caller: Caller): RequestPolicy {
   return caller.kind === 'user' ? caller.plan : 'anonymous'
 }
 
-/** Default: the plans' rates, and for downloads what a run of an installer needs, which fetches hundreds of files. */
+/** Default: the plans' rates; for downloads enough for one run of an installer, which fetches hundreds of files. */
 export function defaultRates(): Rates {
   const byPlan = Object.fromEntries(planNames.map((name) => [name, plans[name].requestsPerMinute]))
   return { anonymous: plans.free.requestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 } as Rates
 }
 
 /**
- * Under a flood of addresses every new one would be an entry for a minute. In one window only so many new addresses
- * get an allowance of their own; the rest share some, and nobody who has one loses it.
+ * Under a flood of addresses every new one would add an entry for a minute. So only a limited number of new addresses
+ * per window get their own allowance; the others share some, and no address loses the one it has.
  */
 function createAddressKeys(limiter: Limiter, addressesMax: number) {
   let windowEndsAtMs = 0
@@ -157,7 +160,7 @@ function createAddressKeys(limiter: Limiter, addressesMax: number) {
   }
 }
 
-/** FNV-1a, 32 bits: spreads well enough, and an attacker who steers it only shares with himself. */
+/** FNV-1a, 32 bits: distributes well enough; an attacker who chooses addresses only affects a shared allowance. */
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

@@ -8,20 +8,23 @@ import type { Quota } from './quotas.ts'
 
 export type Header = [name: string, value: string]
 
-/** What goes back to a caller, before it is known whether he has it already. */
+/** A response, before it is compared with the caller's cached copy. */
 export interface Answer {
   readonly status: number
   readonly contentType?: string
-  /** A stream is sent as fast as the caller takes it. */
+  /** A stream is sent as fast as the caller reads it. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | null
-  /** Computed from the body of a `GET` where it is not given. */
+  /** Default: computed from the body of a `GET`. */
   readonly etag?: string
-  /** `private, no-store` where it is not said. */
+  /** Default: `private, no-store`. */
   readonly cacheControl?: string
   readonly headers?: readonly Header[]
 }
 
-/** A response that is there in one piece. Whoever mounts a node reads it as any other; what listens need not. */
+/**
+ * A response with a complete body. Programs that mount a node use it like any other response; our listener sends it in
+ * one write.
+ */
 export class WholeResponse extends FastResponse {
   readonly head: readonly Header[]
   readonly content: Uint8Array | null
@@ -33,7 +36,7 @@ export class WholeResponse extends FastResponse {
   }
 }
 
-/** Only browsers that ask across origins read this, and they say so by `Origin`. */
+/** Only browsers on cross-origin requests read this header, and they send `Origin`. */
 const exposed: Header = [
   'access-control-expose-headers',
   'age, etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, ' +
@@ -52,8 +55,8 @@ const preflight: readonly Header[] = [
 ]
 
 /**
- * Renders an answer in one piece. A header that is set afterwards costs a fifth of the throughput, and a native
- * Response more, so everything is known before the one `FastResponse` is made.
+ * Builds a complete response. Setting a header later costs a fifth of the throughput, and a native Response even more,
+ * so all headers are collected before the one `FastResponse` is created.
  */
 export function reply(call: Call, answer: Answer): Response {
   const { status, contentType, body, cacheControl = 'private, no-store' } = answer
@@ -82,22 +85,22 @@ export function reply(call: Call, answer: Answer): Response {
   return new WholeResponse(null, { status, headers })
 }
 
-/** The entity tag of an answer: its own, or one made of its bytes. */
+/** The entity tag of a response: its own, or one computed from its bytes. */
 export function etagOf({ etag, body }: Answer): string | undefined {
   return etag ?? (body instanceof Uint8Array ? toEtag(body) : undefined)
 }
 
-/** Whether the caller said that he has the entity. */
+/** Whether the caller's cached copy has this entity tag. */
 export function isKnownToCaller(call: Call, etag: string | undefined): boolean {
   const ifNoneMatch = etag && call.header('if-none-match')
   return Boolean(ifNoneMatch && matchesEtag(ifNoneMatch, etag))
 }
 
-/** Renders an error as `application/problem+json` (RFC 9457), with what its status asks for. */
+/** Builds an `application/problem+json` error (RFC 9457), with the headers of its status. */
 export function replyProblem(call: Call, error: RegistryError, headers: readonly Header[] = []): Response {
   const own: Header[] = [...headers]
   if (error.status === 401) own.push(['www-authenticate', 'Bearer'])
-  // Offline is what the operator chose: waiting changes nothing.
+  // The operator chose to be offline, so retrying does not help.
   const passes = error.status === 503 && error.code !== 'offline'
   const retryAfter = error.retryAfterSeconds ?? (passes ? 5 : undefined)
   if (retryAfter !== undefined) own.push(['retry-after', `${retryAfter}`])
@@ -106,21 +109,21 @@ export function replyProblem(call: Call, error: RegistryError, headers: readonly
   return reply(call, { status: error.status, contentType: 'application/problem+json', body, headers: own })
 }
 
-/** Answers `OPTIONS`: what an address takes, and that a browser may call it. */
+/** Responds to `OPTIONS` with the allowed methods and the CORS headers. */
 export function replyOptions(call: Call, methods: readonly string[]): Response {
   const list = methods.join(', ')
   const headers: Header[] = [...preflight, ['allow', list], ['access-control-allow-methods', list]]
   return reply(call, { status: 204, body: null, headers })
 }
 
-/** The answer for an address that nothing is mounted on; it repeats nothing of the address. */
+/** The error for an unknown address; it does not repeat the address. */
 export function nothingHere(): RegistryError {
   return new RegistryError('not_found', 'There is nothing at this address.')
 }
 
-/** Anything thrown, as what a caller may see of it: unknown errors say nothing. */
+/** Converts anything thrown to an error that a caller may see; unknown errors disclose nothing. */
 export function toRegistryError(thrown: unknown): RegistryError {
-  // Who asks is looked up before any operation, in a database that may be away.
+  // The caller is looked up before any operation, in a database that may be unavailable.
   const error = toKnownError(thrown)
   if (error instanceof RegistryError && Object.hasOwn(errorTable, error.code)) return error
   return new RegistryError('internal', 'The node failed; its log has the request id.', { cause: error })
@@ -145,7 +148,7 @@ function commonHeaders(call: Call): Header[] {
   return headers
 }
 
-/** The limits against abuse that an endpoint has beside the one that the other fields describe. */
+/** The abuse limits of an endpoint, in addition to the one that the other fields describe. */
 function otherPolicies({ allowances: names, quota }: Call): string[] {
   const others = names.filter((name) => name !== quota!.policy)
   return others.map((name) => `"${name}";q=${allowances[name].limit};w=${allowances[name].windowSeconds}`)
@@ -165,7 +168,7 @@ function toStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   return ReadableStream.from(body)
 }
 
-/** Tells a stream that nobody will read it, so that it lets go of what it holds. */
+/** Cancels a stream that will not be read, so that it frees its resources. */
 function abandon(body: Answer['body']): void {
   if (body === null || body instanceof Uint8Array) return
   body[Symbol.asyncIterator]()

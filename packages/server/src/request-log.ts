@@ -2,15 +2,15 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 import type { RegistryError } from '@skillstead/protocol'
 import type { Call } from './call.ts'
 
-/** What a node writes about requests: no bodies, keys, tokens, search texts or addresses, only the endpoint's name. */
+/** The log of requests. It contains no bodies, keys, tokens, search texts or addresses, only the endpoint's name. */
 export interface RequestLog {
   answered(call: Call, status: number): void
-  /** An error that is the node's own fault, with its cause, which no caller sees. */
+  /** An internal error of the node, with its cause, which callers do not see. */
   failure(call: Call, error: RegistryError): void
 }
 
 /**
- * A logger for `NodeOptions.logger`: one JSON object a line, to standard output where nothing else is said.
+ * A logger for `NodeOptions.logger`: one JSON object per line. Default: standard output.
  *
  * @example
  * await listenNode(registry, { logger: createLogger() })

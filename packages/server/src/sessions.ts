@@ -5,13 +5,16 @@ import type { Call } from './call.ts'
 import type { NodeParts } from './gate.ts'
 
 const plainCookieName = 'skillstead-session'
-/** What browsers let nobody but this very host set (RFC 6265bis, section 4.1.3.2): no neighbour signs its visitors in. */
+/**
+ * The `__Host-` prefix: only this exact host can set the cookie (RFC 6265bis, section 4.1.3.2), so a neighbouring
+ * subdomain cannot sign visitors in.
+ */
 export const secureCookieName = `__Host-${plainCookieName}`
 
 /**
- * The token of a session, where the request is one of the node's own pages; otherwise its cookie is as good as not
- * there. Browsers send cookies by themselves, but no page from elsewhere can add the custom header: it would have to
- * ask first, and the answer to that never names it.
+ * The session token, if the request comes from the node's own pages; otherwise the cookie is ignored. Browsers send
+ * cookies automatically, but a page of another origin cannot add the custom header without a preflight, and the
+ * response to the preflight never allows it.
  */
 export function readSessionToken(node: NodeParts, call: Call): string | undefined {
   if (call.header('x-skillstead-session') !== '1' || call.header('cookie') === null) return undefined
@@ -19,17 +22,17 @@ export function readSessionToken(node: NodeParts, call: Call): string | undefine
   return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
 }
 
-/** Throws `forbidden` for a page of another site: nobody is signed in or out by a page that he only visits. */
+/** Throws `forbidden` for a page of another site, so that visiting a page cannot sign a user in or out. */
 export function requireOwnPage(node: NodeParts, call: Call): void {
   if (isForeign(node, call))
     throw new RegistryError(
       'forbidden',
-      "Sessions are for this node's own pages: programs send the API key itself. If this is one of them, the node does " +
-        'not know its own address; whoever runs it says so with --public-url.',
+      "Sessions are for this node's own pages; programs send the API key itself. If this is such a page, the node does " +
+        'not know its own address: its operator has to set --public-url.',
     )
 }
 
-/** A result with its session moved from the body into a cookie; where it has none, the cookie is ended. */
+/** Moves the session of a result from the body into a cookie; without a session, deletes the cookie. */
 export function moveSession(node: NodeParts, call: Call, { status, body }: Result): Result {
   const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
   const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.registry.clock.now()
@@ -52,7 +55,7 @@ function isSecure(node: NodeParts, call: Call): boolean {
   return originOf(node, call)?.startsWith('https:') ?? false
 }
 
-/** Whether a browser says that another site's page asks. A neighbour on the same domain is another site too. */
+/** Whether the browser reports a request from another site. Another host of the same domain counts as another site. */
 function isForeign(node: NodeParts, call: Call): boolean {
   const site = call.header('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return true
@@ -60,7 +63,7 @@ function isForeign(node: NodeParts, call: Call): boolean {
   return origin !== null && origin !== originOf(node, call)
 }
 
-/** The origin of the node's own pages: as the operator says, as a trusted proxy tells, or as the request asked for it. */
+/** The origin of the node's own pages: from the operator, a trusted proxy, or the request. */
 function originOf(node: NodeParts, call: Call): string | undefined {
   if (node.publicOrigin !== undefined) return node.publicOrigin
   const address = node.addresses.originOf(call.request) ?? call.request.url

@@ -8,13 +8,16 @@ import { routes } from '../routes.ts'
 
 const route = routes.find(({ name }) => name === 'searchSkills')!
 
-/** GET /api/search `q`, `limit`, `owner`: the catalogue's search, in the words of `skills find` (`SKILLS_API_URL`). */
+/**
+ * GET /api/search with `q`, `limit`, `owner`: the catalogue's search, in the format of `skills find`
+ * (`SKILLS_API_URL`).
+ */
 export async function findSkills(node: NodeParts, call: Call): Promise<Response> {
   const { body } = await localCall(node.registry, 'searchSkills', toInput(call, route, undefined), call.caller)
   const address = node.addressOf(call)
   const skills = (body as SearchResult).skills.map(({ fullName, downloads }) => ({
     id: fullName,
-    // What the program installs out of the source: the name in SKILL.md, which has no owner.
+    // The name that the program installs from the source: the name in SKILL.md, without an owner.
     skillId: toShortName(fullName),
     name: toShortName(fullName),
     installs: downloads,

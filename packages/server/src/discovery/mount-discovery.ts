@@ -23,8 +23,8 @@ type Params = Readonly<Record<string, string>>
 type Work = (call: Call, params: Params) => Promise<Response>
 
 /**
- * Mounts what the installers that people have already ask for: an index of skills at every scope, the files that it
- * names beside it, and the search of `skills find`.
+ * Mounts the addresses that existing installers use: a skill index at every scope, the files that it lists, and the
+ * search of `skills find`.
  */
 export function mountDiscovery(app: H3, node: NodeParts, options: Pick<NodeOptions, 'discoveryPack'>): void {
   const mount = (pattern: string, endpoint: string, work: Work, admission: Admission = 'page') => {
@@ -32,7 +32,7 @@ export function mountDiscovery(app: H3, node: NodeParts, options: Pick<NodeOptio
       const call = callOf(event)
       call.endpoint = endpoint
       const reads = call.method === 'GET' || call.method === 'HEAD'
-      // A link is the credential by itself, also where all others need a key.
+      // A share link is a credential itself, also on a node that requires a key.
       if (endpoint === sharedEndpoint) call.personal = true
       return handle(node, call, admission, () => {
         if (!reads) return refuseMethod(call, ['GET', 'HEAD'])
@@ -67,7 +67,7 @@ async function replyIndex(node: NodeParts, call: Call, scope: DiscoveryScope): P
   })
 }
 
-/** A download, unless the caller has the file already or only looks for news of it. */
+/** Counts as a download, unless the caller already has the file or only checks for updates. */
 async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace): Promise<Response> {
   await spendFile(node, call)
   const read = toPageRead(place.scope, place.file)
@@ -82,7 +82,7 @@ async function replyArtifact(node: NodeParts, call: Call, place: ArtifactPlace):
   return reply(call, { status: 200, body: content.body, cacheControl, ...rest, headers: [...headers, ...own] })
 }
 
-/** Making the bytes takes memory as a body does; once they are made, the limits of the connection hold. */
+/** Building the bytes takes memory like a body does; once they are built, the connection limits apply. */
 async function readArtifact(node: NodeParts, call: Call, artifact: FoundArtifact): Promise<Content> {
   const held = node.bodies.begin(limitKeyOf(node, call))
   try {
@@ -96,14 +96,14 @@ async function readArtifact(node: NodeParts, call: Call, artifact: FoundArtifact
 }
 
 /**
- * Whoever keeps something asks each time whether it is still given. The bytes at an address never change, but a takedown
- * or an owner who makes the skill private would have no effect on what a proxy keeps unasked.
+ * Caches must revalidate each time. The bytes at an address never change, but without revalidation a takedown, or an
+ * owner who makes the skill private, would have no effect on a caching proxy.
  */
 function toCacheControl(call: Call): string {
   return call.personal ? 'private, no-store' : 'no-cache'
 }
 
-/** The address of what a link shares is a secret: no page is told it, no search engine keeps it. */
+/** The address of a shared index is a secret: keep it from referrers and search engines. */
 function ownHeaders({ of }: DiscoveryScope): Header[] {
   if (of !== 'share') return []
   return [
@@ -112,7 +112,7 @@ function ownHeaders({ of }: DiscoveryScope): Header[] {
   ]
 }
 
-/** A link that is none costs what a wrong key costs. */
+/** Guessing an invalid link costs as much as a wrong key. */
 async function guarding(node: NodeParts, call: Call, work: () => Promise<Response>): Promise<Response> {
   try {
     return await work()
@@ -123,7 +123,7 @@ async function guarding(node: NodeParts, call: Call, work: () => Promise<Respons
   }
 }
 
-/** Answers with the decoded parameters of the address; a skill that was transferred is where its new owner is. */
+/** Responds with the decoded parameters of the address. For a transferred skill it redirects to the new owner. */
 async function moving(call: Call, pattern: string, work: (params: Params) => Promise<Response>): Promise<Response> {
   const params = Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decode(value)]))
   try {

@@ -1,20 +1,20 @@
 import type { DiscoveryScope } from '@skillstead/core'
 
-/** A place where an index lies, and how its address tells what the index is about. */
+/** A place with an index, and how its address defines the scope of the index. */
 export interface ScopePath {
-  /** The name in logs and metrics: a link's secret stands in its address. */
+  /** The name for logs and metrics, because the address of a share link contains a secret. */
   readonly endpoint: string
-  /** Before {@link folder}. */
+  /** The part before {@link folder}. */
   readonly pattern: string
-  /** Below the folder. */
+  /** The part below the folder. */
   readonly artifact: string
   readonly read: (params: Readonly<Record<string, string>>) => DiscoveryScope
 }
 
-/** Where installers look for an index below an address. */
+/** The path where installers look for an index. */
 export const folder = '/.well-known/agent-skills'
 
-/** Every scope but the root's, which is a pack that the operator chose. */
+/** Every scope but that of the root, which is a pack that the operator chose. */
 export const scopePaths: readonly ScopePath[] = [
   {
     endpoint: 'discoverPack',
@@ -42,7 +42,7 @@ export const scopePaths: readonly ScopePath[] = [
   },
 ]
 
-/** The root's scope. */
+/** The scope of the root. */
 export function toRootPath(slug: string): ScopePath {
   return {
     endpoint: 'discoverRoot',
@@ -53,8 +53,8 @@ export function toRootPath(slug: string): ScopePath {
 }
 
 /**
- * `pdf`, or `pdf@1.4.0` to stay at a version. `pdf@latest` is no pin, nor is `pdf@pdf`: `skills find` prints what it found
- * as `<address>@<name>`, which is then pasted.
+ * Parses `pdf`, or `pdf@1.4.0` for a pinned version. `pdf@latest` pins nothing, and neither does `pdf@pdf`: `skills
+ * find` prints results as `<address>@<name>`, which users then paste.
  */
 function parseSkill(segment: string): { name: string; version?: string } {
   const [name = '', version, ...more] = segment.split('@')
@@ -62,7 +62,7 @@ function parseSkill(segment: string): { name: string; version?: string } {
   return version === undefined || version === name || version === 'latest' ? { name } : { name, version }
 }
 
-/** The same address for the name that a transfer gave the skill. */
+/** The same address with the name that a transfer gave the skill. */
 export function renameScope(pattern: string, params: Readonly<Record<string, string>>, fullName: string): string {
   const [owner = '', name = ''] = fullName.split('/')
   const pin = /@.*/.exec(params.skill ?? '')?.[0] ?? ''

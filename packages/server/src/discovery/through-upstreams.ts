@@ -10,10 +10,10 @@ import { readFreshness } from '../freshness.ts'
 import { spendOne, type NodeParts } from '../gate.ts'
 import type { Header } from '../replies.ts'
 
-/** What a page reads: a skill, a list that is answered from here, or what is nobody else's, such as a link. */
+/** What a page reads: a skill, a list from this node, or local content such as a share link. */
 export type PageRead = { readonly skill: WantedSkill } | 'list' | 'own'
 
-/** Of an index, or of a file beside one. A pack that is here has all its skills here. */
+/** Whether an index, or a file of one, may need upstreams. A local pack has all its skills here. */
 export function toPageRead(scope: DiscoveryScope, file?: ArtifactPlace['file']): PageRead {
   if (scope.of !== 'skill' && scope.of !== 'owner') return scope.of === 'share' ? 'own' : 'list'
   const named = file === undefined ? undefined : parseArtifactFile(file)
@@ -22,8 +22,8 @@ export function toPageRead(scope: DiscoveryScope, file?: ArtifactPlace['file']):
 }
 
 /**
- * Reads what a page shows on a node that follows others: what is not here is looked for upstream. Pages are free, but a
- * miss costs what a call does, for it may have somebody else asked.
+ * Reads the content of a page on a node with upstreams: missing skills are fetched from upstream. Pages are free, but a
+ * miss costs one request, because it may cause upstream requests.
  */
 export async function throughUpstreams<Result>(
   node: NodeParts,
@@ -41,7 +41,7 @@ export async function throughUpstreams<Result>(
   return lookThrough({ ...port, pull }, wanted, perform)
 }
 
-/** How fresh what a page shows of a skill is. */
+/** The freshness of the skill that a page shows. */
 export async function readPageFreshness({ registry }: NodeParts, read: PageRead): Promise<Header[]> {
   const { port } = registry.upstreams
   return port === undefined || typeof read === 'string' ? [] : readFreshness(port, read.skill)

@@ -6,8 +6,8 @@ import type { OnError } from './failures.ts'
 import { localCatalogue } from './local-catalogue.ts'
 
 /**
- * Answers one message of a client, of any revision of the protocol, and keeps nothing: every server is made for one
- * caller's one message. Subscriptions are refused, for nothing is told to anybody later.
+ * Responds to one message of a client, of any protocol revision, without state: a new server is created for each
+ * message. Subscriptions are refused, because the node sends no later notifications.
  */
 export function answerMessage(
   api: RegistryApi,

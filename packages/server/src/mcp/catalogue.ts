@@ -3,20 +3,23 @@ import { RegistryError, type RegistryApi, type Skill } from '@skillstead/protoco
 import { isAbsent } from './failures.ts'
 import { findDocument } from './skill-entries.ts'
 
-/** Where an MCP server takes its lists from. They leave out what a scan calls dangerous: hosts show them to a model. */
+/**
+ * The source of an MCP server's lists. Skills that the scanner rates dangerous are left out, because hosts show the
+ * lists to a model.
+ */
 export interface Catalogue {
-  /** A page of the skills, the most downloaded first, each with the files of its latest version. */
+  /** A page of the skills, most downloaded first, each with the files of its latest version. */
   listSkills(page: number, limit: number): Promise<{ skills: readonly OfferedSkill[]; totalPages: number }>
-  /** The most downloaded ones by name alone. */
+  /** The names of the most downloaded skills. */
   listNames(limit: number): Promise<readonly Pick<OfferedSkill, 'fullName' | 'description'>[]>
-  /** The bytes of each SKILL.md by its digest; of what went away there are none. */
+  /** The bytes of each SKILL.md by its digest; deleted ones are left out. */
   readDocuments(skills: readonly OfferedSkill[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
 }
 
-/** Below this the verdict of a scan is `dangerous`. */
+/** Below this score the verdict of a scan is `dangerous`. */
 const scoreMin = 40
 
-/** The skills that an API gives, which may be far away: a call a skill. */
+/** The skills of an API, which may be remote: one call per skill. */
 export function catalogueOf(api: RegistryApi): Catalogue {
   return {
     async listSkills(page, limit) {

@@ -1,15 +1,15 @@
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server'
 import { RegistryError } from '@skillstead/protocol'
 
-/** Hears of errors that are nobody's mistake. */
+/** Called with internal errors. */
 export type OnError = (error: unknown) => void
 
-/** What a tool that was refused answers: the sentence, for the agent to act on. */
+/** The result of a refused tool call: the error message, for the agent to act on. */
 export function toToolFailure(error: unknown, onError: OnError): CallToolResult {
   return { content: [{ type: 'text', text: toSentence(error, onError) }], isError: true }
 }
 
-/** The same for what is no tool: an error of the protocol. Invalid parameters are what the caller can mend. */
+/** The same for other methods, as a protocol error. Invalid parameters are errors that the caller can fix. */
 export function toProtocolError(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error
   const sentence = toSentence(error, onError)
@@ -17,14 +17,14 @@ export function toProtocolError(error: unknown, onError: OnError): ProtocolError
   return new ProtocolError(isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, sentence)
 }
 
-/** Whether something is not there for the caller, so that nothing tells a private skill from none. */
+/** Whether the caller cannot see something, so that a private skill looks like a missing one. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof RegistryError && (error.code === 'not_found' || error.code === 'invalid_request')
 }
 
-/** What is unknown may hold a path or a query, so it stays here. */
+/** The message of an unknown error may contain a path or a query, so it is not sent. */
 function toSentence(error: unknown, onError: OnError): string {
   if (error instanceof RegistryError && error.code !== 'internal') return error.message
   onError(error)
-  return 'The registry failed; its log says why.'
+  return 'The registry failed. Its log has the reason.'
 }

@@ -2,7 +2,7 @@ import { listOffers, readOfferedFiles, type Caller, type Registry } from '@skill
 import type { Catalogue } from './catalogue.ts'
 import { findDocument } from './skill-entries.ts'
 
-/** The skills of a registry that is at hand, as a caller sees them: as many queries for a page as for one of it. */
+/** The skills of a local registry, as a caller sees them. A page takes as many queries as a single skill. */
 export function localCatalogue(registry: Registry, caller: Caller): Catalogue {
   return {
     listSkills: (page, limit) => listOffers(registry, { page, limit }, caller),

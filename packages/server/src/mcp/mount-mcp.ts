@@ -12,7 +12,7 @@ import { reply, toRegistryError, type Answer, type Header } from '../replies.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024
-/** A call spends one request, however much work it makes; this limits how much of it is done at a time. */
+/** A call spends one request however much work it causes; these limits bound the concurrent work. */
 const limits: InFlightLimits = {
   callerCallsMax: 32,
   callsMax: 256,
@@ -20,12 +20,12 @@ const limits: InFlightLimits = {
   bytesMax: 256 * mebibyte,
   of: 'answers',
 }
-/** Making an answer of a file of 10 MiB takes several times its size in memory. */
+/** Building a response with a file of 10 MiB takes several times that size in memory. */
 const largeMethods = new Set<unknown>(['resources/read', 'skills/list'])
 const largeAtATime = 4
-/** Larger answers go out as fast as the caller takes them, and are under way until then. */
+/** Larger responses are streamed, and count as in progress until the caller has read them. */
 const wholeBytesMax = 65_536
-/** A caller that takes no more keeps others from theirs. */
+/** A caller that stops reading would block others. */
 const takenMs = 120_000
 
 /** Mounts `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. */
@@ -63,7 +63,7 @@ async function answerCall(node: NodeParts, { inFlight, inTurn }: McpParts, call:
   }
 }
 
-/** The registry as this caller sees it. */
+/** The registry API as this caller sees it. */
 function toApi(node: NodeParts, call: Call, address: string, clientName: string | undefined): RegistryApi {
   const agentToken = call.header('x-agent-token') ?? undefined
   const client = call.header('x-skillstead-client')?.trim() || clientName || toClientName(call)
@@ -74,14 +74,14 @@ function fail(node: NodeParts, call: Call, error: unknown): void {
   node.log.failure(call, toRegistryError(error))
 }
 
-/** The library's answer. Its headers are made anew from what is known here. */
+/** The response of the MCP library, with the headers of this node. */
 async function answer(
   node: NodeParts,
   call: Call,
   api: RegistryApi,
   message: Record<string, unknown>,
 ): Promise<WholeAnswer> {
-  // The protocol's library takes a tenth of a second and 40 MB to load, which is nothing to a node that is never asked.
+  // Loaded on use: the MCP library takes 0.1 s and 40 MB to load.
   const { answerMessage } = await import('./answer-message.ts')
   const response = await answerMessage(api, message, call.request, {
     registry: node.registry,
@@ -113,7 +113,7 @@ function replyBytes(call: Call, answered: WholeAnswer, running: CallInFlight): R
   return reply(call, { ...answered, body: body.byteLength === 0 ? null : body })
 }
 
-/** Ends what is under way, at the latest when its time is up: then its connection ends too. */
+/** Ends a call, at the latest when its time is up, which also closes its connection. */
 function endInTime(call: Call, running: CallInFlight): () => void {
   const timer = setTimeout(() => call.request.runtime?.node?.req.socket?.destroy(), takenMs)
   timer.unref()
@@ -123,7 +123,10 @@ function endInTime(call: Call, running: CallInFlight): () => void {
   }
 }
 
-/** A stream of one piece that says when it was taken, or will not be. A generator that nobody began would not. */
+/**
+ * A stream of one chunk that reports when it was read or abandoned. A generator that was never started would not report
+ * that.
+ */
 function sendOnce(bytes: Uint8Array, end: () => void): AsyncIterable<Uint8Array> {
   let isSent = false
   const over = (): IteratorResult<Uint8Array> => {

@@ -3,17 +3,20 @@ import { readBody } from '../body.ts'
 import type { Call } from '../call.ts'
 import { checkJsonShape } from '../json-shape.ts'
 
-/** What is wrong with a message, in the words of JSON-RPC 2.0. */
+/** The error of a message, in JSON-RPC 2.0 form. */
 export interface RpcError {
   readonly code: -32700 | -32600
   readonly message: string
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-/** MCP took lists of messages from March to June 2025 only; one would be any number of calls for the price of one. */
-const notOne: RpcError = { code: -32600, message: 'Send one JSON-RPC message a request, as an object.' }
+/**
+ * MCP allowed batches of messages only from March to June 2025; a batch would be any number of calls for the price of
+ * one.
+ */
+const notOne: RpcError = { code: -32600, message: 'Send one JSON-RPC message per request, as an object.' }
 
-/** The one message of a request. Throws RegistryError for a body that is too large, or broken off. */
+/** The single message of a request. Throws RegistryError for a body that is too large or truncated. */
 export async function readMessage(call: Call): Promise<{ message: Record<string, unknown> } | { error: RpcError }> {
   const bytes = await readBody(call.request, limits.bodyBytesDefault)
   checkJsonShape(bytes)
@@ -27,13 +30,13 @@ export async function readMessage(call: Call): Promise<{ message: Record<string,
   return { message: value as Record<string, unknown> }
 }
 
-/** How the client names itself, where the message says it: from 2026-07-28 on each does, before that the first one. */
+/** The client's name in the message: from revision 2026-07-28 on every message has it, before that only the first. */
 export function readClientName(message: Record<string, unknown>): string | undefined {
   const params = message.params as Record<string, unknown> | null | undefined
   const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined
   const info = envelope?.['io.modelcontextprotocol/clientInfo'] ?? params?.clientInfo
   const name = (info as { name?: unknown } | null | undefined)?.name
-  // It goes to those who listen for downloads, as what a header says does: so it may hold no more than one could.
+  // The name is sent to webhooks as in the header, so the limit of the header applies.
   return typeof name === 'string'
     ? name
         .slice(0, 128)

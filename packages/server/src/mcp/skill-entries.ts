@@ -8,24 +8,25 @@ import type { OfferedSkill } from '@skillstead/core'
 import type { Catalogue } from './catalogue.ts'
 import { toSkillUri } from './skill-uris.ts'
 
-/** As JSON. Lists hold many, so one that could fill them alone is left out. */
+/** As JSON. Lists contain many skills, so a frontmatter that could fill a list alone is left out. */
 const frontmatterCharactersMax = 65_536
 const keptMax = 2000
 const keptCharactersMax = 8 * 1024 * 1024
 
-/** Of each document that was read, by its digest: what it says of itself never changes. */
+/** Parsed documents by digest; the content of a digest never changes. */
 const kept = new Map<string, Reading>()
 let keptCharacters = 0
 
 interface Reading {
-  /** Undefined for one that hosts would refuse. */
+  /** Undefined for a document that hosts would refuse. */
   readonly frontmatter: SkillFrontmatter | undefined
   readonly characters: number
 }
 
 /**
- * Skills as the extension lists them: their frontmatter as hosts read it, and their files with their digests. Without
- * those that hosts would refuse: no frontmatter, another name than that of its folder, more than the format takes.
+ * Skills in the form of the extension: their frontmatter as hosts parse it, and their files with digests. Leaves out
+ * skills that hosts would refuse: without frontmatter, with a name other than their folder's, or above the limits of
+ * the format.
  */
 export async function toEntries(
   skills: readonly OfferedSkill[],
@@ -41,7 +42,7 @@ export async function toEntries(
   })
 }
 
-/** The file of a skill that tells of it. */
+/** The SKILL.md of a skill. */
 export function findDocument({ files }: OfferedSkill): OfferedSkill['files'][number] | undefined {
   return files.find(({ path }) => path === 'SKILL.md')
 }
@@ -67,12 +68,12 @@ async function readAll(
   return readings
 }
 
-/** Whether a document is valid depends on the name of the skill as well. */
+/** The validity of a document also depends on the name of the skill. */
 function toKey(skill: OfferedSkill): string {
   return `${findDocument(skill)?.digest} ${skill.name}`
 }
 
-/** Read by the reader that hosts have, which is stricter than ours: what they hold against it decides. */
+/** Uses the parser of hosts, which is stricter than ours: its errors decide. */
 async function read({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Reading> {
   try {
     const { frontmatter } = await skillEntry(fullName, { 'SKILL.md': bytes })

@@ -13,12 +13,12 @@ interface SourceOptions {
   readonly onError: OnError
 }
 
-/** What `resources/list` names: hosts without the extension have no other list, and it has no pages. */
+/** Maximum of `resources/list`: hosts without the extension have no other list, and this server does not page it. */
 const listedResourcesMax = 100
 
 /**
- * The skills of a registry as the MCP extension asks for them: the most downloaded first, every one the latest version.
- * What hosts would refuse is left out, and is found by the tools still.
+ * The skills of a registry for the MCP extension: most downloaded first, always the latest version. Skills that hosts
+ * would refuse are left out here; the tools still find them.
  */
 export function createSkillSource(api: RegistryApi, options: SourceOptions): SkillSource {
   const { pageSize, onError } = options
@@ -48,7 +48,7 @@ async function listEntries(catalogue: Catalogue, pageSize: number, cursor: strin
 
 function parseCursor(cursor = '1'): number {
   if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor)
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is none that this server gave.')
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one that this server returned.')
 }
 
 async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: string): Promise<Skill | undefined> {
@@ -61,10 +61,10 @@ async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: str
     return entry
   }
   const now = toSkillUri({ fullName: skill.fullName, path: 'SKILL.md' })
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The skill has another owner now; it is served at ${now}`)
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The skill has a new owner; it is now at ${now}`)
 }
 
-/** The document counts as a download, like everywhere; the files beside it do not. */
+/** The SKILL.md counts as a download, as everywhere; other files do not. */
 async function readResource(api: RegistryApi, uri: string): Promise<SkillReadResult | undefined> {
   const file = parseSkillUri(uri)
   if (!file) return undefined
@@ -73,7 +73,7 @@ async function readResource(api: RegistryApi, uri: string): Promise<SkillReadRes
   return content && toReadResult(content)
 }
 
-/** As text only where that loses nothing, for digests are over the bytes, and takes no more than base64 would. */
+/** Send text only if it round-trips, because digests are over the bytes, and if it takes no more space than base64. */
 async function toReadResult(content: Content): Promise<SkillReadResult> {
   const bytes = await readBytes(content)
   const mimeType = content.contentType.split(';', 1)[0]
@@ -85,7 +85,7 @@ async function toReadResult(content: Content): Promise<SkillReadResult> {
   }
 }
 
-/** In JSON most control characters take six: a file of nothing else would make an answer of 60 MiB. */
+/** Most control characters take six characters in JSON: a file of them would make a response of 60 MiB. */
 function isCheapText(bytes: Uint8Array): boolean {
   let controls = 0
   for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls += 1

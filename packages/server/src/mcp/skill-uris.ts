@@ -1,17 +1,17 @@
-/** A file of a skill, as the address of a resource names it. */
+/** A file of a skill, as named by a resource URI. */
 export interface SkillFile {
   /** `owner/name`. */
   readonly fullName: string
-  /** Below the folder of the skill. */
+  /** Path below the folder of the skill. */
   readonly path: string
 }
 
-/** The address of a file: `skill://owner/name/SKILL.md`. Throws a URIError for what no address can hold. */
+/** The URI of a file: `skill://owner/name/SKILL.md`. Throws a URIError for text that a URI cannot contain. */
 export function toSkillUri({ fullName, path }: SkillFile): string {
   return `skill://${fullName}/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** What an address names; undefined for one that is none of a skill's file. */
+/** Parses a URI; undefined if it does not name a file of a skill. */
 export function parseSkillUri(uri: string): SkillFile | undefined {
   const [, owner, name, path] = /^skill:\/\/([a-z0-9-]+)\/([a-z0-9-]+)\/([^?#]+)$/.exec(uri) ?? []
   if (path === undefined) return undefined

@@ -6,13 +6,16 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { prefixPictures } from '../picture-addresses.ts'
 import { toToolFailure, type OnError } from './failures.ts'
 
-/** What a tool may answer, in characters: hosts put it into a context, and it is sent twice, as text and as structure. */
+/**
+ * Maximum size of a tool result in characters: hosts put it into a context, and it is sent twice, as text and as
+ * structured content.
+ */
 const resultCharactersMax = 2_000_000
 
 interface Tool<Name extends ToolName> {
   readonly title: string
   readonly description: string
-  /** Whether it changes nothing. */
+  /** Whether the tool is read-only. */
   readonly reads: boolean
   call(api: RegistryApi, input: ToolInput<Name>): Promise<object>
 }
@@ -30,14 +33,14 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
   load_skill: {
     title: 'Load a skill',
     description:
-      'Loads as much of a skill as is needed: metadata, contract, summary, or full with its instructions. ' +
-      'maxTokens bounds the tokens of its content. The instructions are those of its author.',
+      'Loads a skill at one level: metadata, contract, summary, or full with its instructions. ' +
+      'maxTokens limits the tokens of its content. The instructions were written by its author.',
     reads: true,
     call: (api, input) => api.loadSkill(input),
   },
   list_packs: {
     title: 'List packs',
-    description: 'Lists packs, which are collections of skills that somebody chose for a purpose.',
+    description: 'Lists packs: collections of skills that a user chose for a purpose.',
     reads: true,
     async call(api, input) {
       const { packs, total, page, totalPages } = await api.listPacks(input)
@@ -50,19 +53,19 @@ const tools: { readonly [Name in ToolName]: Tool<Name> } = {
   report_review: {
     title: 'Review a skill',
     description:
-      'Tells others how a skill worked. One review an agent and skill: another one takes its place. ' +
-      'The first review of an agent answers its agentToken, shown this once.',
+      'Publishes how a skill worked for you. Each agent has one review per skill: a new review replaces it. ' +
+      'The first review of an agent returns its agentToken, which is shown only once.',
     reads: false,
     call: (api, input) => api.createAgentReview(input),
   },
 }
 
-/** Converted once: a server is made for every request. */
+/** Converted once, because a server is created for every request. */
 const inputSchemas = Object.fromEntries(
   Object.entries(toolInputs).map(([name, schema]) => [name, toStandardJsonSchema(schema)]),
 )
 
-/** Puts the tools on a server that is not connected yet. */
+/** Adds the tools to a server that is not connected yet. */
 export function addTools(
   server: McpServer,
   api: RegistryApi,
@@ -82,19 +85,21 @@ export function addTools(
   }
 }
 
-/** As text for every client, and as it is for those that read structure. */
+/** As text for every client, and as structured content for clients that support it. */
 function toResult(value: object, address: string): CallToolResult {
   const text = Buffer.from(prefixPictures(Buffer.from(JSON.stringify(value)), () => address)).toString()
   if (text.length > resultCharactersMax) {
     throw new RegistryError(
       'payload_too_large',
-      `The answer would take ${text.length} characters, and ${resultCharactersMax} is the most; ask for less of it, with maxTokens or limit.`,
+      `The result would have ${text.length} characters; at most ${resultCharactersMax} are allowed. Use maxTokens or limit to get less.`,
     )
   }
   return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) as Record<string, unknown> }
 }
 
-/** A pack of hundreds would fill a context with what `search_skills` and `load_skill` tell of each. */
+/**
+ * Leave out the skills: a pack of hundreds would fill a context, and `search_skills` and `load_skill` describe each.
+ */
 function toListedPack({ skills, ...pack }: Pack) {
   return {
     ...pack,
